@@ -105,7 +105,7 @@ let package = Package(
             ] + nio,
             swiftSettings: strictSettings),
         .target(
-            name: "Herald", dependencies: ["Encoding"], resources: [.embedInCode("herald.thrift")],
+            name: "Herald", dependencies: ["Encoding"], exclude: ["herald.thrift"],
             swiftSettings: strictSettings),
         .target(
             name: "Operations",
@@ -130,7 +130,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Metrics", package: "swift-metrics"),
             ] + nio,
-            resources: [.embedInCode("openapi.json")],
+            exclude: ["openapi.json"],
             swiftSettings: strictSettings),
         // What apps use. Of the targets above it has only what is about the wire itself.
         .target(

@@ -1,3 +1,4 @@
+import Fixtures
 import Foundation
 import NIOCore
 import Testing
@@ -18,17 +19,23 @@ struct ServiceDocumentTests {
 
     @Test("names each listener as it is seen from outside, also where one is where the other usually is")
     func listeners() throws {
-        let usual = try servers(String(decoding: PackageResources.openapi_json, as: UTF8.self))
+        let usual = try servers(ServiceDocument.document)
         for (open, client) in [
             ("https://auth.example", "https://auth.example:8441/devices"),
             ("https://127.0.0.1:8441", "https://127.0.0.1:8440"),
         ] {
-            let text = ServiceDocument.text(PackageResources.openapi_json, publicURL: open, clientURL: client)
+            let text = ServiceDocument.text(ServiceDocument.document, publicURL: open, clientURL: client)
             let found = try servers(text)
             #expect(found[open] == usual["https://127.0.0.1:8440"] && (found[open] ?? 0) > 10)
             #expect(found[client] == usual["https://127.0.0.1:8441"] && (found[client] ?? 0) > 10)
             #expect(found.count == usual.count)
         }
+    }
+
+    @Test("is compiled in as it stands in openapi.json")
+    func generated() throws {
+        let file = RunningService.root.appending(path: "Sources/API/openapi.json")
+        #expect(try String(contentsOf: file, encoding: .utf8) == ServiceDocument.document, "run make embed")
     }
 
     @Test("is written once for all who ask")

@@ -8,14 +8,15 @@ package struct SourceFile: Sendable {
     package let path: String
     package let text: String
 
-    /// All Swift files below a folder of the repository, those of its subfolders too, by path.
+    /// All Swift files below a folder of the repository and its subfolders, by path, except generated ones.
     package static func all(below folder: String) throws -> [SourceFile] {
         let base = RunningService.root.appending(path: folder)
         let paths = try FileManager.default.subpathsOfDirectory(atPath: base.path).filter { $0.hasSuffix(".swift") }
-        return try paths.sorted().map { path in
+        return try paths.sorted().compactMap { path in
             let file = base.appending(path: path)
-            return SourceFile(
-                name: file.lastPathComponent, path: path, text: try String(contentsOf: file, encoding: .utf8))
+            let text = try String(contentsOf: file, encoding: .utf8)
+            guard !text.hasPrefix("// swift-format-ignore-file\n// Generated") else { return nil }
+            return SourceFile(name: file.lastPathComponent, path: path, text: text)
         }
     }
 }

@@ -1,10 +1,19 @@
 import Encoding
-import Herald
+import Fixtures
+import Foundation
 import Testing
+
+@testable import Herald
 
 @Suite("Calls of Herald")
 struct ThriftTests {
     private static let interface = ThriftInterface.herald
+
+    @Test("have the interface that stands in herald.thrift")
+    func generated() throws {
+        let file = RunningService.root.appending(path: "Sources/Herald/herald.thrift")
+        #expect(try String(contentsOf: file, encoding: .utf8) == ThriftInterface.document, "run make embed")
+    }
 
     @Test("are Thrift's binary protocol, strict")
     func wire() throws {

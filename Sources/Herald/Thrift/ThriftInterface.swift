@@ -32,7 +32,7 @@ package struct ThriftInterface: Sendable {
     /// The interface of this protocol.
     package static let herald: ThriftInterface = {
         do {
-            return try ThriftInterface(String(decoding: PackageResources.herald_thrift, as: UTF8.self))
+            return try ThriftInterface(document)
         } catch {
             preconditionFailure("herald.thrift, \(error)")
         }

@@ -19,17 +19,17 @@ final class ServiceDocument: Sendable {
         written.withLock { written in
             if let written, written.publicURL == publicURL, written.clientURL == clientURL { return written.buffer }
             let buffer = ByteBuffer(
-                string: Self.text(PackageResources.openapi_json, publicURL: publicURL, clientURL: clientURL))
+                string: Self.text(Self.document, publicURL: publicURL, clientURL: clientURL))
             written = Written(publicURL: publicURL, clientURL: clientURL, buffer: buffer)
             return buffer
         }
     }
 
     /// Replaces the default URLs of the listeners in a document.
-    static func text(_ document: [UInt8], publicURL: String, clientURL: String) -> String {
+    static func text(_ document: String, publicURL: String, clientURL: String) -> String {
         let (publicText, clientText) = (JSONValue.string(publicURL).jsonText, JSONValue.string(clientURL).jsonText)
         // In one pass, because one listener's URL may be the other's default.
-        return String(decoding: document, as: UTF8.self).replacing(/"url": "https:\/\/127\.0\.0\.1:844([01])"/) {
+        return document.replacing(/"url": "https:\/\/127\.0\.0\.1:844([01])"/) {
             "\"url\": " + ($0.output.1 == "0" ? publicText : clientText)
         }
     }

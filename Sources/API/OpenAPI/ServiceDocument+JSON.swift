@@ -1,0 +1,15711 @@
+// swift-format-ignore-file
+// Generated from openapi.json by `make embed`: change that file, not this one.
+
+extension ServiceDocument {
+    static let document = ##"""
+{
+ "openapi": "3.1.0",
+ "info": {
+  "title": "Countersign",
+  "version": "1",
+  "summary": "Federated sign-in for certified devices",
+  "description": "The internal CA certifies devices, and they connect over mutual TLS. Providers sign identity tokens around a nonce. A session is bound to device and connection. Every refusal is a problem document (RFC 9457) with a fixed code. HEAD works wherever GET does, OPTIONS everywhere (204 with Allow); another method is 405 with Allow. Header fields beyond the limits are 431, a longer path and query 414, a transfer coding besides chunked 501. Requests with an unknown member are refused. Every answer has X-Request-ID, the id of the request in the log. Answers may get new members: ignore those that you do not know."
+ },
+ "tags": [
+  {
+   "name": "Discovery",
+   "description": "What a client needs to know before its first call."
+  },
+  {
+   "name": "Certificates",
+   "description": "Certification, renewal and revocation of devices."
+  },
+  {
+   "name": "Sessions",
+   "description": "Nonces and sessions."
+  },
+  {
+   "name": "Phone numbers",
+   "description": "Proofs of a phone number by a texted code."
+  },
+  {
+   "name": "Identity cards",
+   "description": "Proofs of an identity by a state-issued card."
+  },
+  {
+   "name": "Users",
+   "description": "What the service holds on the user: show, change, export, erase."
+  },
+  {
+   "name": "Authorizations",
+   "description": "Permissions between two users, and blocks."
+  },
+  {
+   "name": "Addresses",
+   "description": "By which addresses users can be found, and finding them."
+  },
+  {
+   "name": "Streams",
+   "description": "Streams of messages between users."
+  },
+  {
+   "name": "Calls",
+   "description": "What devices need to set up a call."
+  },
+  {
+   "name": "Providers",
+   "description": "What a provider's backend calls."
+  },
+  {
+   "name": "Ops",
+   "description": "Probes and metrics, on a listener of their own."
+  }
+ ],
+ "servers": [
+  {
+   "url": "https://127.0.0.1:8440",
+   "description": "public listener: server certificate only"
+  }
+ ],
+ "paths": {
+  "/": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "get": {
+    "operationId": "describeService",
+    "tags": [
+     "Discovery"
+    ],
+    "summary": "Describe the service",
+    "description": "Realm, endpoints, algorithms, limits and the pins of the server keys.",
+    "responses": {
+     "200": {
+      "description": "Realm, endpoints, algorithms, limits, pins",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/ServiceDescription"
+        },
+        "example": {
+         "realm": "auth.example",
+         "service": "countersign",
+         "certificates_endpoint": "https://auth.example/certificates",
+         "authority": "https://auth.example/certificates/authority",
+         "revocation_list": "https://auth.example/certificates/revocations",
+         "nonce_endpoint": "https://devices.auth.example/nonces",
+         "session_endpoint": "https://devices.auth.example/sessions",
+         "introspection_endpoint": "https://auth.example/introspect",
+         "revocation_endpoint": "https://auth.example/revoke",
+         "jwks_uri": "https://auth.example/.well-known/jwks.json",
+         "openapi": "https://auth.example/openapi.json",
+         "identity_token_algorithms": [
+          "RS256"
+         ],
+         "identity_token_maximum_lifetime": 600,
+         "clock_skew": 60,
+         "sessions_per_user_and_device": 8,
+         "session_attachment": "implicit",
+         "certification_gate": "open",
+         "limits": "on",
+         "server_key_pins_sha256": [
+          "BSAOM_xY1nz7r1sZ5u7nTwq0w3J2m5vQe9kPzA8dLrE"
+         ]
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    }
+   }
+  },
+  "/.well-known/countersign": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "get": {
+    "operationId": "discover",
+    "tags": [
+     "Discovery"
+    ],
+    "summary": "Describe the service, at its well-known place",
+    "description": "The same document as under the root.",
+    "responses": {
+     "200": {
+      "description": "Realm, endpoints, algorithms, limits, pins",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/ServiceDescription"
+        },
+        "example": {
+         "realm": "auth.example",
+         "service": "countersign",
+         "certificates_endpoint": "https://auth.example/certificates",
+         "authority": "https://auth.example/certificates/authority",
+         "revocation_list": "https://auth.example/certificates/revocations",
+         "nonce_endpoint": "https://devices.auth.example/nonces",
+         "session_endpoint": "https://devices.auth.example/sessions",
+         "introspection_endpoint": "https://auth.example/introspect",
+         "revocation_endpoint": "https://auth.example/revoke",
+         "jwks_uri": "https://auth.example/.well-known/jwks.json",
+         "openapi": "https://auth.example/openapi.json",
+         "identity_token_algorithms": [
+          "RS256"
+         ],
+         "identity_token_maximum_lifetime": 600,
+         "clock_skew": 60,
+         "sessions_per_user_and_device": 8,
+         "session_attachment": "implicit",
+         "certification_gate": "open",
+         "limits": "on",
+         "server_key_pins_sha256": [
+          "BSAOM_xY1nz7r1sZ5u7nTwq0w3J2m5vQe9kPzA8dLrE"
+         ]
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    }
+   }
+  },
+  "/.well-known/jwks.json": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "get": {
+    "operationId": "webKeys",
+    "tags": [
+     "Discovery"
+    ],
+    "summary": "Get the service's public signing keys (RFC 7517)",
+    "description": "The P-256 key signs security events, the checkpoints of the audit log, and the access tokens of sessions for providers that take ES256. The RSA keys sign access tokens: the present one first, then the next one and former ones.",
+    "responses": {
+     "200": {
+      "description": "A JSON Web Key Set",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/WebKeySet"
+        },
+        "example": {
+         "keys": [
+          {
+           "kty": "EC",
+           "crv": "P-256",
+           "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
+           "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0",
+           "use": "sig",
+           "alg": "ES256",
+           "kid": "zsrVUHpFPKc",
+           "x5c": [
+            "MIIB…"
+           ]
+          },
+          {
+           "kty": "RSA",
+           "n": "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV4n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c7d0zgdAZHzu6qMQvRL5hajrn1n91CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_xBniIqbw0Ls1jF44-csFCur-kEgU8awapJzKnqDKgw",
+           "e": "AQAB",
+           "use": "sig",
+           "alg": "RS256",
+           "kid": "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs",
+           "x5c": [
+            "MIIB…"
+           ]
+          }
+         ]
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    }
+   }
+  },
+  "/.well-known/oauth-authorization-server": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "get": {
+    "operationId": "authorizationServer",
+    "tags": [
+     "Discovery"
+    ],
+    "summary": "Describe the authorization server (RFC 8414)",
+    "description": "Where an OAuth client takes tokens and how it proves itself; the endpoint with mutual TLS is in mtls_endpoint_aliases (RFC 8705).",
+    "responses": {
+     "200": {
+      "description": "Describe the authorization server",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/AuthorizationServer"
+        },
+        "example": {
+         "issuer": "https://auth.example",
+         "token_endpoint": "https://auth.example/token",
+         "mtls_endpoint_aliases": {
+          "token_endpoint": "https://auth.example:8441/token"
+         },
+         "introspection_endpoint": "https://auth.example/introspect",
+         "revocation_endpoint": "https://auth.example/revoke",
+         "jwks_uri": "https://auth.example/.well-known/jwks.json",
+         "grant_types_supported": [
+          "client_credentials",
+          "urn:ietf:params:oauth:grant-type:jwt-bearer",
+          "urn:ietf:params:oauth:grant-type:token-exchange"
+         ],
+         "response_types_supported": [
+          "none"
+         ],
+         "scopes_supported": [
+          "sessions.read",
+          "sessions.end",
+          "users.read",
+          "users.notify",
+          "ssf.read",
+          "ssf.manage"
+         ],
+         "token_endpoint_auth_methods_supported": [
+          "private_key_jwt"
+         ],
+         "token_endpoint_auth_signing_alg_values_supported": [
+          "RS256",
+          "PS256",
+          "ES256",
+          "ES384",
+          "EdDSA"
+         ],
+         "introspection_endpoint_auth_methods_supported": [
+          "private_key_jwt"
+         ],
+         "introspection_endpoint_auth_signing_alg_values_supported": [
+          "RS256",
+          "PS256",
+          "ES256",
+          "ES384",
+          "EdDSA"
+         ],
+         "revocation_endpoint_auth_methods_supported": [
+          "private_key_jwt"
+         ],
+         "revocation_endpoint_auth_signing_alg_values_supported": [
+          "RS256",
+          "PS256",
+          "ES256",
+          "ES384",
+          "EdDSA"
+         ],
+         "tls_client_certificate_bound_access_tokens": true,
+         "protected_resources": [
+          "https://auth.example:8441"
+         ],
+         "dpop_signing_alg_values_supported": [
+          "ES256",
+          "ES384",
+          "RS256",
+          "PS256"
+         ],
+         "introspection_signing_alg_values_supported": [
+          "RS256",
+          "ES256"
+         ]
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    }
+   }
+  },
+  "/.well-known/ssf-configuration": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "get": {
+    "operationId": "sharedSignals",
+    "tags": [
+     "Discovery"
+    ],
+    "summary": "Describe the transmitter of security events (SSF 1.0)",
+    "description": "Where a receiver manages its streams.",
+    "responses": {
+     "200": {
+      "description": "The metadata of the transmitter",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "issuer": {
+           "type": "string"
+          },
+          "spec_version": {
+           "type": "string"
+          },
+          "jwks_uri": {
+           "type": "string"
+          },
+          "delivery_methods_supported": {
+           "type": "array",
+           "items": {
+            "type": "string"
+           }
+          },
+          "configuration_endpoint": {
+           "type": "string"
+          },
+          "status_endpoint": {
+           "type": "string"
+          },
+          "verification_endpoint": {
+           "type": "string"
+          },
+          "add_subject_endpoint": {
+           "type": "string"
+          },
+          "remove_subject_endpoint": {
+           "type": "string"
+          },
+          "authorization_schemes": {
+           "type": "array",
+           "items": {
+            "type": "object",
+            "properties": {
+             "spec_urn": {
+              "type": "string"
+             }
+            },
+            "required": [
+             "spec_urn"
+            ]
+           }
+          },
+          "default_subjects": {
+           "type": "string"
+          }
+         },
+         "required": [
+          "issuer",
+          "spec_version",
+          "jwks_uri",
+          "delivery_methods_supported",
+          "configuration_endpoint",
+          "status_endpoint",
+          "verification_endpoint",
+          "add_subject_endpoint",
+          "remove_subject_endpoint",
+          "authorization_schemes",
+          "default_subjects"
+         ]
+        },
+        "example": {
+         "issuer": "https://auth.example",
+         "spec_version": "1_0",
+         "jwks_uri": "https://auth.example/.well-known/jwks.json",
+         "delivery_methods_supported": [
+          "urn:ietf:rfc:8935",
+          "urn:ietf:rfc:8936"
+         ],
+         "configuration_endpoint": "https://auth.example/ssf/streams",
+         "status_endpoint": "https://auth.example/ssf/status",
+         "verification_endpoint": "https://auth.example/ssf/verification",
+         "add_subject_endpoint": "https://auth.example/ssf/subjects/add",
+         "remove_subject_endpoint": "https://auth.example/ssf/subjects/remove",
+         "authorization_schemes": [
+          {
+           "spec_urn": "urn:ietf:rfc:6749"
+          }
+         ],
+         "default_subjects": "ALL"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    }
+   }
+  },
+  "/.well-known/oauth-protected-resource": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "get": {
+    "operationId": "protectedResource",
+    "tags": [
+     "Discovery"
+    ],
+    "summary": "Describe the protected resource (RFC 9728)",
+    "description": "A 401 of the client listener names this path in resource_metadata.",
+    "responses": {
+     "200": {
+      "description": "Describe the protected resource",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/ProtectedResource"
+        },
+        "example": {
+         "resource": "https://auth.example:8441",
+         "authorization_servers": [
+          "https://auth.example"
+         ],
+         "bearer_methods_supported": [
+          "header"
+         ],
+         "tls_client_certificate_bound_access_tokens": true
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked; the connection is then closed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": []
+     }
+    ]
+   }
+  },
+  "/openapi.json": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "get": {
+    "operationId": "openAPI",
+    "tags": [
+     "Discovery"
+    ],
+    "summary": "Get this document",
+    "description": "With the listeners as they are seen from outside.",
+    "responses": {
+     "200": {
+      "description": "OpenAPI 3.1",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "openapi": {
+           "type": "string"
+          },
+          "info": {
+           "type": "object"
+          },
+          "servers": {
+           "type": "array",
+           "items": {
+            "type": "object"
+           }
+          },
+          "paths": {
+           "type": "object"
+          },
+          "components": {
+           "type": "object"
+          },
+          "tags": {
+           "type": "array",
+           "items": {
+            "type": "object"
+           }
+          }
+         },
+         "required": [
+          "openapi",
+          "info",
+          "paths"
+         ]
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    }
+   }
+  },
+  "/problems/{code}": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "get": {
+    "operationId": "problemPage",
+    "tags": [
+     "Discovery"
+    ],
+    "summary": "Get what a code means",
+    "description": "The page under the type of a problem: cause, mend and an example. HTML where Accept prefers it to JSON.",
+    "responses": {
+     "200": {
+      "description": "The page of the code",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "type": {
+           "type": "string"
+          },
+          "title": {
+           "type": "string"
+          },
+          "status": {
+           "type": "integer"
+          },
+          "code": {
+           "$ref": "#/components/schemas/Problem/properties/code"
+          },
+          "cause": {
+           "type": "string",
+           "description": "When the service refuses by it."
+          },
+          "mend": {
+           "type": "string",
+           "description": "What to do then."
+          },
+          "example": {
+           "type": "object",
+           "description": "A problem document with this code."
+          }
+         },
+         "required": [
+          "type",
+          "title",
+          "status",
+          "code",
+          "cause",
+          "mend",
+          "example"
+         ]
+        },
+        "example": {
+         "type": "https://auth.example/problems/session_expired",
+         "title": "Unauthorized",
+         "status": 401,
+         "code": "session_expired",
+         "cause": "the session, or the export token, is past its time",
+         "mend": "Create a new session with the nonce of this answer.",
+         "example": {
+          "type": "https://auth.example/problems/session_expired",
+          "title": "Unauthorized",
+          "status": 401,
+          "code": "session_expired",
+          "detail": "The session is past its time.",
+          "request_id": "5f0c1a2b-3d4e-8f60-9a7b-000000000001"
+         }
+        }
+       },
+       "text/html": {
+        "schema": {
+         "type": "string"
+        },
+        "example": "<!doctype html>"
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "code",
+      "in": "path",
+      "required": true,
+      "schema": {
+       "type": "string"
+      },
+      "description": "The code",
+      "example": "session_expired"
+     }
+    ]
+   }
+  },
+  "/certificates": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "post": {
+    "operationId": "certify",
+    "tags": [
+     "Certificates"
+    ],
+    "summary": "Certify a device's key",
+    "description": "The connection closes after the answer; the device comes back over mutual TLS. The same request within ten minutes gets the same certificate (200).",
+    "responses": {
+     "200": {
+      "description": "The same request as a moment ago: the same certificate",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/CertifiedDevice"
+        },
+        "example": {
+         "certificate": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n",
+         "chain": [
+          "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n"
+         ],
+         "device_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "serial": "3f9a1c5e7b2d4860",
+         "not_before": "2026-11-22T12:00:00Z",
+         "not_after": "2026-11-22T12:00:00Z",
+         "renew_after": "2026-11-22T12:00:00Z"
+        }
+       }
+      }
+     },
+     "201": {
+      "description": "Certified",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/CertifiedDevice"
+        },
+        "example": {
+         "certificate": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n",
+         "chain": [
+          "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n"
+         ],
+         "device_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "serial": "3f9a1c5e7b2d4860",
+         "not_before": "2026-11-22T12:00:00Z",
+         "not_after": "2026-11-22T12:00:00Z",
+         "renew_after": "2026-11-22T12:00:00Z"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "422": {
+      "description": "The proof in the body was refused; reason says why",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "csr": {
+          "type": "string",
+          "description": "PEM PKCS#10 (RFC 2986) or a Layer CSR"
+         },
+         "presence_key": {
+          "type": [
+           "string",
+           "null"
+          ]
+         },
+         "enrolment_token": {
+          "type": [
+           "string",
+           "null"
+          ]
+         },
+         "captcha": {
+          "type": [
+           "string",
+           "null"
+          ]
+         }
+        },
+        "required": [
+         "csr"
+        ],
+        "additionalProperties": false
+       },
+       "example": {
+        "csr": "-----BEGIN CERTIFICATE REQUEST-----\nMIHPMHcCAQAwFTETMBEGA1UEAwwKbXkgZGV2aWNl\n-----END CERTIFICATE REQUEST-----\n"
+       }
+      }
+     }
+    }
+   }
+  },
+  "/certificates/authority": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "get": {
+    "operationId": "authority",
+    "tags": [
+     "Certificates"
+    ],
+    "summary": "Get the CA's certificates",
+    "description": "PEM, the issuing certificate first.",
+    "responses": {
+     "200": {
+      "description": "PEM chain",
+      "content": {
+       "application/pem-certificate-chain": {
+        "schema": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    }
+   }
+  },
+  "/certificates/revocations": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "get": {
+    "operationId": "revocationList",
+    "tags": [
+     "Certificates"
+    ],
+    "summary": "Get the revocation list (RFC 5280)",
+    "description": "DER, or PEM for Accept: application/x-pem-file. Never older than an hour.",
+    "responses": {
+     "200": {
+      "description": "The list",
+      "content": {
+       "application/pkix-crl": {
+        "schema": {
+         "type": "string",
+         "format": "binary"
+        }
+       },
+       "application/x-pem-file": {
+        "schema": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "304": {
+      "description": "The list that If-None-Match names is the one in force"
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    }
+   }
+  },
+  "/certificates/renewal": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "renewCertificate",
+    "tags": [
+     "Certificates"
+    ],
+    "summary": "Renew the certificate",
+    "description": "From two thirds of its life on. The body is optional; without csr the present key stays. The new certificate supersedes the old one when it is first shown.",
+    "responses": {
+     "201": {
+      "description": "Renewed",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/CertifiedDevice"
+        },
+        "example": {
+         "certificate": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n",
+         "chain": [
+          "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n"
+         ],
+         "device_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "serial": "3f9a1c5e7b2d4860",
+         "not_before": "2026-11-22T12:00:00Z",
+         "not_after": "2026-11-22T12:00:00Z",
+         "renew_after": "2026-11-22T12:00:00Z"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: a transition that the present state does not allow",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "422": {
+      "description": "The proof in the body was refused; reason says why",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": []
+     }
+    ],
+    "requestBody": {
+     "required": false,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "csr": {
+          "type": [
+           "string",
+           "null"
+          ]
+         }
+        },
+        "required": [],
+        "additionalProperties": false
+       },
+       "example": {}
+      }
+     }
+    }
+   }
+  },
+  "/certificates/current": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "delete": {
+    "operationId": "revokeOwnCertificate",
+    "tags": [
+     "Certificates"
+    ],
+    "summary": "Revoke the device's own certificate",
+    "description": "Its sessions end, and the connection closes.",
+    "responses": {
+     "204": {
+      "description": "Revoked"
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: a transition that the present state does not allow",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": []
+     }
+    ]
+   }
+  },
+  "/nonces": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "issueNonce",
+    "tags": [
+     "Sessions"
+    ],
+    "summary": "Get a nonce",
+    "description": "For this certificate, accepted once, 10 minutes. It goes into an identity token or a presence proof.",
+    "responses": {
+     "201": {
+      "description": "Issued",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "nonce": {
+           "type": "string"
+          },
+          "expires_at": {
+           "type": "string",
+           "format": "date-time"
+          }
+         },
+         "required": [
+          "nonce",
+          "expires_at"
+         ]
+        },
+        "example": {
+         "nonce": "AAABmT3cV0DQ1b7k9rTj0Q8mXz4Yc2uN6w",
+         "expires_at": "2026-11-22T12:00:00Z"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": []
+     }
+    ]
+   }
+  },
+  "/nonce": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "get": {
+    "operationId": "challenge",
+    "tags": [
+     "Sessions"
+    ],
+    "summary": "Get a nonce, the older form",
+    "description": "Always 401, with the nonce in WWW-Authenticate.",
+    "responses": {
+     "401": {
+      "description": "The challenge",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": []
+     }
+    ]
+   }
+  },
+  "/sessions": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "openSession",
+    "tags": [
+     "Sessions"
+    ],
+    "summary": "Open a session",
+    "description": "The identity token is signed by a registered key of a provider around a nonce of this device. The session token is in this answer only.",
+    "responses": {
+     "201": {
+      "description": "Opened",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OpenedSession"
+        },
+        "example": {
+         "session_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "user_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "address": "acme/alice",
+         "session_token": "AZq5TJ8AfgCAAJ2w3hV5Kt8tAtW1sRq4v7Q2nJ5m8Rk6uZ9aL0sDfGhPoIeXcBnM",
+         "ttl": 86400,
+         "idle_ttl": 3600,
+         "expires_at": "2026-11-22T12:00:00Z",
+         "assurance": "barcode",
+         "cnf": {
+          "x5t#S256": "BSAOM_xY1nz7r1sZ5u7nTwq0w3J2m5vQe9kPzA8dLrE"
+         }
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "422": {
+      "description": "The proof in the body was refused; reason says why",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "identity_token": {
+          "type": "string"
+         },
+         "app_id": {
+          "type": [
+           "string",
+           "null"
+          ]
+         }
+        },
+        "required": [
+         "identity_token"
+        ],
+        "additionalProperties": false
+       },
+       "example": {
+        "identity_token": "eyJhbGciOiJSUzI1NiIsImN0eSI6ImxheWVyLWVpdDt2PTEiLCJ0eXAiOiJKV1MifQ.eyJwcm4iOiJhbGljZSJ9.c2lnbmF0dXJl"
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": []
+     }
+    ]
+   },
+   "get": {
+    "operationId": "listSessions",
+    "tags": [
+     "Sessions"
+    ],
+    "summary": "List the user's live sessions",
+    "description": "On all devices, oldest first.",
+    "responses": {
+     "200": {
+      "description": "The sessions",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "sessions": {
+           "type": "array",
+           "items": {
+            "$ref": "#/components/schemas/ListedSession"
+           }
+          }
+         },
+         "required": [
+          "sessions"
+         ]
+        },
+        "example": {
+         "sessions": [
+          {
+           "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "device_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "app_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "state": "authenticated",
+           "created_at": "2026-11-22T12:00:00Z",
+           "last_used_at": "2026-11-22T12:00:00Z",
+           "expires_at": "2026-11-22T12:00:00Z",
+           "current": true
+          }
+         ]
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/sessions/resume": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "resumeSession",
+    "tags": [
+     "Sessions"
+    ],
+    "summary": "Attach a session to this connection",
+    "description": "The answer has the same members as at the creation, without the token.",
+    "responses": {
+     "200": {
+      "description": "Resumed",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OpenedSession"
+        },
+        "example": {
+         "session_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "user_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "address": "acme/alice",
+         "session_token": "AZq5TJ8AfgCAAJ2w3hV5Kt8tAtW1sRq4v7Q2nJ5m8Rk6uZ9aL0sDfGhPoIeXcBnM",
+         "ttl": 86400,
+         "idle_ttl": 3600,
+         "expires_at": "2026-11-22T12:00:00Z",
+         "assurance": "barcode",
+         "cnf": {
+          "x5t#S256": "BSAOM_xY1nz7r1sZ5u7nTwq0w3J2m5vQe9kPzA8dLrE"
+         }
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "user_id": {
+          "type": "string",
+          "format": "uuid"
+         },
+         "session_token": {
+          "type": "string"
+         }
+        },
+        "required": [
+         "user_id",
+         "session_token"
+        ],
+        "additionalProperties": false
+       },
+       "example": {
+        "user_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+        "session_token": "AZq5TJ8AfgCAAJ2w3hV5Kt8tAtW1sRq4v7Q2nJ5m8Rk6uZ9aL0sDfGhPoIeXcBnM"
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": []
+     }
+    ]
+   }
+  },
+  "/sessions/renew": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "renewSession",
+    "tags": [
+     "Sessions"
+    ],
+    "summary": "Renew a challenged session",
+    "description": "Authorization names the challenged session. The identity must be the same user's. The answer has a new token.",
+    "responses": {
+     "200": {
+      "description": "Renewed",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OpenedSession"
+        },
+        "example": {
+         "session_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "user_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "address": "acme/alice",
+         "session_token": "AZq5TJ8AfgCAAJ2w3hV5Kt8tAtW1sRq4v7Q2nJ5m8Rk6uZ9aL0sDfGhPoIeXcBnM",
+         "ttl": 86400,
+         "idle_ttl": 3600,
+         "expires_at": "2026-11-22T12:00:00Z",
+         "assurance": "barcode",
+         "cnf": {
+          "x5t#S256": "BSAOM_xY1nz7r1sZ5u7nTwq0w3J2m5vQe9kPzA8dLrE"
+         }
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: a transition that the present state does not allow",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "422": {
+      "description": "The proof in the body was refused; reason says why",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "identity_token": {
+          "type": "string"
+         }
+        },
+        "required": [
+         "identity_token"
+        ],
+        "additionalProperties": false
+       },
+       "example": {
+        "identity_token": "eyJhbGciOiJSUzI1NiIsImN0eSI6ImxheWVyLWVpdDt2PTEiLCJ0eXAiOiJKV1MifQ.eyJwcm4iOiJhbGljZSJ9.c2lnbmF0dXJl"
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/sessions/current": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "get": {
+    "operationId": "currentSession",
+    "tags": [
+     "Sessions"
+    ],
+    "summary": "Show the session",
+    "description": "Also in the header form: an identity token in Authorization opens a session, and the answer has its token in X-Layer-Session-Token.",
+    "responses": {
+     "200": {
+      "description": "The session",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/CurrentSession"
+        },
+        "example": {
+         "session_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "state": "authenticated",
+         "user_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "app_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "device_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "expires_at": "2026-11-22T12:00:00Z",
+         "idle_ttl": 3600,
+         "connection_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   },
+   "delete": {
+    "operationId": "endSession",
+    "tags": [
+     "Sessions"
+    ],
+    "summary": "End the session",
+    "description": "A challenged session can be ended, too.",
+    "responses": {
+     "204": {
+      "description": "Ended"
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/sessions/{id}": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "delete": {
+    "operationId": "endOtherSession",
+    "tags": [
+     "Sessions"
+    ],
+    "summary": "End another session of the user",
+    "description": "On another device of the same user.",
+    "responses": {
+     "204": {
+      "description": "Ended"
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "Its id",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/phone-verifications": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "startPhoneVerification",
+    "tags": [
+     "Phone numbers"
+    ],
+    "summary": "Text a code to a number",
+    "description": "The answer is the same for every well-formed number. While a verification of this number is open, its id comes back and nothing is sent.",
+    "responses": {
+     "202": {
+      "description": "The same for every well-formed number, whether or not a text goes out",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/StartedPhoneVerification"
+        },
+        "example": {
+         "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "expires_at": "2026-11-22T12:00:00Z",
+         "resend_after": "2026-11-22T12:00:30Z",
+         "digits": 6
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "422": {
+      "description": "invalid_presence_proof; reason says why",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "phone_number": {
+          "type": "string",
+          "description": "E.164, or a national form with region"
+         },
+         "region": {
+          "type": [
+           "string",
+           "null"
+          ],
+          "description": "ISO 3166-1 alpha-2"
+         },
+         "push_endpoint": {
+          "type": [
+           "string",
+           "null"
+          ],
+          "description": "The ARN of an Amazon SNS endpoint of an application in the service's policy"
+         },
+         "presence": {
+          "type": [
+           "string",
+           "null"
+          ],
+          "description": "A JWS, cty layer-presence;v=1, by the device's presence key over nce, iat, method and phone_sha256"
+         }
+        },
+        "required": [
+         "phone_number"
+        ],
+        "additionalProperties": false
+       },
+       "example": {
+        "phone_number": "+12025550123"
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/phone-verifications/{id}/check": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "checkPhoneVerification",
+    "tags": [
+     "Phone numbers"
+    ],
+    "summary": "Check the code of a text",
+    "description": "Five codes for one verification. Wrong, expired, used up and unknown get the same answer.",
+    "responses": {
+     "200": {
+      "description": "The number is the user's",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "user_id": {
+           "type": "string",
+           "format": "uuid"
+          },
+          "assurance": {
+           "type": "string",
+           "enum": [
+            "none",
+            "phone",
+            "barcode",
+            "issuer_checked",
+            "mdoc"
+           ]
+          }
+         },
+         "required": [
+          "user_id",
+          "assurance"
+         ]
+        },
+        "example": {
+         "user_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "assurance": "phone"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "422": {
+      "description": "verification_failed: wrong, expired, used up and unknown are one answer",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "schema": {
+       "type": "string"
+      }
+     }
+    ],
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "code": {
+          "type": "string"
+         }
+        },
+        "required": [
+         "code"
+        ],
+        "additionalProperties": false
+       },
+       "example": {
+        "code": "123456"
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/phone-verifications/{id}/resend": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "resendPhoneCode",
+    "tags": [
+     "Phone numbers"
+    ],
+    "summary": "Text the same code again",
+    "description": "30, 60 and 120 seconds after the text before it. Earlier is rate_limited with Retry-After.",
+    "responses": {
+     "202": {
+      "description": "As at the start; checks and end are kept",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/StartedPhoneVerification"
+        },
+        "example": {
+         "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "expires_at": "2026-11-22T12:00:00Z",
+         "resend_after": "2026-11-22T12:00:30Z",
+         "digits": 6
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: a transition that the present state does not allow",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "schema": {
+       "type": "string"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/identity-cards": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "submitIdentityCard",
+    "tags": [
+     "Identity cards"
+    ],
+    "summary": "Submit a state-issued card",
+    "description": "A proven phone number comes first. Send one of the two members. A text that cannot be read is no submission.",
+    "responses": {
+     "201": {
+      "description": "Judged: it counts, or a person decides",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/IdentityCard"
+        },
+        "example": {
+         "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "status": "verified",
+         "assurance": "barcode",
+         "checks": [
+          {
+           "name": "unexpired",
+           "result": "passed",
+           "detail": "One sentence."
+          }
+         ],
+         "card": {
+          "full_name": "ALICE BAKER",
+          "date_of_birth": "1996-05-17",
+          "age": 30,
+          "address": {
+           "street": "1 MAIN STREET",
+           "city": "RICHMOND",
+           "jurisdiction": "VA",
+           "postal_code": "23219",
+           "country": "USA"
+          },
+          "document_number": "5789",
+          "jurisdiction": "VA",
+          "expires_on": "2030-05-17"
+         }
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: prove a phone number first",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "422": {
+      "description": "card_rejected, with every check",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "aamva": {
+          "type": [
+           "string",
+           "null"
+          ],
+          "description": "The raw text of the PDF417 barcode (AAMVA), base64 standard or url"
+         },
+         "mrz": {
+          "type": [
+           "string",
+           "null"
+          ],
+          "description": "The lines of a machine readable zone (ICAO 9303: TD1, TD2, TD3)"
+         }
+        },
+        "additionalProperties": false
+       },
+       "example": {
+        "aamva": "QAoeDUFOU0kgNjM2MDAwMDkwMDAyREw="
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/identity-cards/{id}": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "get": {
+    "operationId": "showIdentityCard",
+    "tags": [
+     "Identity cards"
+    ],
+    "summary": "Show one of the caller's cards",
+    "description": "With its present status.",
+    "responses": {
+     "200": {
+      "description": "The card",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/IdentityCard"
+        },
+        "example": {
+         "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "status": "verified",
+         "assurance": "barcode",
+         "checks": [
+          {
+           "name": "unexpired",
+           "result": "passed",
+           "detail": "One sentence."
+          }
+         ],
+         "card": {
+          "full_name": "ALICE BAKER",
+          "date_of_birth": "1996-05-17",
+          "age": 30,
+          "address": {
+           "street": "1 MAIN STREET",
+           "city": "RICHMOND",
+           "jurisdiction": "VA",
+           "postal_code": "23219",
+           "country": "USA"
+          },
+          "document_number": "5789",
+          "jurisdiction": "VA",
+          "expires_on": "2030-05-17"
+         }
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ],
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "Its id",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ]
+   }
+  },
+  "/me": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "get": {
+    "operationId": "showOwnRow",
+    "tags": [
+     "Users"
+    ],
+    "summary": "Show what the user proved",
+    "description": "null for what is not proved.",
+    "responses": {
+     "200": {
+      "description": "The own row",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OwnRow"
+        },
+        "example": {
+         "user_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "address": "acme/alice",
+         "phone_number": "+12025550123",
+         "postal_address": "1 MAIN STREET, RICHMOND, VA 23219, USA",
+         "full_name": "ALICE BAKER",
+         "age": 30,
+         "document_number": "5789",
+         "jurisdiction": "VA",
+         "push_endpoint": "arn:aws:sns:us-east-1:123456789012:endpoint/APNS/app/5e3e9847-3183-3f18-a7e8-671c3a57d4b3",
+         "assurance": "barcode",
+         "phone_verified_at": "2026-11-22T12:00:00Z",
+         "identity_verified_at": "2026-11-22T12:00:00Z",
+         "suspended": null
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   },
+   "patch": {
+    "operationId": "changeOwnRow",
+    "tags": [
+     "Users"
+    ],
+    "summary": "Set the push endpoint",
+    "description": "null removes the endpoint.",
+    "responses": {
+     "200": {
+      "description": "The own row",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OwnRow"
+        },
+        "example": {
+         "user_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "address": "acme/alice",
+         "phone_number": "+12025550123",
+         "postal_address": "1 MAIN STREET, RICHMOND, VA 23219, USA",
+         "full_name": "ALICE BAKER",
+         "age": 30,
+         "document_number": "5789",
+         "jurisdiction": "VA",
+         "push_endpoint": "arn:aws:sns:us-east-1:123456789012:endpoint/APNS/app/5e3e9847-3183-3f18-a7e8-671c3a57d4b3",
+         "assurance": "barcode",
+         "phone_verified_at": "2026-11-22T12:00:00Z",
+         "identity_verified_at": "2026-11-22T12:00:00Z",
+         "suspended": null
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: prove a phone number first",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "push_endpoint": {
+          "type": [
+           "string",
+           "null"
+          ],
+          "description": "The ARN of an Amazon SNS endpoint of an application in the service's policy; null for none"
+         }
+        },
+        "required": [
+         "push_endpoint"
+        ],
+        "additionalProperties": false
+       },
+       "example": {
+        "push_endpoint": "arn:aws:sns:us-east-1:123456789012:endpoint/APNS/app/5e3e9847-3183-3f18-a7e8-671c3a57d4b3"
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   },
+   "delete": {
+    "operationId": "eraseOwnRow",
+    "tags": [
+     "Users"
+    ],
+    "summary": "Erase the user",
+    "description": "Needs a session that was created or renewed within ten minutes, or the export token of a banned user. Data and key are deleted.",
+    "responses": {
+     "202": {
+      "description": "Erased; every session of the user is over",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "receipt": {
+           "type": "string",
+           "format": "uuid"
+          }
+         },
+         "required": [
+          "receipt"
+         ]
+        },
+        "example": {
+         "receipt": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     },
+     {
+      "mutualTLS": [],
+      "exportToken": []
+     }
+    ]
+   }
+  },
+  "/me/export": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "get": {
+    "operationId": "exportOwnData",
+    "tags": [
+     "Users"
+    ],
+    "summary": "Export everything that is held on the user",
+    "description": "Needs a session that was created or renewed within ten minutes, or the export token of a banned user. Messages that were deleted are not in it. The policy limits the exports of a user in an hour.",
+    "responses": {
+     "200": {
+      "description": "All of it",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/PersonalExport"
+        },
+        "example": {
+         "user_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "address": "acme/alice",
+         "provider_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "created_at": "2026-11-22T12:00:00Z",
+         "assurance": "barcode",
+         "display_name": "Alice",
+         "avatar_url": null,
+         "phone_number": "+12025550123",
+         "push_endpoint": "arn:aws:sns:us-east-1:123456789012:endpoint/APNS/app/5e3e9847-3183-3f18-a7e8-671c3a57d4b3",
+         "full_name": "ALICE BAKER",
+         "date_of_birth": "1996-05-17",
+         "postal_address": "1 MAIN STREET, RICHMOND, VA 23219, USA",
+         "document_number": "5789",
+         "jurisdiction": "VA",
+         "phone_verified_at": "2026-11-22T12:00:00Z",
+         "identity_verified_at": "2026-11-22T12:00:00Z",
+         "suspended": null,
+         "cards": [
+          {
+           "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "status": "verified",
+           "submitted_at": "2026-11-22T12:00:00Z",
+           "checks": [
+            {
+             "name": "unexpired",
+             "result": "passed"
+            }
+           ],
+           "full_name": "ALICE BAKER",
+           "date_of_birth": "1996-05-17",
+           "address": "acme/alice",
+           "document_number": "5789",
+           "expires_on": "2030-05-17"
+          }
+         ],
+         "sessions": [
+          {
+           "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "device_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "app_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "created_at": "2026-11-22T12:00:00Z",
+           "last_used_at": "2026-11-22T12:00:00Z"
+          }
+         ],
+         "authorizations": [
+          {
+           "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "box": "in",
+           "state": "REQUEST",
+           "to": "acme/bob",
+           "event_id": "event-1",
+           "grant": null,
+           "created_at": "2026-11-22T12:00:00Z"
+          }
+         ],
+         "blocked": [
+          "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715"
+         ],
+         "findable_addresses": [
+          "name"
+         ],
+         "streams": [],
+         "messages": [],
+         "notifications": []
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     },
+     {
+      "mutualTLS": [],
+      "exportToken": []
+     }
+    ]
+   }
+  },
+  "/authorizations": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "askAuthorization",
+    "tags": [
+     "Authorizations"
+    ],
+    "summary": "Ask another user for permission to message",
+    "description": "Repeating the request gives the same answer. A recipient who does not exist, or who blocks the caller, gives the same answer, too.",
+    "responses": {
+     "201": {
+      "description": "Asked; the same for everybody, whether or not there is such a user, and for a repeated call",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "id": {
+           "type": "string",
+           "format": "uuid"
+          },
+          "state": {
+           "const": "REQUEST"
+          }
+         },
+         "required": [
+          "id",
+          "state"
+         ]
+        },
+        "example": {
+         "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "state": "REQUEST"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "not_verified with required_level (reason caller or partner); certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: state says which state forbids it",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "id": {
+          "type": "string",
+          "format": "uuid",
+          "description": "Made by the asking app; the authorization's id from now on"
+         },
+         "to": {
+          "type": "string",
+          "description": "A user id, or an address: <provider>/<user>"
+         },
+         "event_id": {
+          "type": [
+           "string",
+           "null"
+          ],
+          "description": "Opaque, 1 to 256 bytes"
+         }
+        },
+        "required": [
+         "id",
+         "to"
+        ],
+        "additionalProperties": false
+       },
+       "example": {
+        "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+        "to": "acme/bob"
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   },
+   "get": {
+    "operationId": "listAuthorizations",
+    "tags": [
+     "Authorizations"
+    ],
+    "summary": "List the user's authorizations",
+    "description": "Newest first, 50 a page.",
+    "responses": {
+     "200": {
+      "description": "One page",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/AuthorizationPage"
+        },
+        "example": {
+         "authorizations": [
+          {
+           "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "box": "in",
+           "state": "REQUEST",
+           "created_at": "2026-11-22T12:00:00Z",
+           "expires_at": "2026-12-06T12:00:00Z",
+           "changed_at": "2026-11-22T12:00:00Z",
+           "to": null,
+           "event_id": null,
+           "grant": null,
+           "partner": {
+            "initials": "AB",
+            "age": 30,
+            "picture_url": "https://images.acme.example/alice.png",
+            "assurance": "barcode",
+            "push_endpoint": null
+           }
+          }
+         ],
+         "cursor": null
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "not_verified with required_level (reason caller or partner); certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "box",
+      "in": "query",
+      "required": false,
+      "description": "One side; both where it is left out",
+      "schema": {
+       "type": "string",
+       "enum": [
+        "in",
+        "out"
+       ]
+      }
+     },
+     {
+      "name": "state",
+      "in": "query",
+      "required": false,
+      "description": "One state; all where it is left out",
+      "schema": {
+       "type": "string",
+       "enum": [
+        "REQUEST",
+        "APPROVAL",
+        "REJECTED",
+        "CANCELLED",
+        "EXPIRED",
+        "BANNED"
+       ]
+      }
+     },
+     {
+      "name": "cursor",
+      "in": "query",
+      "required": false,
+      "description": "From the page before",
+      "schema": {
+       "type": "string"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/authorizations/{id}": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "get": {
+    "operationId": "showAuthorization",
+    "tags": [
+     "Authorizations"
+    ],
+    "summary": "Show one authorization",
+    "description": "What the caller's side may see of it.",
+    "responses": {
+     "200": {
+      "description": "The authorization",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/Authorization"
+        },
+        "example": {
+         "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "box": "in",
+         "state": "REQUEST",
+         "created_at": "2026-11-22T12:00:00Z",
+         "expires_at": "2026-12-06T12:00:00Z",
+         "changed_at": "2026-11-22T12:00:00Z",
+         "to": null,
+         "event_id": null,
+         "grant": null,
+         "partner": {
+          "initials": "AB",
+          "age": 30,
+          "picture_url": "https://images.acme.example/alice.png",
+          "assurance": "barcode",
+          "push_endpoint": null
+         }
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "not_verified with required_level (reason caller or partner); certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The authorization's id",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/blocks/{id}": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "put": {
+    "operationId": "blockUser",
+    "tags": [
+     "Authorizations"
+    ],
+    "summary": "Block a user",
+    "description": "Permissions between the two end, and so does the caller's own request.",
+    "responses": {
+     "204": {
+      "description": "Blocked, whether or not there is such a user"
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: state is full",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The other user's id",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   },
+   "delete": {
+    "operationId": "unblockUser",
+    "tags": [
+     "Authorizations"
+    ],
+    "summary": "Unblock a user",
+    "description": "It restores nothing.",
+    "responses": {
+     "204": {
+      "description": "Not blocked"
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The other user's id",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/authorizations/{id}/approval": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "approveAuthorization",
+    "tags": [
+     "Authorizations"
+    ],
+    "summary": "Approve a request",
+    "description": "For the recipient. Both may message each other from now on.",
+    "responses": {
+     "200": {
+      "description": "Done, now or before",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/Authorization"
+        },
+        "example": {
+         "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "box": "in",
+         "state": "APPROVAL",
+         "created_at": "2026-11-22T12:00:00Z",
+         "expires_at": null,
+         "changed_at": "2026-11-22T12:00:00Z",
+         "to": null,
+         "event_id": null,
+         "grant": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715 -> 1c0a4f5e-6a0b-4d6e-9f43-2f6d0f3a9b11",
+         "partner": {
+          "initials": "AB",
+          "age": 30,
+          "picture_url": "https://images.acme.example/alice.png",
+          "assurance": "barcode",
+          "push_endpoint": "arn:aws:sns:us-east-1:123456789012:endpoint/APNS/app/5e3e9847-3183-3f18-a7e8-671c3a57d4b3"
+         }
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "not_verified with required_level (reason caller or partner); certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: state says which state forbids it",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "410": {
+      "description": "gone: nobody answered in time",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The authorization's id",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/authorizations/{id}/rejection": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "rejectAuthorization",
+    "tags": [
+     "Authorizations"
+    ],
+    "summary": "Reject a request",
+    "description": "For the recipient. The requester may ask again after 30 days.",
+    "responses": {
+     "200": {
+      "description": "Done, now or before",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/Authorization"
+        },
+        "example": {
+         "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "box": "in",
+         "state": "REJECTED",
+         "created_at": "2026-11-22T12:00:00Z",
+         "expires_at": null,
+         "changed_at": "2026-11-22T12:00:00Z",
+         "to": null,
+         "event_id": null,
+         "grant": null,
+         "partner": null
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: state says which state forbids it",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "410": {
+      "description": "gone: nobody answered in time",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The authorization's id",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/authorizations/{id}/cancellation": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "cancelAuthorization",
+    "tags": [
+     "Authorizations"
+    ],
+    "summary": "Cancel a request or a permission",
+    "description": "For the requester of an open request, and for both sides of an approved one.",
+    "responses": {
+     "200": {
+      "description": "Done, now or before",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/Authorization"
+        },
+        "example": {
+         "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "box": "out",
+         "state": "CANCELLED",
+         "created_at": "2026-11-22T12:00:00Z",
+         "expires_at": null,
+         "changed_at": "2026-11-22T12:00:00Z",
+         "to": "acme/bob",
+         "event_id": "event-1",
+         "grant": null,
+         "partner": null
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: state says which state forbids it",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "410": {
+      "description": "gone: nobody answered in time",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The authorization's id",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/streams": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "openStream",
+    "tags": [
+     "Streams"
+    ],
+    "summary": "Open a stream",
+    "description": "Repeating the request gives the same answer. The caller is a member without being named.",
+    "responses": {
+     "201": {
+      "description": "Opened; the same for a repeated call",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "id": {
+           "type": "string",
+           "format": "uuid"
+          },
+          "kind": {
+           "type": "string",
+           "enum": [
+            "direct",
+            "conversation",
+            "forum",
+            "call"
+           ]
+          },
+          "created_at": {
+           "type": "string",
+           "format": "date-time"
+          }
+         },
+         "required": [
+          "id",
+          "kind",
+          "created_at"
+         ]
+        },
+        "example": {
+         "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "kind": "direct",
+         "created_at": "2026-11-22T12:00:00Z"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "not_verified with required_level (reason caller or partner); certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: state says which state forbids it",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "id": {
+          "type": "string",
+          "format": "uuid",
+          "description": "Made by the app; the stream's id from now on"
+         },
+         "kind": {
+          "type": "string",
+          "enum": [
+           "direct",
+           "conversation",
+           "forum",
+           "call"
+          ]
+         },
+         "members": {
+          "type": "array",
+          "maxItems": 24,
+          "items": {
+           "type": "string",
+           "description": "A user id, or an address: <provider>/<user>"
+          }
+         },
+         "title": {
+          "type": [
+           "string",
+           "null"
+          ]
+         },
+         "description": {
+          "type": [
+           "string",
+           "null"
+          ]
+         },
+         "image_url": {
+          "type": [
+           "string",
+           "null"
+          ],
+          "description": "https"
+         },
+         "metadata": {
+          "type": [
+           "object"
+          ]
+         }
+        },
+        "required": [
+         "id",
+         "kind"
+        ],
+        "additionalProperties": false
+       },
+       "example": {
+        "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+        "kind": "direct",
+        "members": [
+         "acme/bob"
+        ]
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   },
+   "get": {
+    "operationId": "listStreams",
+    "tags": [
+     "Streams"
+    ],
+    "summary": "List the user's streams, or the forums of the user's provider",
+    "description": "Newest change first. A page may hold less than the next one.",
+    "responses": {
+     "200": {
+      "description": "One page",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "streams": {
+           "type": "array",
+           "items": {
+            "$ref": "#/components/schemas/MessageStream"
+           }
+          },
+          "cursor": {
+           "type": [
+            "string",
+            "null"
+           ]
+          }
+         },
+         "required": [
+          "streams",
+          "cursor"
+         ]
+        },
+        "example": {
+         "streams": [
+          {
+           "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "kind": "direct",
+           "state": "open",
+           "created_by": "b4a1d8f2-6a63-4b0e-8a34-8f0f6cb7a001",
+           "created_at": "2026-11-22T12:00:00Z",
+           "title": null,
+           "description": null,
+           "image_url": null,
+           "last_sequence": 1,
+           "unread": 0,
+           "last_event": {
+            "sequence": 1,
+            "id": "0c8f2a55-1c5e-4d0e-9b7e-3f2d7c1a9e10",
+            "sender": "b4a1d8f2-6a63-4b0e-8a34-8f0f6cb7a001",
+            "sent_at": "2026-11-22T12:00:00Z",
+            "in_reply_to": null,
+            "thread": null,
+            "deleted": false,
+            "parts": [
+             {
+              "type": "text/plain",
+              "body": "Hello"
+             }
+            ]
+           },
+           "members": [
+            {
+             "user_id": "b4a1d8f2-6a63-4b0e-8a34-8f0f6cb7a001",
+             "initials": "AB",
+             "assurance": "barcode",
+             "delivered_through": 1,
+             "read_through": 1
+            }
+           ]
+          }
+         ],
+         "cursor": null
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "kind",
+      "in": "query",
+      "required": false,
+      "description": "One kind; forum lists the provider's, otherwise the user's own",
+      "schema": {
+       "type": "string",
+       "enum": [
+        "direct",
+        "conversation",
+        "forum",
+        "call"
+       ]
+      }
+     },
+     {
+      "name": "cursor",
+      "in": "query",
+      "required": false,
+      "description": "From the page before",
+      "schema": {
+       "type": "string"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/streams/{id}": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "get": {
+    "operationId": "showStream",
+    "tags": [
+     "Streams"
+    ],
+    "summary": "Show a stream",
+    "description": "With its metadata.",
+    "responses": {
+     "200": {
+      "description": "The stream",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/MessageStream"
+        },
+        "example": {
+         "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "kind": "direct",
+         "state": "open",
+         "created_by": "b4a1d8f2-6a63-4b0e-8a34-8f0f6cb7a001",
+         "created_at": "2026-11-22T12:00:00Z",
+         "title": null,
+         "description": null,
+         "image_url": null,
+         "last_sequence": 1,
+         "unread": 0,
+         "last_event": {
+          "sequence": 1,
+          "id": "0c8f2a55-1c5e-4d0e-9b7e-3f2d7c1a9e10",
+          "sender": "b4a1d8f2-6a63-4b0e-8a34-8f0f6cb7a001",
+          "sent_at": "2026-11-22T12:00:00Z",
+          "in_reply_to": null,
+          "thread": null,
+          "deleted": false,
+          "parts": [
+           {
+            "type": "text/plain",
+            "body": "Hello"
+           }
+          ]
+         },
+         "members": [
+          {
+           "user_id": "b4a1d8f2-6a63-4b0e-8a34-8f0f6cb7a001",
+           "initials": "AB",
+           "assurance": "barcode",
+           "delivered_through": 1,
+           "read_through": 1
+          }
+         ],
+         "metadata": {},
+         "private_metadata": {}
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The stream",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   },
+   "delete": {
+    "operationId": "deleteStream",
+    "tags": [
+     "Streams"
+    ],
+    "summary": "Delete a stream for all members",
+    "description": "Either side of a direct stream, otherwise who opened it. Its key is deleted.",
+    "responses": {
+     "204": {
+      "description": "Deleted, now or before"
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: state says which state forbids it",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The stream",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/streams/{id}/events": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "appendEvent",
+    "tags": [
+     "Streams"
+    ],
+    "summary": "Append a message",
+    "description": "Repeating the request gives the same answer.",
+    "responses": {
+     "201": {
+      "description": "Appended; the same for a repeated call",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "id": {
+           "type": "string",
+           "format": "uuid"
+          },
+          "sequence": {
+           "type": "integer",
+           "minimum": 1
+          },
+          "sent_at": {
+           "type": "string",
+           "format": "date-time"
+          },
+          "thread": {
+           "type": "string",
+           "format": "uuid"
+          }
+         },
+         "required": [
+          "id",
+          "sequence",
+          "sent_at"
+         ]
+        },
+        "example": {
+         "id": "0c8f2a55-1c5e-4d0e-9b7e-3f2d7c1a9e10",
+         "sequence": 1,
+         "sent_at": "2026-11-22T12:00:00Z"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "not_verified with required_level (reason caller or partner); certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: state says which state forbids it",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "id": {
+          "type": "string",
+          "format": "uuid",
+          "description": "Made by the app"
+         },
+         "parts": {
+          "type": "array",
+          "minItems": 1,
+          "maxItems": 16,
+          "items": {
+           "type": "object",
+           "properties": {
+            "type": {
+             "type": "string",
+             "description": "A media type without parameters"
+            },
+            "body": {
+             "type": "string"
+            },
+            "body_base64": {
+             "type": "string",
+             "description": "base64url without padding"
+            }
+           },
+           "required": [
+            "type"
+           ],
+           "additionalProperties": false
+          }
+         },
+         "in_reply_to": {
+          "type": [
+           "string",
+           "null"
+          ],
+          "format": "uuid"
+         }
+        },
+        "required": [
+         "id",
+         "parts"
+        ],
+        "additionalProperties": false
+       },
+       "example": {
+        "id": "0c8f2a55-1c5e-4d0e-9b7e-3f2d7c1a9e10",
+        "parts": [
+         {
+          "type": "text/plain",
+          "body": "Hello"
+         }
+        ]
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The stream",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   },
+   "get": {
+    "operationId": "readEvents",
+    "tags": [
+     "Streams"
+    ],
+    "summary": "Read messages",
+    "description": "Behind a number oldest first, otherwise newest first. A page ends early where bodies are long.",
+    "responses": {
+     "200": {
+      "description": "One page",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "events": {
+           "type": "array",
+           "maxItems": 100,
+           "items": {
+            "$ref": "#/components/schemas/StreamEvent"
+           }
+          },
+          "more": {
+           "type": "boolean"
+          },
+          "last_sequence": {
+           "type": "integer",
+           "minimum": 0
+          }
+         },
+         "required": [
+          "events",
+          "more",
+          "last_sequence"
+         ]
+        },
+        "example": {
+         "events": [
+          {
+           "sequence": 1,
+           "id": "0c8f2a55-1c5e-4d0e-9b7e-3f2d7c1a9e10",
+           "sender": "b4a1d8f2-6a63-4b0e-8a34-8f0f6cb7a001",
+           "sent_at": "2026-11-22T12:00:00Z",
+           "in_reply_to": null,
+           "thread": null,
+           "deleted": false,
+           "parts": [
+            {
+             "type": "text/plain",
+             "body": "Hello"
+            }
+           ]
+          }
+         ],
+         "more": false,
+         "last_sequence": 1
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: state says which state forbids it",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The stream",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     },
+     {
+      "name": "after",
+      "in": "query",
+      "required": false,
+      "description": "Messages behind this number",
+      "schema": {
+       "type": "integer",
+       "minimum": 0
+      }
+     },
+     {
+      "name": "before",
+      "in": "query",
+      "required": false,
+      "description": "Messages before this number",
+      "schema": {
+       "type": "integer",
+       "minimum": 0
+      }
+     },
+     {
+      "name": "limit",
+      "in": "query",
+      "required": false,
+      "description": "At most 100",
+      "schema": {
+       "type": "integer",
+       "minimum": 1,
+       "maximum": 100
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/streams/{id}/events/{event}": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "delete": {
+    "operationId": "deleteEvent",
+    "tags": [
+     "Streams"
+    ],
+    "summary": "Delete a message for all members",
+    "description": "The sender's own; in conversations and forums also for who opened the stream.",
+    "responses": {
+     "204": {
+      "description": "Deleted, now or before"
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: state says which state forbids it",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The stream",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     },
+     {
+      "name": "event",
+      "in": "path",
+      "required": true,
+      "description": "The message",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/streams/{id}/receipts": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "raiseReceipts",
+    "tags": [
+     "Streams"
+    ],
+    "summary": "Say how far the user has come",
+    "description": "Both numbers only rise. What is read is delivered, too.",
+    "responses": {
+     "200": {
+      "description": "What there is now",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "delivered_through": {
+           "type": "integer",
+           "minimum": 0
+          },
+          "read_through": {
+           "type": "integer",
+           "minimum": 0
+          }
+         },
+         "required": [
+          "delivered_through",
+          "read_through"
+         ]
+        },
+        "example": {
+         "delivered_through": 2,
+         "read_through": 1
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: state says which state forbids it",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "delivered_through": {
+          "type": [
+           "integer",
+           "null"
+          ],
+          "minimum": 0
+         },
+         "read_through": {
+          "type": [
+           "integer",
+           "null"
+          ],
+          "minimum": 0
+         }
+        },
+        "additionalProperties": false
+       },
+       "example": {
+        "read_through": 1
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The stream",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/streams/{id}/typing": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "sayTyping",
+    "tags": [
+     "Streams"
+    ],
+    "summary": "Say that the user is writing",
+    "description": "Members who wait in /sync at this moment see it. It is kept for nobody. More than once a second it has no effect.",
+    "responses": {
+     "204": {
+      "description": "Shown to those who wait"
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: state says which state forbids it",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The stream",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/streams/{id}/members/{user}": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "put": {
+    "operationId": "addMember",
+    "tags": [
+     "Streams"
+    ],
+    "summary": "Add a user to a conversation",
+    "description": "The user sees all messages.",
+    "responses": {
+     "204": {
+      "description": "A member, now or before"
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "not_verified with required_level (reason caller or partner); certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: state says which state forbids it",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The stream",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     },
+     {
+      "name": "user",
+      "in": "path",
+      "required": true,
+      "description": "The member's user id",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   },
+   "delete": {
+    "operationId": "removeMember",
+    "tags": [
+     "Streams"
+    ],
+    "summary": "Remove a user from a conversation, or leave it",
+    "description": "The user keeps what there is until now.",
+    "responses": {
+     "204": {
+      "description": "No member, now or before"
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "not_verified with required_level (reason caller or partner); certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: state says which state forbids it",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The stream",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     },
+     {
+      "name": "user",
+      "in": "path",
+      "required": true,
+      "description": "The member's user id",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/streams/{id}/metadata": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "patch": {
+    "operationId": "changeMetadata",
+    "tags": [
+     "Streams"
+    ],
+    "summary": "Change the metadata that all members see",
+    "description": "Either set or merge. In a forum, for who opened it.",
+    "responses": {
+     "200": {
+      "description": "What there is now",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "metadata": {
+           "type": "object"
+          }
+         },
+         "required": [
+          "metadata"
+         ]
+        },
+        "example": {
+         "metadata": {
+          "colour": "green"
+         }
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "not_verified with required_level (reason caller or partner); certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: state says which state forbids it",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "set": {
+          "type": "object",
+          "description": "In the place of what there is"
+         },
+         "merge": {
+          "type": "object",
+          "description": "A merge patch (RFC 7396): null removes"
+         }
+        },
+        "additionalProperties": false
+       },
+       "example": {
+        "merge": {
+         "colour": "green",
+         "old": null
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The stream",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/streams/{id}/metadata/private": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "patch": {
+    "operationId": "changePrivateMetadata",
+    "tags": [
+     "Streams"
+    ],
+    "summary": "Change the metadata that the user alone sees",
+    "description": "Either set or merge.",
+    "responses": {
+     "200": {
+      "description": "What there is now",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "private_metadata": {
+           "type": "object"
+          }
+         },
+         "required": [
+          "private_metadata"
+         ]
+        },
+        "example": {
+         "private_metadata": {
+          "muted": true
+         }
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: state says which state forbids it",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "set": {
+          "type": "object",
+          "description": "In the place of what there is"
+         },
+         "merge": {
+          "type": "object",
+          "description": "A merge patch (RFC 7396): null removes"
+         }
+        },
+        "additionalProperties": false
+       },
+       "example": {
+        "merge": {
+         "muted": true
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The stream",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/sync": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "get": {
+    "operationId": "synchronize",
+    "tags": [
+     "Streams"
+    ],
+    "summary": "Learn what has changed",
+    "description": "The latest state of each change since an anchor. Without one the call waits.",
+    "responses": {
+     "200": {
+      "description": "The operations; none when the wait was over",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "anchor": {
+           "type": "string"
+          },
+          "more": {
+           "type": "boolean"
+          },
+          "operations": {
+           "type": "array",
+           "maxItems": 100,
+           "items": {
+            "type": "object",
+            "properties": {
+             "operation": {
+              "type": "string",
+              "enum": [
+               "NEW_MESSAGE",
+               "UPDATE_STATUS",
+               "UPDATE_TAGS",
+               "MEMBERS",
+               "DELETED",
+               "ERASED",
+               "NOTIFICATION"
+              ]
+             },
+             "stream_id": {
+              "type": [
+               "string",
+               "null"
+              ],
+              "format": "uuid",
+              "description": "null for NOTIFICATION"
+             },
+             "event_id": {
+              "type": [
+               "string",
+               "null"
+              ],
+              "format": "uuid",
+              "description": "The message that was deleted"
+             },
+             "stream": {
+              "oneOf": [
+               {
+                "$ref": "#/components/schemas/MessageStream"
+               },
+               {
+                "type": "null"
+               }
+              ],
+              "description": "The stream as it is now; null for DELETED and NOTIFICATION"
+             },
+             "notification": {
+              "oneOf": [
+               {
+                "$ref": "#/components/schemas/UserNotification"
+               },
+               {
+                "type": "null"
+               }
+              ],
+              "description": "What the user's provider sent; null for the others"
+             }
+            },
+            "required": [
+             "operation",
+             "stream_id",
+             "event_id",
+             "stream",
+             "notification"
+            ]
+           }
+          },
+          "typing": {
+           "type": "array",
+           "description": "Who is writing at this moment",
+           "items": {
+            "type": "object",
+            "properties": {
+             "stream_id": {
+              "type": "string",
+              "format": "uuid"
+             },
+             "user_id": {
+              "type": "string",
+              "format": "uuid"
+             }
+            },
+            "required": [
+             "stream_id",
+             "user_id"
+            ]
+           }
+          }
+         },
+         "required": [
+          "anchor",
+          "more",
+          "operations",
+          "typing"
+         ]
+        },
+        "example": {
+         "anchor": "1f0c2b7a.3.1795348800",
+         "more": false,
+         "operations": [
+          {
+           "operation": "NEW_MESSAGE",
+           "stream_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "event_id": null,
+           "stream": {
+            "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+            "kind": "direct",
+            "state": "open",
+            "created_by": "b4a1d8f2-6a63-4b0e-8a34-8f0f6cb7a001",
+            "created_at": "2026-11-22T12:00:00Z",
+            "title": null,
+            "description": null,
+            "image_url": null,
+            "last_sequence": 1,
+            "unread": 0,
+            "last_event": {
+             "sequence": 1,
+             "id": "0c8f2a55-1c5e-4d0e-9b7e-3f2d7c1a9e10",
+             "sender": "b4a1d8f2-6a63-4b0e-8a34-8f0f6cb7a001",
+             "sent_at": "2026-11-22T12:00:00Z",
+             "in_reply_to": null,
+             "thread": null,
+             "deleted": false,
+             "parts": [
+              {
+               "type": "text/plain",
+               "body": "Hello"
+              }
+             ]
+            },
+            "members": [
+             {
+              "user_id": "b4a1d8f2-6a63-4b0e-8a34-8f0f6cb7a001",
+              "initials": "AB",
+              "assurance": "barcode",
+              "delivered_through": 1,
+              "read_through": 1
+             }
+            ]
+           },
+           "notification": null
+          }
+         ],
+         "typing": []
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "anchor",
+      "in": "query",
+      "required": false,
+      "description": "From the answer before; 0 or none for the beginning, latest for the end",
+      "schema": {
+       "type": "string"
+      }
+     },
+     {
+      "name": "wait",
+      "in": "query",
+      "required": false,
+      "description": "Seconds, 25 at most",
+      "schema": {
+       "type": "integer",
+       "minimum": 0
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/me/addresses": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "get": {
+    "operationId": "listFindableAddresses",
+    "tags": [
+     "Addresses"
+    ],
+    "summary": "List the addresses by which others can find you",
+    "description": "List the addresses by which others can find you.",
+    "responses": {
+     "200": {
+      "description": "The findable ones",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "findable": {
+           "type": "array",
+           "items": {
+            "type": "object",
+            "properties": {
+             "type": {
+              "type": "string",
+              "enum": [
+               "phone",
+               "name"
+              ]
+             },
+             "since": {
+              "type": "string",
+              "format": "date-time"
+             }
+            },
+            "required": [
+             "type",
+             "since"
+            ]
+           }
+          }
+         },
+         "required": [
+          "findable"
+         ]
+        },
+        "example": {
+         "findable": [
+          {
+           "type": "phone",
+           "since": "2026-11-22T12:00:00Z"
+          }
+         ]
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/me/addresses/{type}": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "put": {
+    "operationId": "shareAddress",
+    "tags": [
+     "Addresses"
+    ],
+    "summary": "Let others find you by an address",
+    "description": "Only a proven number and the provider's own name can be shared. Repeating it changes nothing.",
+    "responses": {
+     "204": {
+      "description": "Findable"
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found: no such type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: prove a number first",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "type",
+      "in": "path",
+      "required": true,
+      "description": "Which of the own addresses",
+      "schema": {
+       "type": "string",
+       "enum": [
+        "phone",
+        "name"
+       ]
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   },
+   "delete": {
+    "operationId": "hideAddress",
+    "tags": [
+     "Addresses"
+    ],
+    "summary": "Hide an address",
+    "description": "Repeating it changes nothing.",
+    "responses": {
+     "204": {
+      "description": "Hidden"
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found: no such type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "type",
+      "in": "path",
+      "required": true,
+      "description": "Which of the own addresses",
+      "schema": {
+       "type": "string",
+       "enum": [
+        "phone",
+        "name"
+       ]
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/addresses/resolve": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "resolveAddress",
+    "tags": [
+     "Addresses"
+    ],
+    "summary": "Find a user by an address",
+    "description": "Hidden and unknown addresses give the same answer. Every look-up is counted, by user and by device.",
+    "responses": {
+     "200": {
+      "description": "The user",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "user_id": {
+           "type": "string",
+           "format": "uuid"
+          }
+         },
+         "required": [
+          "user_id"
+         ]
+        },
+        "example": {
+         "user_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "not_verified with required_level (reason caller); certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found: hidden, unknown, banned, or blocking the caller",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "address": {
+          "type": "string",
+          "description": "A number in E.164 form, or <provider>/<user>"
+         }
+        },
+        "required": [
+         "address"
+        ],
+        "additionalProperties": false
+       },
+       "example": {
+        "address": "+14155552671"
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/contact-discovery": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "get": {
+    "operationId": "readContactDiscovery",
+    "tags": [
+     "Addresses"
+    ],
+    "summary": "Read the key of contact discovery",
+    "description": "Private contact discovery (RFC 9497, P384-SHA384): see Addresses.md. The key is the provider's, and another one each week.",
+    "responses": {
+     "200": {
+      "description": "The week's key",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "suite": {
+           "type": "string",
+           "enum": [
+            "P384-SHA384"
+           ]
+          },
+          "week": {
+           "type": "integer"
+          },
+          "ends_at": {
+           "type": "string",
+           "format": "date-time"
+          },
+          "public_key": {
+           "type": "string",
+           "description": "base64url of a compressed point"
+          },
+          "bits": {
+           "type": "integer",
+           "minimum": 0,
+           "maximum": 8,
+           "description": "How many bits name a bucket"
+          },
+          "evaluations_per_day": {
+           "type": "integer"
+          }
+         },
+         "required": [
+          "suite",
+          "week",
+          "ends_at",
+          "public_key",
+          "bits",
+          "evaluations_per_day"
+         ]
+        },
+        "example": {
+         "suite": "P384-SHA384",
+         "week": 2969,
+         "ends_at": "2026-11-26T00:00:00Z",
+         "public_key": "Ax1oloaMYRmbVfGh2PQwXM1stxlEZvZgowDbYbeqh7Rqz1m3wNSpB3s9ohwl3UgioA",
+         "bits": 0,
+         "evaluations_per_day": 2000
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "not_verified with required_level (reason caller); certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/contact-discovery/evaluations": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "evaluateContacts",
+    "tags": [
+     "Addresses"
+    ],
+    "summary": "Evaluate blinded contacts",
+    "description": "Each is counted for the caller's proven number before it is evaluated. An evaluation is the evaluated element (49 bytes) and the proof (96 bytes).",
+    "responses": {
+     "200": {
+      "description": "The evaluations, in the order of the elements",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "evaluations": {
+           "type": "array",
+           "items": {
+            "type": "string",
+            "description": "base64url"
+           }
+          }
+         },
+         "required": [
+          "evaluations"
+         ]
+        },
+        "example": {
+         "evaluations": [
+          "AqfY"
+         ]
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "not_verified with required_level (reason caller); certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found: the week is over",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: prove a number first",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "week": {
+          "type": "integer"
+         },
+         "blinded": {
+          "type": "array",
+          "items": {
+           "type": "string",
+           "description": "base64url of a compressed point"
+          },
+          "minItems": 1,
+          "maxItems": 64
+         }
+        },
+        "required": [
+         "week",
+         "blinded"
+        ],
+        "additionalProperties": false
+       },
+       "example": {
+        "week": 2969,
+        "blinded": [
+         "AtM4wFy-y4LeE9ZwDwnLYRkFQ6e34sbNT8pWiH5WTqgmU7J_rdODmV6m0CzybQ4k2Q"
+        ]
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/contact-discovery/entries": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "get": {
+    "operationId": "readContactEntries",
+    "tags": [
+     "Addresses"
+    ],
+    "summary": "Download a bucket of findable numbers",
+    "description": "A bucket has 4096 entries at least; those that are missing are made up. An entry is a tag (16 bytes) and a masked user id (16 bytes).",
+    "responses": {
+     "200": {
+      "description": "A bucket, or a part of a large one",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "entries": {
+           "type": "string",
+           "description": "base64url of the entries, one behind the other"
+          },
+          "next": {
+           "type": [
+            "string",
+            "null"
+           ],
+           "description": "The last tag, if there are more: the next call's after"
+          }
+         },
+         "required": [
+          "entries",
+          "next"
+         ]
+        },
+        "example": {
+         "entries": "",
+         "next": null
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "not_verified with required_level (reason caller); certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found: the week is over, or has no such bucket",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "week",
+      "in": "query",
+      "required": true,
+      "description": "The week",
+      "schema": {
+       "type": "integer"
+      }
+     },
+     {
+      "name": "bucket",
+      "in": "query",
+      "required": true,
+      "description": "The first bits of the tags",
+      "schema": {
+       "type": "integer"
+      }
+     },
+     {
+      "name": "bits",
+      "in": "query",
+      "required": true,
+      "description": "How many bits name the bucket",
+      "schema": {
+       "type": "integer"
+      }
+     },
+     {
+      "name": "after",
+      "in": "query",
+      "required": false,
+      "description": "The last tag of the part before",
+      "schema": {
+       "type": "string"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/calls/servers": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "get": {
+    "operationId": "listCallServers",
+    "tags": [
+     "Calls"
+    ],
+    "summary": "List the servers that help devices reach each other",
+    "description": "In the form of WebRTC's RTCIceServer. The credentials are good until they end, whatever becomes of the session.",
+    "responses": {
+     "200": {
+      "description": "STUN and TURN servers; none if the operator names none",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "ice_servers": {
+           "type": "array",
+           "items": {
+            "type": "object",
+            "properties": {
+             "urls": {
+              "type": "array",
+              "items": {
+               "type": "string"
+              }
+             },
+             "username": {
+              "type": "string"
+             },
+             "credential": {
+              "type": "string"
+             }
+            },
+            "required": [
+             "urls"
+            ]
+           }
+          },
+          "expires_at": {
+           "type": [
+            "string",
+            "null"
+           ],
+           "format": "date-time"
+          }
+         },
+         "required": [
+          "ice_servers",
+          "expires_at"
+         ]
+        },
+        "example": {
+         "ice_servers": [
+          {
+           "urls": [
+            "turn:turn.example:3478"
+           ],
+           "username": "1795348800:7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "credential": "3l5h0Vu0h4Yd0uVf6hX3oHc2q9E="
+          }
+         ],
+         "expires_at": "2026-11-22T13:00:00Z"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "not_verified with required_level (reason caller); certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/provider": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "get": {
+    "operationId": "describeProvider",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Show the provider's record, apps and keys",
+    "description": "Ended keys, too.",
+    "responses": {
+     "200": {
+      "description": "The provider",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/Provider"
+        },
+        "example": {
+         "provider_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "slug": "acme",
+         "name": "Acme",
+         "apps": [
+          {
+           "app_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "name": "Acme"
+          }
+         ],
+         "keys": [
+          {
+           "key_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "alg": "RS256",
+           "added_by": "admin",
+           "state": "active",
+           "created_at": "2026-11-22T12:00:00Z"
+          }
+         ]
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   }
+  },
+  "/provider/keys": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "post": {
+    "operationId": "addProviderKey",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Add a key",
+    "description": "The bearer token is a fresh one: exp within 60 s of iat, jti, htm and htu (the method and the URL without query) and body_sha256. The new key remembers the key that signed.",
+    "responses": {
+     "201": {
+      "description": "Added",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "key_id": {
+           "type": "string",
+           "format": "uuid"
+          }
+         },
+         "required": [
+          "key_id"
+         ]
+        },
+        "example": {
+         "key_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: a transition that the present state does not allow",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "422": {
+      "description": "The proof in the body was refused; reason says why",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited, with Retry-After: a provider sends 600 proofs in a minute",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "public_key": {
+          "oneOf": [
+           {
+            "type": "string"
+           },
+           {
+            "type": "object"
+           }
+          ]
+         },
+         "alg": {
+          "type": [
+           "string",
+           "null"
+          ]
+         },
+         "proof": {
+          "type": "string"
+         }
+        },
+        "required": [
+         "public_key",
+         "proof"
+        ],
+        "additionalProperties": false
+       },
+       "example": {
+        "public_key": "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE\n-----END PUBLIC KEY-----\n",
+        "alg": "ES256",
+        "proof": "eyJhbGciOiJSUzI1NiIsImN0eSI6ImxheWVyLWVpdDt2PTEiLCJ0eXAiOiJKV1MifQ.eyJwcm4iOiJhbGljZSJ9.c2lnbmF0dXJl"
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     }
+    ],
+    "parameters": [
+     {
+      "name": "Countersign-Proof",
+      "in": "header",
+      "required": false,
+      "description": "A fresh provider token for this one request, beside an access token in Authorization.",
+      "schema": {
+       "type": "string"
+      }
+     }
+    ]
+   }
+  },
+  "/provider/keys/{key_id}": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "delete": {
+    "operationId": "deleteProviderKey",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Delete a key",
+    "description": "The bearer token is a fresh one, as for POST /provider/keys. The keys that it added are deleted too, and those that these added.",
+    "responses": {
+     "204": {
+      "description": "Deleted"
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: a transition that the present state does not allow",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited, with Retry-After: a provider sends 600 proofs in a minute",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "key_id",
+      "in": "path",
+      "required": true,
+      "description": "The key's id",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     },
+     {
+      "name": "sessions",
+      "in": "query",
+      "schema": {
+       "type": "string",
+       "enum": [
+        "keep",
+        "end"
+       ]
+      },
+      "description": "end also ends the sessions that the key opened"
+     },
+     {
+      "name": "Countersign-Proof",
+      "in": "header",
+      "required": false,
+      "description": "A fresh provider token for this one request, beside an access token in Authorization.",
+      "schema": {
+       "type": "string"
+      }
+     }
+    ],
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   }
+  },
+  "/token": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    },
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "token",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Take a token (RFC 6749, RFC 7523, RFC 8693)",
+    "description": "On the client listener a device opens a session (jwt-bearer, assertion) or exchanges its session's token for one that its provider verifies by the key set (token-exchange). On the public listener a provider takes an access token for its calls (client_credentials, client_assertion). Unknown parameters are ignored.",
+    "responses": {
+     "200": {
+      "description": "The token",
+      "content": {
+       "application/json": {
+        "schema": {
+         "anyOf": [
+          {
+           "$ref": "#/components/schemas/GrantedSession"
+          },
+          {
+           "$ref": "#/components/schemas/ExchangedToken"
+          },
+          {
+           "$ref": "#/components/schemas/ProviderAccessToken"
+          }
+         ]
+        },
+        "example": {
+         "access_token": "AZq5TJ8AfgCAAJ2w3hV5Kt8tAtW1sRq4v7Q2nJ5m8Rk6uZ9aL0sDfGhPoIeXcBnM",
+         "token_type": "Bearer",
+         "expires_in": 3600,
+         "scope": "sessions.read users.read"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "error is invalid_request, invalid_grant, invalid_target, invalid_scope, invalid_dpop_proof or unsupported_grant_type; code says more",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "invalid_client: provider_token_required or provider_token_invalid",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "invalid_client: certificate_revoked; the connection is then closed",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited, with Retry-After",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/x-www-form-urlencoded": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "grant_type": {
+          "type": "string"
+         },
+         "client_id": {
+          "type": "string"
+         },
+         "client_assertion": {
+          "type": "string"
+         },
+         "client_assertion_type": {
+          "type": "string"
+         },
+         "scope": {
+          "type": "string",
+          "description": "Of client_credentials: what the token permits. Of a token exchange: verified_claims asks for what a card proved; other words are ignored."
+         },
+         "assertion": {
+          "type": "string"
+         },
+         "subject_token": {
+          "type": "string",
+          "description": "Of a token exchange: a session token, or an ID token of a registered issuer."
+         },
+         "subject_token_type": {
+          "type": "string",
+          "description": "Of a token exchange: urn:ietf:params:oauth:token-type:access_token, or …:id_token."
+         },
+         "requested_token_type": {
+          "type": "string"
+         },
+         "audience": {
+          "type": "string",
+          "description": "Of a token exchange: the id of the session's provider, or a URL that is registered for it."
+         },
+         "resource": {
+          "type": "string",
+          "description": "Of a token exchange: a URL that is registered for the session's provider (RFC 8707)."
+         }
+        },
+        "required": [
+         "grant_type"
+        ],
+        "additionalProperties": true
+       },
+       "example": {
+        "grant_type": "client_credentials",
+        "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+        "client_assertion": "eyJhbGciOiJFUzI1NiJ9.e30.AA",
+        "scope": "sessions.read users.read"
+       }
+      }
+     }
+    },
+    "security": [
+     {},
+     {
+      "mutualTLS": []
+     }
+    ],
+    "parameters": [
+     {
+      "name": "DPoP",
+      "in": "header",
+      "required": false,
+      "description": "A proof by the device's certified key (RFC 9449, section 4), with a token exchange on the client listener: the token is then bound to this key. Anywhere else it is ignored.",
+      "schema": {
+       "type": "string"
+      }
+     }
+    ]
+   }
+  },
+  "/introspect": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "post": {
+    "operationId": "introspect",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Introspect a session token (RFC 7662)",
+    "description": "active is false for anything but an authenticated session of this provider. Compare cnf with the certificate that you see.",
+    "responses": {
+     "200": {
+      "description": "What the token is",
+      "content": {
+       "application/json": {
+        "schema": {
+         "oneOf": [
+          {
+           "$ref": "#/components/schemas/ActiveSession"
+          },
+          {
+           "$ref": "#/components/schemas/InactiveToken"
+          }
+         ]
+        },
+        "example": {
+         "active": true,
+         "sub": "alice",
+         "user_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "sid": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "exp": 1795348800,
+         "iat": 1795262400,
+         "client_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "assurance": "barcode",
+         "cnf": {
+          "x5t#S256": "BSAOM_xY1nz7r1sZ5u7nTwq0w3J2m5vQe9kPzA8dLrE"
+         }
+        }
+       },
+       "application/token-introspection+jwt": {
+        "schema": {
+         "type": "string",
+         "description": "The answer as the member token_introspection of a JWT of the service (RFC 9701), for Accept: application/token-introspection+jwt."
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid; error is invalid_client, or invalid_token with Authorization",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited, with Retry-After: a provider sends 600 proofs in a minute",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/x-www-form-urlencoded": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "token": {
+          "type": "string"
+         },
+         "client_assertion": {
+          "type": "string"
+         },
+         "client_assertion_type": {
+          "type": "string"
+         }
+        },
+        "required": [
+         "token"
+        ],
+        "additionalProperties": true
+       },
+       "example": {
+        "token": "AZq5TJ8AfgCAAJ2w3hV5Kt8tAtW1sRq4v7Q2nJ5m8Rk6uZ9aL0sDfGhPoIeXcBnM"
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     },
+     {}
+    ]
+   }
+  },
+  "/revoke": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "post": {
+    "operationId": "revoke",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Revoke a session token (RFC 7009)",
+    "description": "The answer is 200 for an unknown token, too.",
+    "responses": {
+     "200": {
+      "description": "Done, or nothing to do"
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid; error is invalid_client, or invalid_token with Authorization",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited, with Retry-After: a provider sends 600 proofs in a minute",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/x-www-form-urlencoded": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "token": {
+          "type": "string"
+         },
+         "client_assertion": {
+          "type": "string"
+         },
+         "client_assertion_type": {
+          "type": "string"
+         }
+        },
+        "required": [
+         "token"
+        ],
+        "additionalProperties": true
+       },
+       "example": {
+        "token": "AZq5TJ8AfgCAAJ2w3hV5Kt8tAtW1sRq4v7Q2nJ5m8Rk6uZ9aL0sDfGhPoIeXcBnM"
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     },
+     {}
+    ]
+   }
+  },
+  "/provider/users/{external_id}": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "get": {
+    "operationId": "providerUser",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Show how far one of the provider's users is verified",
+    "description": "Never a name, a number or an address.",
+    "responses": {
+     "200": {
+      "description": "The user",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/ProviderUser"
+        },
+        "example": {
+         "user_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "assurance": "barcode",
+         "age_over_18": true,
+         "age_over_21": true,
+         "initials": "AB",
+         "banned": false
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "external_id",
+      "in": "path",
+      "required": true,
+      "description": "The provider's own user id, percent-encoded",
+      "schema": {
+       "type": "string"
+      }
+     }
+    ],
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   }
+  },
+  "/provider/users/{external_id}/sessions": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "delete": {
+    "operationId": "endUserSessions",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Log a user out everywhere",
+    "description": "On all devices.",
+    "responses": {
+     "204": {
+      "description": "Done"
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "external_id",
+      "in": "path",
+      "required": true,
+      "description": "The provider's own user id, percent-encoded",
+      "schema": {
+       "type": "string"
+      }
+     }
+    ],
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   }
+  },
+  "/provider/users/{external_id}/notifications": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "post": {
+    "operationId": "notifyUser",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Notify a user on all devices",
+    "description": "The user's devices find it by GET /sync, for seven days and of the newest hundred; a user with a push endpoint gets a push too, if there is a title or a body. The same id again has no effect.",
+    "responses": {
+     "202": {
+      "description": "The notification waits for the user's devices",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "id": {
+           "type": "string",
+           "format": "uuid"
+          }
+         },
+         "required": [
+          "id"
+         ]
+        },
+        "example": {
+         "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found: the provider has no such user here",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large: 4 KiB at most",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited, with Retry-After: notifications_per_minute to one user",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "external_id",
+      "in": "path",
+      "required": true,
+      "description": "The provider's own user id, percent-encoded",
+      "schema": {
+       "type": "string"
+      }
+     }
+    ],
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "id": {
+          "type": "string",
+          "format": "uuid",
+          "description": "Made by the provider, new for each notification"
+         },
+         "title": {
+          "type": [
+           "string",
+           "null"
+          ]
+         },
+         "body": {
+          "type": [
+           "string",
+           "null"
+          ]
+         },
+         "data": {
+          "type": [
+           "object",
+           "null"
+          ],
+          "additionalProperties": {
+           "type": "string"
+          },
+          "description": "Texts for the app; none is named aps or notification_id"
+         }
+        },
+        "required": [
+         "id"
+        ],
+        "additionalProperties": false
+       },
+       "example": {
+        "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+        "title": "ada",
+        "body": "Are you there?",
+        "data": {
+         "UserFrom": "ada"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   }
+  },
+  "/provider/token-check": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "post": {
+    "operationId": "checkToken",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Find every defect of an identity token",
+    "description": "Creates and spends nothing. Of another provider's token it reports unknown_issuer only.",
+    "responses": {
+     "200": {
+      "description": "What was found",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "valid": {
+           "type": "boolean"
+          },
+          "defects": {
+           "type": "array",
+           "items": {
+            "type": "object",
+            "properties": {
+             "reason": {
+              "type": "string"
+             },
+             "detail": {
+              "type": "string"
+             }
+            },
+            "required": [
+             "reason",
+             "detail"
+            ]
+           }
+          },
+          "clock_skew_seconds": {
+           "type": [
+            "integer",
+            "null"
+           ]
+          }
+         },
+         "required": [
+          "valid",
+          "defects",
+          "clock_skew_seconds"
+         ]
+        },
+        "example": {
+         "valid": false,
+         "defects": [
+          {
+           "reason": "expired",
+           "detail": "exp was 12 s ago."
+          }
+         ],
+         "clock_skew_seconds": -3
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "identity_token": {
+          "type": "string"
+         }
+        },
+        "required": [
+         "identity_token"
+        ],
+        "additionalProperties": false
+       },
+       "example": {
+        "identity_token": "eyJhbGciOiJSUzI1NiIsImN0eSI6ImxheWVyLWVpdDt2PTEiLCJ0eXAiOiJKV1MifQ.eyJwcm4iOiJhbGljZSJ9.c2lnbmF0dXJl"
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   }
+  },
+  "/provider/webhook": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "get": {
+    "operationId": "showWebhook",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Show the provider's webhook",
+    "description": "The URL in the one spelling that is kept.",
+    "responses": {
+     "200": {
+      "description": "The URL",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "url": {
+           "type": "string"
+          }
+         },
+         "required": [
+          "url"
+         ]
+        },
+        "example": {
+         "url": "https://acme.example/events"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   },
+   "put": {
+    "operationId": "setWebhook",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Set the provider's webhook",
+    "description": "The bearer token is a fresh one, as for POST /provider/keys. An https URL of a public host.",
+    "responses": {
+     "200": {
+      "description": "The URL",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "url": {
+           "type": "string"
+          }
+         },
+         "required": [
+          "url"
+         ]
+        },
+        "example": {
+         "url": "https://acme.example/events"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited, with Retry-After: a provider sends 600 proofs in a minute",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "url": {
+          "type": "string"
+         }
+        },
+        "required": [
+         "url"
+        ],
+        "additionalProperties": false
+       },
+       "example": {
+        "url": "https://acme.example/events"
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     }
+    ],
+    "parameters": [
+     {
+      "name": "Countersign-Proof",
+      "in": "header",
+      "required": false,
+      "description": "A fresh provider token for this one request, beside an access token in Authorization.",
+      "schema": {
+       "type": "string"
+      }
+     }
+    ]
+   },
+   "delete": {
+    "operationId": "removeWebhook",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Remove the provider's webhook",
+    "description": "The bearer token is a fresh one, as for POST /provider/keys.",
+    "responses": {
+     "204": {
+      "description": "Nothing is told from now on"
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited, with Retry-After: a provider sends 600 proofs in a minute",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     }
+    ],
+    "parameters": [
+     {
+      "name": "Countersign-Proof",
+      "in": "header",
+      "required": false,
+      "description": "A fresh provider token for this one request, beside an access token in Authorization.",
+      "schema": {
+       "type": "string"
+      }
+     }
+    ]
+   }
+  },
+  "/provider/webhook/test": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "post": {
+    "operationId": "testWebhook",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Send a test event to the webhook",
+    "description": "SSF's verification event, signed and sent as any other event. It is about nobody: sub_id is opaque, with the provider's id. It is tried for five minutes.",
+    "responses": {
+     "202": {
+      "description": "The event waits to be sent; its jti",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "jti": {
+           "type": "string"
+          }
+         },
+         "required": [
+          "jti"
+         ]
+        },
+        "example": {
+         "jti": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found: the provider has set no webhook",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited, with Retry-After: one test in verification_interval",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   }
+  },
+  "/provider/events": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "post": {
+    "operationId": "receiveEvent",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Receive a security event of the provider",
+    "description": "A Security Event Token (RFC 8417) of the provider about one of its users: CAEP's session-revoked or RISC's account-disabled ends sessions, CAEP's credential-change (update, revoke, delete) challenges them. Its signature is the proof; no bearer token is needed.",
+    "responses": {
+     "202": {
+      "description": "Acted on, once"
+     },
+     "400": {
+      "description": "provider_token_invalid or malformed_request; err is a word of RFC 8935",
+      "content": {
+       "application/json": {
+        "schema": {
+         "allOf": [
+          {
+           "$ref": "#/components/schemas/Problem"
+          },
+          {
+           "type": "object",
+           "properties": {
+            "err": {
+             "type": "string",
+             "enum": [
+              "invalid_request",
+              "invalid_key",
+              "invalid_issuer",
+              "invalid_audience",
+              "authentication_failed"
+             ]
+            },
+            "description": {
+             "type": "string"
+            }
+           },
+           "required": [
+            "err",
+            "description"
+           ]
+          }
+         ]
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/secevent+jwt": {
+       "schema": {
+        "type": "string"
+       },
+       "example": "eyJhbGciOiJSUzI1NiIsImN0eSI6ImxheWVyLWVpdDt2PTEiLCJ0eXAiOiJKV1MifQ.eyJwcm4iOiJhbGljZSJ9.c2lnbmF0dXJl"
+      }
+     }
+    },
+    "security": []
+   }
+  },
+  "/ssf/streams": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "post": {
+    "operationId": "createStream",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Create a stream of security events (SSF 1.0)",
+    "description": "Without delivery the stream is polled. A push address without a fresh proof of this request in the header Countersign-Proof waits for an operator's approval; the stream is paused until then.",
+    "responses": {
+     "201": {
+      "description": "The stream",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/EventStream"
+        },
+        "example": {
+         "stream_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "iss": "https://auth.example",
+         "aud": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "events_supported": [
+          "https://schemas.openid.net/secevent/caep/event-type/session-revoked",
+          "https://schemas.openid.net/secevent/caep/event-type/assurance-level-change",
+          "https://schemas.openid.net/secevent/caep/event-type/credential-change",
+          "https://schemas.openid.net/secevent/risc/event-type/account-disabled",
+          "https://schemas.openid.net/secevent/risc/event-type/account-enabled",
+          "https://schemas.openid.net/secevent/risc/event-type/account-purged"
+         ],
+         "events_delivered": [
+          "https://schemas.openid.net/secevent/caep/event-type/session-revoked",
+          "https://schemas.openid.net/secevent/caep/event-type/assurance-level-change",
+          "https://schemas.openid.net/secevent/caep/event-type/credential-change",
+          "https://schemas.openid.net/secevent/risc/event-type/account-disabled",
+          "https://schemas.openid.net/secevent/risc/event-type/account-enabled",
+          "https://schemas.openid.net/secevent/risc/event-type/account-purged"
+         ],
+         "delivery": {
+          "method": "urn:ietf:rfc:8936",
+          "endpoint_url": "https://auth.example/ssf/poll/7f3d5cf7-a8d5-475e-8115-cde5cfb0e715"
+         },
+         "min_verification_interval": 5,
+         "signing_alg": "RS256",
+         "subject_format": "iss_sub"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request; error is invalid_request",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found, also for another provider's stream",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited: ten changes of streams or 600 proofs of one provider in a minute",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "$ref": "#/components/schemas/EventStreamRequest"
+       },
+       "example": {
+        "delivery": {
+         "method": "urn:ietf:rfc:8935",
+         "endpoint_url": "https://acme.example/events",
+         "authorization_header": "Bearer 3yC0tWb1"
+        },
+        "events_requested": [
+         "https://schemas.openid.net/secevent/caep/event-type/session-revoked"
+        ]
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   },
+   "get": {
+    "operationId": "readStreams",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Read a stream, or list all",
+    "description": "With stream_id one stream, without it a list of all.",
+    "parameters": [
+     {
+      "name": "stream_id",
+      "in": "query",
+      "required": false,
+      "schema": {
+       "type": "string"
+      },
+      "example": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715"
+     }
+    ],
+    "responses": {
+     "200": {
+      "description": "The stream, or the list",
+      "content": {
+       "application/json": {
+        "schema": {
+         "oneOf": [
+          {
+           "$ref": "#/components/schemas/EventStream"
+          },
+          {
+           "type": "array",
+           "items": {
+            "$ref": "#/components/schemas/EventStream"
+           }
+          }
+         ]
+        },
+        "example": {
+         "stream_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "iss": "https://auth.example",
+         "aud": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "events_supported": [
+          "https://schemas.openid.net/secevent/caep/event-type/session-revoked",
+          "https://schemas.openid.net/secevent/caep/event-type/assurance-level-change",
+          "https://schemas.openid.net/secevent/caep/event-type/credential-change",
+          "https://schemas.openid.net/secevent/risc/event-type/account-disabled",
+          "https://schemas.openid.net/secevent/risc/event-type/account-enabled",
+          "https://schemas.openid.net/secevent/risc/event-type/account-purged"
+         ],
+         "events_delivered": [
+          "https://schemas.openid.net/secevent/caep/event-type/session-revoked",
+          "https://schemas.openid.net/secevent/caep/event-type/assurance-level-change",
+          "https://schemas.openid.net/secevent/caep/event-type/credential-change",
+          "https://schemas.openid.net/secevent/risc/event-type/account-disabled",
+          "https://schemas.openid.net/secevent/risc/event-type/account-enabled",
+          "https://schemas.openid.net/secevent/risc/event-type/account-purged"
+         ],
+         "delivery": {
+          "method": "urn:ietf:rfc:8936",
+          "endpoint_url": "https://auth.example/ssf/poll/7f3d5cf7-a8d5-475e-8115-cde5cfb0e715"
+         },
+         "min_verification_interval": 5,
+         "signing_alg": "RS256",
+         "subject_format": "iss_sub"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request; error is invalid_request",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found, also for another provider's stream",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   },
+   "patch": {
+    "operationId": "updateStream",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Update a stream",
+    "description": "What is left out stays as it is. Members that the transmitter sets may be repeated as they are. A push address without a fresh proof of this request in the header Countersign-Proof waits for an operator's approval; the stream is paused until then.",
+    "responses": {
+     "200": {
+      "description": "The stream",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/EventStream"
+        },
+        "example": {
+         "stream_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "iss": "https://auth.example",
+         "aud": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "events_supported": [
+          "https://schemas.openid.net/secevent/caep/event-type/session-revoked",
+          "https://schemas.openid.net/secevent/caep/event-type/assurance-level-change",
+          "https://schemas.openid.net/secevent/caep/event-type/credential-change",
+          "https://schemas.openid.net/secevent/risc/event-type/account-disabled",
+          "https://schemas.openid.net/secevent/risc/event-type/account-enabled",
+          "https://schemas.openid.net/secevent/risc/event-type/account-purged"
+         ],
+         "events_delivered": [
+          "https://schemas.openid.net/secevent/caep/event-type/session-revoked",
+          "https://schemas.openid.net/secevent/caep/event-type/assurance-level-change",
+          "https://schemas.openid.net/secevent/caep/event-type/credential-change",
+          "https://schemas.openid.net/secevent/risc/event-type/account-disabled",
+          "https://schemas.openid.net/secevent/risc/event-type/account-enabled",
+          "https://schemas.openid.net/secevent/risc/event-type/account-purged"
+         ],
+         "delivery": {
+          "method": "urn:ietf:rfc:8936",
+          "endpoint_url": "https://auth.example/ssf/poll/7f3d5cf7-a8d5-475e-8115-cde5cfb0e715"
+         },
+         "min_verification_interval": 5,
+         "signing_alg": "RS256",
+         "subject_format": "iss_sub"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request; error is invalid_request",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found, also for another provider's stream",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited: ten changes of streams or 600 proofs of one provider in a minute",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "$ref": "#/components/schemas/EventStreamChange"
+       },
+       "example": {
+        "stream_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+        "description": "sessions only",
+        "events_requested": [
+         "https://schemas.openid.net/secevent/caep/event-type/session-revoked"
+        ]
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   },
+   "put": {
+    "operationId": "replaceStream",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Replace a stream",
+    "description": "What is left out gets its default. A push address without a fresh proof of this request in the header Countersign-Proof waits for an operator's approval; the stream is paused until then.",
+    "responses": {
+     "200": {
+      "description": "The stream",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/EventStream"
+        },
+        "example": {
+         "stream_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "iss": "https://auth.example",
+         "aud": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "events_supported": [
+          "https://schemas.openid.net/secevent/caep/event-type/session-revoked",
+          "https://schemas.openid.net/secevent/caep/event-type/assurance-level-change",
+          "https://schemas.openid.net/secevent/caep/event-type/credential-change",
+          "https://schemas.openid.net/secevent/risc/event-type/account-disabled",
+          "https://schemas.openid.net/secevent/risc/event-type/account-enabled",
+          "https://schemas.openid.net/secevent/risc/event-type/account-purged"
+         ],
+         "events_delivered": [
+          "https://schemas.openid.net/secevent/caep/event-type/session-revoked",
+          "https://schemas.openid.net/secevent/caep/event-type/assurance-level-change",
+          "https://schemas.openid.net/secevent/caep/event-type/credential-change",
+          "https://schemas.openid.net/secevent/risc/event-type/account-disabled",
+          "https://schemas.openid.net/secevent/risc/event-type/account-enabled",
+          "https://schemas.openid.net/secevent/risc/event-type/account-purged"
+         ],
+         "delivery": {
+          "method": "urn:ietf:rfc:8936",
+          "endpoint_url": "https://auth.example/ssf/poll/7f3d5cf7-a8d5-475e-8115-cde5cfb0e715"
+         },
+         "min_verification_interval": 5,
+         "signing_alg": "RS256",
+         "subject_format": "iss_sub"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request; error is invalid_request",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found, also for another provider's stream",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited: ten changes of streams or 600 proofs of one provider in a minute",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "$ref": "#/components/schemas/EventStreamChange"
+       },
+       "example": {
+        "stream_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+        "delivery": {
+         "method": "urn:ietf:rfc:8935",
+         "endpoint_url": "https://acme.example/events",
+         "authorization_header": "Bearer 3yC0tWb1"
+        },
+        "events_requested": [
+         "https://schemas.openid.net/secevent/caep/event-type/session-revoked"
+        ]
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   },
+   "delete": {
+    "operationId": "deleteStream",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Delete a stream",
+    "description": "What waits in it is dropped.",
+    "parameters": [
+     {
+      "name": "stream_id",
+      "in": "query",
+      "required": true,
+      "schema": {
+       "type": "string"
+      },
+      "example": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715"
+     }
+    ],
+    "responses": {
+     "204": {
+      "description": "Deleted"
+     },
+     "400": {
+      "description": "Not readable: malformed_request; error is invalid_request",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found, also for another provider's stream",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   }
+  },
+  "/ssf/status": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "get": {
+    "operationId": "readStreamStatus",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Read the status of a stream",
+    "description": "A stream whose push address awaits approval is paused.",
+    "parameters": [
+     {
+      "name": "stream_id",
+      "in": "query",
+      "required": true,
+      "schema": {
+       "type": "string"
+      },
+      "example": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715"
+     }
+    ],
+    "responses": {
+     "200": {
+      "description": "The status",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/EventStreamStatus"
+        },
+        "example": {
+         "stream_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "status": "enabled"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request; error is invalid_request",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found, also for another provider's stream",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   },
+   "post": {
+    "operationId": "setStreamStatus",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Set the status of a stream",
+    "description": "enabled sends; paused holds; disabled neither sends nor holds.",
+    "responses": {
+     "200": {
+      "description": "The status",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/EventStreamStatus"
+        },
+        "example": {
+         "stream_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "status": "enabled"
+        }
+       }
+      }
+     },
+     "202": {
+      "description": "The status is not in force yet: the push address awaits approval",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/EventStreamStatus"
+        },
+        "example": {
+         "stream_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "status": "paused",
+         "reason": "The push address awaits the approval of an operator."
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request; error is invalid_request",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found, also for another provider's stream",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "$ref": "#/components/schemas/EventStreamStatus"
+       },
+       "example": {
+        "stream_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+        "status": "enabled"
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   }
+  },
+  "/ssf/verification": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "post": {
+    "operationId": "verifyStream",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Request a verification event",
+    "description": "The event with the state comes by the stream, in any order.",
+    "responses": {
+     "204": {
+      "description": "The event waits in the stream"
+     },
+     "400": {
+      "description": "Not readable: malformed_request; error is invalid_request",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found, also for another provider's stream",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "stream_id": {
+          "type": "string"
+         },
+         "state": {
+          "type": "string"
+         }
+        },
+        "required": [
+         "stream_id"
+        ],
+        "additionalProperties": true
+       },
+       "example": {
+        "stream_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+        "state": "bj2Yp0"
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   }
+  },
+  "/ssf/subjects/add": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "post": {
+    "operationId": "addStreamSubject",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Take the events of a user into a stream again",
+    "description": "A stream carries the events of all users from the beginning.",
+    "responses": {
+     "200": {
+      "description": "They are in the stream from now on"
+     },
+     "400": {
+      "description": "Not readable: malformed_request; error is invalid_request",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found: there is no such stream or user of the provider's",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "stream_id": {
+          "type": "string"
+         },
+         "subject": {
+          "type": "object",
+          "description": "RFC 9493: iss_sub with the issuer and the user_id, or with the provider id and its own name of the user; or email",
+          "properties": {
+           "format": {
+            "type": "string"
+           }
+          },
+          "required": [
+           "format"
+          ],
+          "additionalProperties": true
+         },
+         "verified": {
+          "type": "boolean"
+         }
+        },
+        "required": [
+         "stream_id",
+         "subject"
+        ],
+        "additionalProperties": true
+       },
+       "example": {
+        "stream_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+        "subject": {
+         "format": "iss_sub",
+         "iss": "https://auth.example.com",
+         "sub": "0a4f9fb4-6b11-4e9f-a0ef-0cb70a0c6b29"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   }
+  },
+  "/ssf/subjects/remove": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "post": {
+    "operationId": "removeStreamSubject",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Leave the events of a user out of a stream",
+    "description": "What waits already is still delivered.",
+    "responses": {
+     "204": {
+      "description": "They are left out from now on"
+     },
+     "400": {
+      "description": "Not readable: malformed_request; error is invalid_request",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found: there is no such stream or user of the provider's",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: the stream leaves out as many users as it may",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "stream_id": {
+          "type": "string"
+         },
+         "subject": {
+          "type": "object",
+          "description": "RFC 9493: iss_sub with the issuer and the user_id, or with the provider id and its own name of the user; or email",
+          "properties": {
+           "format": {
+            "type": "string"
+           }
+          },
+          "required": [
+           "format"
+          ],
+          "additionalProperties": true
+         }
+        },
+        "required": [
+         "stream_id",
+         "subject"
+        ],
+        "additionalProperties": true
+       },
+       "example": {
+        "stream_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+        "subject": {
+         "format": "iss_sub",
+         "iss": "https://auth.example.com",
+         "sub": "0a4f9fb4-6b11-4e9f-a0ef-0cb70a0c6b29"
+        }
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   }
+  },
+  "/ssf/poll/{stream_id}": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "post": {
+    "operationId": "pollEvents",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Poll the events of a stream (RFC 8936)",
+    "description": "Without an event the answer waits, unless returnImmediately is true. Events that are not acknowledged come again.",
+    "parameters": [
+     {
+      "name": "stream_id",
+      "in": "path",
+      "required": true,
+      "schema": {
+       "type": "string"
+      },
+      "example": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715"
+     }
+    ],
+    "responses": {
+     "200": {
+      "description": "The events",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "sets": {
+           "type": "object",
+           "additionalProperties": {
+            "type": "string"
+           }
+          },
+          "moreAvailable": {
+           "type": "boolean"
+          }
+         },
+         "required": [
+          "sets",
+          "moreAvailable"
+         ]
+        },
+        "example": {
+         "sets": {
+          "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715": "eyJhbGciOiJSUzI1NiIsInR5cCI6InNlY2V2ZW50K2p3dCJ9.eyJqdGkiOiJ4In0.c2lnbmF0dXJl"
+         },
+         "moreAvailable": false
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request; error is invalid_request",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found, also for another provider's stream",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "415": {
+      "description": "unsupported_media_type",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "maxEvents": {
+          "type": "integer",
+          "minimum": 0
+         },
+         "returnImmediately": {
+          "type": "boolean"
+         },
+         "ack": {
+          "type": "array",
+          "items": {
+           "type": "string"
+          }
+         },
+         "setErrs": {
+          "type": "object",
+          "additionalProperties": {
+           "type": "object"
+          }
+         }
+        },
+        "additionalProperties": true
+       },
+       "example": {
+        "maxEvents": 10,
+        "returnImmediately": true,
+        "ack": [
+         "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715"
+        ]
+       }
+      }
+     }
+    },
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   }
+  },
+  "/livez": {
+   "servers": [
+    {
+     "url": "http://127.0.0.1:8442",
+     "description": "ops listener: loopback"
+    }
+   ],
+   "get": {
+    "operationId": "live",
+    "tags": [
+     "Ops"
+    ],
+    "summary": "Probe whether the process is alive",
+    "description": "It does not look at the store.",
+    "responses": {
+     "200": {
+      "description": "It does",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/Liveness"
+        },
+        "example": {
+         "live": true
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    }
+   }
+  },
+  "/readyz": {
+   "servers": [
+    {
+     "url": "http://127.0.0.1:8442",
+     "description": "ops listener: loopback"
+    }
+   ],
+   "get": {
+    "operationId": "ready",
+    "tags": [
+     "Ops"
+    ],
+    "summary": "Probe whether the service is ready",
+    "description": "503 while the store is away, the view of it is old, or the clock is wrong.",
+    "responses": {
+     "200": {
+      "description": "It can",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/Readiness"
+        },
+        "example": {
+         "ready": true,
+         "store": true,
+         "view": true,
+         "clock": true
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "It cannot",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/Readiness"
+        }
+       }
+      }
+     }
+    }
+   }
+  },
+  "/metrics": {
+   "servers": [
+    {
+     "url": "http://127.0.0.1:8442",
+     "description": "ops listener: loopback"
+    }
+   ],
+   "get": {
+    "operationId": "metrics",
+    "tags": [
+     "Ops"
+    ],
+    "summary": "Get the metrics for Prometheus",
+    "description": "Text format 0.0.4.",
+    "responses": {
+     "200": {
+      "description": "The metrics",
+      "content": {
+       "text/plain": {
+        "schema": {
+         "type": "string"
+        }
+       }
+      }
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable; nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    }
+   }
+  }
+ },
+ "components": {
+  "securitySchemes": {
+   "mutualTLS": {
+    "type": "mutualTLS"
+   },
+   "layer": {
+    "type": "http",
+    "scheme": "Layer",
+    "description": "Authorization: Layer session-token=\"…\""
+   },
+   "providerToken": {
+    "type": "http",
+    "scheme": "bearer",
+    "bearerFormat": "JWS by a registered key, cty layer-provider;v=1, or an access token of POST /token"
+   },
+   "exportToken": {
+    "type": "http",
+    "scheme": "Layer",
+    "description": "Authorization: Layer export-token=\"…\", which a banned user gets with user_banned; ten minutes, this certificate"
+   }
+  },
+  "schemas": {
+   "ServiceDescription": {
+    "type": "object",
+    "properties": {
+     "realm": {
+      "type": "string"
+     },
+     "service": {
+      "const": "countersign"
+     },
+     "certificates_endpoint": {
+      "type": "string",
+      "format": "uri"
+     },
+     "authority": {
+      "type": "string",
+      "format": "uri"
+     },
+     "revocation_list": {
+      "type": "string",
+      "format": "uri"
+     },
+     "nonce_endpoint": {
+      "type": "string",
+      "format": "uri"
+     },
+     "session_endpoint": {
+      "type": "string",
+      "format": "uri"
+     },
+     "introspection_endpoint": {
+      "type": "string",
+      "format": "uri"
+     },
+     "revocation_endpoint": {
+      "type": "string",
+      "format": "uri"
+     },
+     "jwks_uri": {
+      "type": "string",
+      "format": "uri"
+     },
+     "openapi": {
+      "type": "string",
+      "format": "uri"
+     },
+     "identity_token_algorithms": {
+      "type": "array",
+      "items": {
+       "type": "string",
+       "enum": [
+        "RS256",
+        "PS256",
+        "ES256",
+        "ES384",
+        "EdDSA"
+       ]
+      }
+     },
+     "identity_token_maximum_lifetime": {
+      "type": "integer"
+     },
+     "clock_skew": {
+      "type": "integer"
+     },
+     "sessions_per_user_and_device": {
+      "type": "integer"
+     },
+     "session_attachment": {
+      "type": "string",
+      "enum": [
+       "implicit",
+       "explicit"
+      ]
+     },
+     "certification_gate": {
+      "type": "string",
+      "enum": [
+       "open",
+       "provider",
+       "captcha"
+      ]
+     },
+     "limits": {
+      "type": "string",
+      "enum": [
+       "on",
+       "off"
+      ]
+     },
+     "server_key_pins_sha256": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     }
+    },
+    "required": [
+     "realm",
+     "service",
+     "certificates_endpoint",
+     "authority",
+     "revocation_list",
+     "nonce_endpoint",
+     "session_endpoint",
+     "introspection_endpoint",
+     "revocation_endpoint",
+     "jwks_uri",
+     "openapi",
+     "identity_token_algorithms",
+     "identity_token_maximum_lifetime",
+     "clock_skew",
+     "sessions_per_user_and_device",
+     "session_attachment",
+     "certification_gate",
+     "limits",
+     "server_key_pins_sha256"
+    ]
+   },
+   "WebKeySet": {
+    "type": "object",
+    "properties": {
+     "keys": {
+      "type": "array",
+      "items": {
+       "oneOf": [
+        {
+         "type": "object",
+         "properties": {
+          "kty": {
+           "const": "EC"
+          },
+          "crv": {
+           "const": "P-256"
+          },
+          "x": {
+           "type": "string"
+          },
+          "y": {
+           "type": "string"
+          },
+          "use": {
+           "const": "sig"
+          },
+          "alg": {
+           "const": "ES256"
+          },
+          "kid": {
+           "type": "string"
+          },
+          "x5c": {
+           "type": "array",
+           "items": {
+            "type": "string"
+           },
+           "minItems": 1,
+           "maxItems": 1,
+           "description": "The key in a certificate, DER in base64 (RFC 7517, section 4.7); nobody trusts who signed it."
+          }
+         },
+         "required": [
+          "kty",
+          "crv",
+          "x",
+          "y",
+          "use",
+          "alg",
+          "kid",
+          "x5c"
+         ]
+        },
+        {
+         "type": "object",
+         "properties": {
+          "kty": {
+           "const": "RSA"
+          },
+          "n": {
+           "type": "string"
+          },
+          "e": {
+           "type": "string"
+          },
+          "use": {
+           "const": "sig"
+          },
+          "alg": {
+           "const": "RS256"
+          },
+          "kid": {
+           "type": "string"
+          },
+          "x5c": {
+           "type": "array",
+           "items": {
+            "type": "string"
+           },
+           "minItems": 1,
+           "maxItems": 1,
+           "description": "The key in a certificate, DER in base64 (RFC 7517, section 4.7); nobody trusts who signed it."
+          }
+         },
+         "required": [
+          "kty",
+          "n",
+          "e",
+          "use",
+          "alg",
+          "kid",
+          "x5c"
+         ]
+        }
+       ]
+      }
+     }
+    },
+    "required": [
+     "keys"
+    ]
+   },
+   "CurrentSession": {
+    "type": "object",
+    "properties": {
+     "session_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "state": {
+      "type": "string",
+      "enum": [
+       "authenticated"
+      ]
+     },
+     "user_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "app_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "device_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "expires_at": {
+      "type": "string",
+      "format": "date-time"
+     },
+     "idle_ttl": {
+      "type": "integer"
+     },
+     "connection_id": {
+      "type": "string",
+      "format": "uuid"
+     }
+    },
+    "required": [
+     "session_id",
+     "state",
+     "user_id",
+     "app_id",
+     "device_id",
+     "expires_at",
+     "idle_ttl",
+     "connection_id"
+    ]
+   },
+   "ListedSession": {
+    "type": "object",
+    "properties": {
+     "id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "device_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "app_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "state": {
+      "type": "string",
+      "enum": [
+       "authenticated",
+       "challenged"
+      ]
+     },
+     "created_at": {
+      "type": "string",
+      "format": "date-time"
+     },
+     "last_used_at": {
+      "type": "string",
+      "format": "date-time"
+     },
+     "expires_at": {
+      "type": "string",
+      "format": "date-time"
+     },
+     "current": {
+      "type": "boolean"
+     }
+    },
+    "required": [
+     "id",
+     "device_id",
+     "app_id",
+     "state",
+     "created_at",
+     "last_used_at",
+     "expires_at",
+     "current"
+    ]
+   },
+   "Provider": {
+    "type": "object",
+    "properties": {
+     "provider_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "slug": {
+      "type": "string"
+     },
+     "name": {
+      "type": "string"
+     },
+     "apps": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "properties": {
+        "app_id": {
+         "type": "string",
+         "format": "uuid"
+        },
+        "name": {
+         "type": "string"
+        }
+       },
+       "required": [
+        "app_id",
+        "name"
+       ]
+      }
+     },
+     "keys": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "properties": {
+        "key_id": {
+         "type": "string",
+         "format": "uuid"
+        },
+        "alg": {
+         "type": "string",
+         "enum": [
+          "RS256",
+          "PS256",
+          "ES256",
+          "ES384",
+          "EdDSA"
+         ]
+        },
+        "added_by": {
+         "type": "string",
+         "enum": [
+          "admin",
+          "provider",
+          "issuer"
+         ]
+        },
+        "state": {
+         "type": "string",
+         "enum": [
+          "active",
+          "retired",
+          "revoked"
+         ]
+        },
+        "created_at": {
+         "type": "string",
+         "format": "date-time"
+        }
+       },
+       "required": [
+        "key_id",
+        "alg",
+        "added_by",
+        "state",
+        "created_at"
+       ]
+      }
+     }
+    },
+    "required": [
+     "provider_id",
+     "slug",
+     "name",
+     "apps",
+     "keys"
+    ]
+   },
+   "ActiveSession": {
+    "type": "object",
+    "properties": {
+     "active": {
+      "const": true
+     },
+     "sub": {
+      "type": "string"
+     },
+     "user_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "sid": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "exp": {
+      "type": "integer"
+     },
+     "iat": {
+      "type": "integer"
+     },
+     "client_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "assurance": {
+      "type": "string",
+      "enum": [
+       "none",
+       "phone",
+       "barcode",
+       "issuer_checked",
+       "mdoc"
+      ]
+     },
+     "cnf": {
+      "type": "object",
+      "properties": {
+       "x5t#S256": {
+        "type": "string"
+       }
+      },
+      "required": [
+       "x5t#S256"
+      ]
+     },
+     "verified_claims": {
+      "$ref": "#/components/schemas/VerifiedClaims"
+     }
+    },
+    "required": [
+     "active",
+     "sub",
+     "user_id",
+     "sid",
+     "exp",
+     "iat",
+     "client_id",
+     "assurance",
+     "cnf"
+    ]
+   },
+   "InactiveToken": {
+    "type": "object",
+    "properties": {
+     "active": {
+      "const": false
+     }
+    },
+    "required": [
+     "active"
+    ]
+   },
+   "ProviderUser": {
+    "type": "object",
+    "properties": {
+     "user_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "assurance": {
+      "type": "string",
+      "enum": [
+       "none",
+       "phone",
+       "barcode",
+       "issuer_checked",
+       "mdoc"
+      ]
+     },
+     "age_over_18": {
+      "type": [
+       "boolean",
+       "null"
+      ]
+     },
+     "age_over_21": {
+      "type": [
+       "boolean",
+       "null"
+      ]
+     },
+     "initials": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "banned": {
+      "type": "boolean"
+     }
+    },
+    "required": [
+     "user_id",
+     "assurance",
+     "age_over_18",
+     "age_over_21",
+     "initials",
+     "banned"
+    ]
+   },
+   "Liveness": {
+    "type": "object",
+    "properties": {
+     "live": {
+      "const": true
+     }
+    },
+    "required": [
+     "live"
+    ]
+   },
+   "Readiness": {
+    "type": "object",
+    "properties": {
+     "ready": {
+      "type": "boolean"
+     },
+     "store": {
+      "type": "boolean"
+     },
+     "view": {
+      "type": "boolean"
+     },
+     "clock": {
+      "type": "boolean",
+      "description": "Whether the node's clock is near enough to the store's"
+     }
+    },
+    "required": [
+     "ready",
+     "store",
+     "view",
+     "clock"
+    ]
+   },
+   "Problem": {
+    "type": "object",
+    "properties": {
+     "type": {
+      "type": "string",
+      "description": "The page of the code, under the public listener's URL."
+     },
+     "title": {
+      "type": "string"
+     },
+     "status": {
+      "type": "integer"
+     },
+     "code": {
+      "type": "string",
+      "enum": [
+       "malformed_request",
+       "payload_too_large",
+       "unsupported_media_type",
+       "session_required",
+       "session_expired",
+       "session_challenged",
+       "session_destroyed",
+       "session_not_attached",
+       "provider_token_required",
+       "provider_token_invalid",
+       "insufficient_scope",
+       "binding_mismatch",
+       "certificate_revoked",
+       "user_banned",
+       "not_verified",
+       "not_found",
+       "conflict",
+       "gone",
+       "invalid_csr",
+       "invalid_provider_key",
+       "invalid_identity_token",
+       "invalid_presence_proof",
+       "invalid_dpop_proof",
+       "verification_failed",
+       "card_rejected",
+       "rate_limited",
+       "unavailable",
+       "internal_error",
+       "method_not_allowed",
+       "target_too_long",
+       "header_fields_too_large",
+       "transfer_coding_unknown"
+      ]
+     },
+     "detail": {
+      "type": "string",
+      "description": "One sentence for the developer."
+     },
+     "request_id": {
+      "type": "string",
+      "description": "The request's id in the service's log; X-Request-ID has it too."
+     },
+     "reason": {
+      "type": "string",
+      "description": "A finer word under the code. Under unavailable: outcome_unknown, look whether the change was made; store_moved, ask another node."
+     },
+     "state": {
+      "type": "string",
+      "description": "The state that forbids the call (conflict, gone)."
+     },
+     "required_level": {
+      "type": "string",
+      "description": "The level that the call needs (not_verified)."
+     },
+     "nonce": {
+      "type": "string",
+      "description": "A fresh nonce, which saves the call of POST /nonces."
+     },
+     "until": {
+      "type": "string",
+      "format": "date-time",
+      "description": "When a ban ends by itself"
+     },
+     "export_token": {
+      "type": "string",
+      "description": "Opens GET /me/export and DELETE /me to a banned user, from this device for ten minutes"
+     },
+     "nonce_expires_at": {
+      "type": "string",
+      "format": "date-time"
+     },
+     "checks": {
+      "type": "array",
+      "items": {
+       "$ref": "#/components/schemas/CardCheck"
+      },
+      "description": "card_rejected: every check"
+     }
+    },
+    "required": [
+     "type",
+     "title",
+     "status",
+     "code",
+     "detail",
+     "request_id"
+    ],
+    "description": "A refusal (RFC 9457). Compare code, and reason or state if there is one.",
+    "examples": [
+     {
+      "type": "https://auth.example/problems/invalid_identity_token",
+      "title": "Unprocessable Content",
+      "status": 422,
+      "code": "invalid_identity_token",
+      "detail": "The nonce in nce was used before: take a new one and sign again.",
+      "request_id": "c1",
+      "reason": "nonce_used",
+      "nonce": "AAABmT3cV0DQ1b7k9rTj0Q8mXz4Yc2uN6w",
+      "nonce_expires_at": "2026-11-22T12:10:00Z"
+     }
+    ]
+   },
+   "CertifiedDevice": {
+    "type": "object",
+    "properties": {
+     "certificate": {
+      "type": "string"
+     },
+     "chain": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "device_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "serial": {
+      "type": "string"
+     },
+     "not_before": {
+      "type": "string",
+      "format": "date-time"
+     },
+     "not_after": {
+      "type": "string",
+      "format": "date-time"
+     },
+     "renew_after": {
+      "type": "string",
+      "format": "date-time"
+     }
+    },
+    "required": [
+     "certificate",
+     "chain",
+     "device_id",
+     "serial",
+     "not_before",
+     "not_after",
+     "renew_after"
+    ]
+   },
+   "OpenedSession": {
+    "type": "object",
+    "properties": {
+     "session_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "user_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "address": {
+      "type": "string"
+     },
+     "session_token": {
+      "type": "string",
+      "description": "Only at creation and renewal. Opaque: clients read nothing out of it and expect no length."
+     },
+     "ttl": {
+      "type": "integer"
+     },
+     "idle_ttl": {
+      "type": "integer"
+     },
+     "expires_at": {
+      "type": "string",
+      "format": "date-time"
+     },
+     "assurance": {
+      "type": "string",
+      "enum": [
+       "none",
+       "phone",
+       "barcode",
+       "issuer_checked",
+       "mdoc"
+      ]
+     },
+     "cnf": {
+      "type": "object",
+      "properties": {
+       "x5t#S256": {
+        "type": "string"
+       }
+      },
+      "required": [
+       "x5t#S256"
+      ]
+     }
+    },
+    "required": [
+     "session_id",
+     "user_id",
+     "address",
+     "ttl",
+     "idle_ttl",
+     "expires_at",
+     "assurance",
+     "cnf"
+    ]
+   },
+   "StartedPhoneVerification": {
+    "type": "object",
+    "properties": {
+     "id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "expires_at": {
+      "type": "string",
+      "format": "date-time"
+     },
+     "resend_after": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "date-time",
+      "description": "null if no resend is left"
+     },
+     "digits": {
+      "type": "integer"
+     }
+    },
+    "required": [
+     "id",
+     "expires_at",
+     "resend_after",
+     "digits"
+    ]
+   },
+   "CardCheck": {
+    "type": "object",
+    "properties": {
+     "name": {
+      "type": "string",
+      "enum": [
+       "unexpired",
+       "date_order",
+       "minimum_age",
+       "issuer",
+       "mandatory_elements",
+       "document_number",
+       "check_digits",
+       "number_format",
+       "postal_code",
+       "address_jurisdiction",
+       "name",
+       "po_box",
+       "conformance",
+       "issuer_confirmation",
+       "uniqueness",
+       "same_person"
+      ]
+     },
+     "result": {
+      "type": "string",
+      "enum": [
+       "passed",
+       "failed",
+       "not_applicable"
+      ]
+     },
+     "detail": {
+      "type": "string"
+     }
+    },
+    "required": [
+     "name",
+     "result",
+     "detail"
+    ]
+   },
+   "IdentityCard": {
+    "type": "object",
+    "properties": {
+     "id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "status": {
+      "type": "string",
+      "enum": [
+       "verified",
+       "in_review",
+       "rejected"
+      ]
+     },
+     "assurance": {
+      "type": "string",
+      "enum": [
+       "none",
+       "phone",
+       "barcode",
+       "issuer_checked",
+       "mdoc"
+      ]
+     },
+     "checks": {
+      "type": "array",
+      "items": {
+       "$ref": "#/components/schemas/CardCheck"
+      }
+     },
+     "card": {
+      "type": "object",
+      "properties": {
+       "full_name": {
+        "type": "string"
+       },
+       "date_of_birth": {
+        "type": "string",
+        "format": "date"
+       },
+       "age": {
+        "type": "integer"
+       },
+       "address": {
+        "oneOf": [
+         {
+          "type": "object",
+          "properties": {
+           "street": {
+            "type": [
+             "string",
+             "null"
+            ]
+           },
+           "city": {
+            "type": [
+             "string",
+             "null"
+            ]
+           },
+           "jurisdiction": {
+            "type": [
+             "string",
+             "null"
+            ]
+           },
+           "postal_code": {
+            "type": [
+             "string",
+             "null"
+            ]
+           },
+           "country": {
+            "type": [
+             "string",
+             "null"
+            ]
+           }
+          },
+          "required": [
+           "street",
+           "city",
+           "jurisdiction",
+           "postal_code",
+           "country"
+          ]
+         },
+         {
+          "type": "null"
+         }
+        ]
+       },
+       "document_number": {
+        "type": "string",
+        "description": "the last four characters"
+       },
+       "jurisdiction": {
+        "type": [
+         "string",
+         "null"
+        ]
+       },
+       "expires_on": {
+        "type": "string",
+        "format": "date"
+       }
+      },
+      "required": [
+       "full_name",
+       "date_of_birth",
+       "age",
+       "address",
+       "document_number",
+       "jurisdiction",
+       "expires_on"
+      ]
+     }
+    },
+    "required": [
+     "id",
+     "status",
+     "assurance",
+     "checks",
+     "card"
+    ]
+   },
+   "OwnRow": {
+    "type": "object",
+    "properties": {
+     "user_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "address": {
+      "type": "string"
+     },
+     "phone_number": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "postal_address": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "full_name": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "age": {
+      "type": [
+       "integer",
+       "null"
+      ]
+     },
+     "document_number": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "jurisdiction": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "push_endpoint": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "assurance": {
+      "type": "string",
+      "enum": [
+       "none",
+       "phone",
+       "barcode",
+       "issuer_checked",
+       "mdoc"
+      ]
+     },
+     "phone_verified_at": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "date-time"
+     },
+     "identity_verified_at": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "date-time"
+     },
+     "suspended": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "enum": [
+       "phone_reassigned",
+       null
+      ]
+     }
+    },
+    "required": [
+     "user_id",
+     "address",
+     "phone_number",
+     "postal_address",
+     "full_name",
+     "age",
+     "document_number",
+     "jurisdiction",
+     "push_endpoint",
+     "assurance",
+     "phone_verified_at",
+     "identity_verified_at",
+     "suspended"
+    ]
+   },
+   "PersonalExport": {
+    "type": "object",
+    "properties": {
+     "user_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "address": {
+      "type": "string"
+     },
+     "provider_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "created_at": {
+      "type": "string",
+      "format": "date-time"
+     },
+     "assurance": {
+      "type": "string",
+      "enum": [
+       "none",
+       "phone",
+       "barcode",
+       "issuer_checked",
+       "mdoc"
+      ]
+     },
+     "display_name": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "avatar_url": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "phone_number": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "push_endpoint": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "full_name": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "date_of_birth": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "date"
+     },
+     "postal_address": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "document_number": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "jurisdiction": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "phone_verified_at": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "date-time"
+     },
+     "identity_verified_at": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "date-time"
+     },
+     "suspended": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "enum": [
+       "phone_reassigned",
+       null
+      ]
+     },
+     "cards": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "properties": {
+        "id": {
+         "type": "string",
+         "format": "uuid"
+        },
+        "status": {
+         "type": "string",
+         "enum": [
+          "verified",
+          "in_review",
+          "rejected"
+         ]
+        },
+        "submitted_at": {
+         "type": "string",
+         "format": "date-time"
+        },
+        "checks": {
+         "type": "array",
+         "items": {
+          "type": "object",
+          "properties": {
+           "name": {
+            "type": "string",
+            "enum": [
+             "unexpired",
+             "date_order",
+             "minimum_age",
+             "issuer",
+             "mandatory_elements",
+             "document_number",
+             "check_digits",
+             "number_format",
+             "postal_code",
+             "address_jurisdiction",
+             "name",
+             "po_box",
+             "conformance",
+             "issuer_confirmation",
+             "uniqueness",
+             "same_person"
+            ]
+           },
+           "result": {
+            "type": "string",
+            "enum": [
+             "passed",
+             "failed",
+             "not_applicable"
+            ]
+           }
+          },
+          "required": [
+           "name",
+           "result"
+          ]
+         }
+        },
+        "full_name": {
+         "type": [
+          "string",
+          "null"
+         ]
+        },
+        "date_of_birth": {
+         "type": [
+          "string",
+          "null"
+         ],
+         "format": "date"
+        },
+        "address": {
+         "type": [
+          "string",
+          "null"
+         ]
+        },
+        "document_number": {
+         "type": [
+          "string",
+          "null"
+         ]
+        },
+        "expires_on": {
+         "type": [
+          "string",
+          "null"
+         ],
+         "format": "date"
+        }
+       },
+       "required": [
+        "id",
+        "status",
+        "submitted_at",
+        "checks",
+        "full_name",
+        "date_of_birth",
+        "address",
+        "document_number",
+        "expires_on"
+       ]
+      }
+     },
+     "sessions": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "properties": {
+        "id": {
+         "type": "string",
+         "format": "uuid"
+        },
+        "device_id": {
+         "type": "string",
+         "format": "uuid"
+        },
+        "app_id": {
+         "type": "string",
+         "format": "uuid"
+        },
+        "created_at": {
+         "type": "string",
+         "format": "date-time"
+        },
+        "last_used_at": {
+         "type": "string",
+         "format": "date-time"
+        }
+       },
+       "required": [
+        "id",
+        "device_id",
+        "app_id",
+        "created_at",
+        "last_used_at"
+       ]
+      }
+     },
+     "authorizations": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "properties": {
+        "id": {
+         "type": "string",
+         "format": "uuid"
+        },
+        "box": {
+         "type": "string",
+         "enum": [
+          "in",
+          "out"
+         ]
+        },
+        "state": {
+         "type": "string",
+         "enum": [
+          "REQUEST",
+          "APPROVAL",
+          "REJECTED",
+          "CANCELLED",
+          "EXPIRED",
+          "BANNED"
+         ]
+        },
+        "to": {
+         "type": [
+          "string",
+          "null"
+         ]
+        },
+        "event_id": {
+         "type": [
+          "string",
+          "null"
+         ]
+        },
+        "grant": {
+         "type": [
+          "string",
+          "null"
+         ]
+        },
+        "created_at": {
+         "type": "string",
+         "format": "date-time"
+        }
+       },
+       "required": [
+        "id",
+        "box",
+        "state",
+        "to",
+        "event_id",
+        "grant",
+        "created_at"
+       ]
+      }
+     },
+     "blocked": {
+      "type": "array",
+      "items": {
+       "type": "string",
+       "format": "uuid"
+      }
+     },
+     "findable_addresses": {
+      "type": "array",
+      "items": {
+       "type": "string",
+       "enum": [
+        "phone",
+        "name"
+       ]
+      },
+      "description": "By which of the own addresses others can find the user"
+     },
+     "streams": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "properties": {
+        "stream_id": {
+         "type": "string",
+         "format": "uuid"
+        },
+        "left": {
+         "type": "boolean"
+        },
+        "delivered_through": {
+         "type": "integer",
+         "minimum": 0
+        },
+        "read_through": {
+         "type": "integer",
+         "minimum": 0
+        },
+        "private_metadata": {
+         "type": "object"
+        }
+       },
+       "required": [
+        "stream_id",
+        "left",
+        "delivered_through",
+        "read_through",
+        "private_metadata"
+       ]
+      }
+     },
+     "messages": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "properties": {
+        "stream_id": {
+         "type": "string",
+         "format": "uuid"
+        },
+        "sequence": {
+         "type": "integer",
+         "minimum": 0
+        },
+        "id": {
+         "type": "string",
+         "format": "uuid"
+        },
+        "sent_at": {
+         "type": "string",
+         "format": "date-time"
+        },
+        "parts": {
+         "type": [
+          "array",
+          "null"
+         ],
+         "items": {
+          "type": "object",
+          "properties": {
+           "type": {
+            "type": "string",
+            "description": "A media type without parameters"
+           },
+           "body": {
+            "type": "string"
+           },
+           "body_base64": {
+            "type": "string",
+            "description": "base64url without padding"
+           }
+          },
+          "required": [
+           "type"
+          ]
+         }
+        }
+       },
+       "required": [
+        "stream_id",
+        "sequence",
+        "id",
+        "sent_at",
+        "parts"
+       ]
+      }
+     },
+     "notifications": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "properties": {
+        "id": {
+         "type": "string",
+         "format": "uuid"
+        },
+        "title": {
+         "type": [
+          "string",
+          "null"
+         ]
+        },
+        "body": {
+         "type": [
+          "string",
+          "null"
+         ]
+        },
+        "data": {
+         "type": "object",
+         "additionalProperties": {
+          "type": "string"
+         }
+        },
+        "sent_at": {
+         "type": "string",
+         "format": "date-time"
+        }
+       },
+       "required": [
+        "id",
+        "title",
+        "body",
+        "data",
+        "sent_at"
+       ]
+      },
+      "description": "What the provider sent and still waits for the user's devices"
+     }
+    },
+    "required": [
+     "user_id",
+     "address",
+     "provider_id",
+     "created_at",
+     "assurance",
+     "display_name",
+     "avatar_url",
+     "phone_number",
+     "push_endpoint",
+     "full_name",
+     "date_of_birth",
+     "postal_address",
+     "document_number",
+     "jurisdiction",
+     "phone_verified_at",
+     "identity_verified_at",
+     "suspended",
+     "cards",
+     "sessions",
+     "authorizations",
+     "blocked",
+     "findable_addresses",
+     "streams",
+     "messages",
+     "notifications"
+    ]
+   },
+   "Authorization": {
+    "type": "object",
+    "properties": {
+     "id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "box": {
+      "type": "string",
+      "enum": [
+       "in",
+       "out"
+      ],
+      "description": "in: the caller is the recipient; out: the caller is the requester"
+     },
+     "state": {
+      "type": "string",
+      "enum": [
+       "REQUEST",
+       "APPROVAL",
+       "REJECTED",
+       "CANCELLED",
+       "EXPIRED",
+       "BANNED"
+      ]
+     },
+     "created_at": {
+      "type": "string",
+      "format": "date-time"
+     },
+     "expires_at": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "date-time",
+      "description": "While nobody answered"
+     },
+     "changed_at": {
+      "type": "string",
+      "format": "date-time"
+     },
+     "to": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "description": "The recipient in the requester's words; null in the box in"
+     },
+     "event_id": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "description": "In the requester's words; null in the box in"
+     },
+     "grant": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "description": "<requester> -> <recipient> while both may message each other"
+     },
+     "partner": {
+      "description": "The other side: of a request in the box in, and of an approval; while it is verified",
+      "oneOf": [
+       {
+        "$ref": "#/components/schemas/AuthorizationPartner"
+       },
+       {
+        "type": "null"
+       }
+      ]
+     }
+    },
+    "required": [
+     "id",
+     "box",
+     "state",
+     "created_at",
+     "expires_at",
+     "changed_at",
+     "to",
+     "event_id",
+     "grant",
+     "partner"
+    ]
+   },
+   "AuthorizationPartner": {
+    "type": "object",
+    "properties": {
+     "initials": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "age": {
+      "type": [
+       "integer",
+       "null"
+      ]
+     },
+     "picture_url": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "uri"
+     },
+     "assurance": {
+      "type": "string",
+      "enum": [
+       "none",
+       "phone",
+       "barcode",
+       "issuer_checked",
+       "mdoc"
+      ]
+     },
+     "push_endpoint": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "description": "The SNS endpoint; of an approval only"
+     }
+    },
+    "required": [
+     "initials",
+     "age",
+     "picture_url",
+     "assurance",
+     "push_endpoint"
+    ]
+   },
+   "AuthorizationPage": {
+    "type": "object",
+    "properties": {
+     "authorizations": {
+      "type": "array",
+      "items": {
+       "$ref": "#/components/schemas/Authorization"
+      }
+     },
+     "cursor": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "description": "The cursor of the next page; null behind the last"
+     }
+    },
+    "required": [
+     "authorizations",
+     "cursor"
+    ]
+   },
+   "OAuthError": {
+    "type": "object",
+    "description": "A problem with the members of RFC 6749, section 5.2.",
+    "properties": {
+     "error": {
+      "type": "string",
+      "enum": [
+       "invalid_request",
+       "invalid_client",
+       "invalid_grant",
+       "invalid_token",
+       "invalid_scope",
+       "invalid_dpop_proof",
+       "invalid_target",
+       "insufficient_scope",
+       "unsupported_grant_type",
+       "temporarily_unavailable",
+       "server_error"
+      ]
+     },
+     "error_description": {
+      "type": "string",
+      "description": "The same as detail."
+     },
+     "type": {
+      "type": "string"
+     },
+     "title": {
+      "type": "string"
+     },
+     "status": {
+      "type": "integer"
+     },
+     "code": {
+      "type": "string",
+      "enum": [
+       "malformed_request",
+       "payload_too_large",
+       "unsupported_media_type",
+       "session_required",
+       "session_expired",
+       "session_challenged",
+       "session_destroyed",
+       "session_not_attached",
+       "provider_token_required",
+       "provider_token_invalid",
+       "insufficient_scope",
+       "binding_mismatch",
+       "certificate_revoked",
+       "user_banned",
+       "not_verified",
+       "not_found",
+       "conflict",
+       "gone",
+       "invalid_csr",
+       "invalid_provider_key",
+       "invalid_identity_token",
+       "invalid_presence_proof",
+       "invalid_dpop_proof",
+       "verification_failed",
+       "card_rejected",
+       "rate_limited",
+       "unavailable",
+       "internal_error",
+       "method_not_allowed",
+       "target_too_long",
+       "header_fields_too_large",
+       "transfer_coding_unknown"
+      ]
+     },
+     "detail": {
+      "type": "string",
+      "description": "One sentence for the developer."
+     },
+     "request_id": {
+      "type": "string",
+      "description": "The request's id in the service's log."
+     },
+     "reason": {
+      "type": "string",
+      "description": "A finer word under the code. Under unavailable: outcome_unknown, look whether the change was made; store_moved, ask another node."
+     },
+     "state": {
+      "type": "string",
+      "description": "The state that forbids the call (conflict, gone)."
+     },
+     "required_level": {
+      "type": "string",
+      "description": "The level that the call needs (not_verified)."
+     },
+     "nonce": {
+      "type": "string",
+      "description": "A fresh nonce, which saves the call of POST /nonces."
+     },
+     "until": {
+      "type": "string",
+      "format": "date-time",
+      "description": "When a ban ends by itself"
+     },
+     "export_token": {
+      "type": "string",
+      "description": "Opens GET /me/export and DELETE /me to a banned user, from this device for ten minutes"
+     },
+     "nonce_expires_at": {
+      "type": "string",
+      "format": "date-time"
+     },
+     "checks": {
+      "type": "array",
+      "items": {
+       "$ref": "#/components/schemas/CardCheck"
+      },
+      "description": "card_rejected: every check"
+     }
+    },
+    "required": [
+     "error",
+     "error_description",
+     "type",
+     "title",
+     "status",
+     "code",
+     "detail",
+     "request_id"
+    ],
+    "examples": [
+     {
+      "type": "https://auth.example/problems/invalid_identity_token",
+      "title": "Unprocessable Content",
+      "status": 422,
+      "code": "invalid_identity_token",
+      "detail": "The nonce in nce was used before: take a new one and sign again.",
+      "request_id": "c1",
+      "reason": "nonce_used",
+      "nonce": "AAABmT3cV0DQ1b7k9rTj0Q8mXz4Yc2uN6w",
+      "nonce_expires_at": "2026-11-22T12:10:00Z"
+     }
+    ]
+   },
+   "AuthorizationServer": {
+    "type": "object",
+    "properties": {
+     "issuer": {
+      "type": "string",
+      "format": "uri"
+     },
+     "token_endpoint": {
+      "type": "string",
+      "format": "uri"
+     },
+     "mtls_endpoint_aliases": {
+      "type": "object",
+      "properties": {
+       "token_endpoint": {
+        "type": "string",
+        "format": "uri"
+       }
+      },
+      "required": [
+       "token_endpoint"
+      ]
+     },
+     "introspection_endpoint": {
+      "type": "string",
+      "format": "uri"
+     },
+     "revocation_endpoint": {
+      "type": "string",
+      "format": "uri"
+     },
+     "jwks_uri": {
+      "type": "string",
+      "format": "uri"
+     },
+     "grant_types_supported": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "response_types_supported": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "scopes_supported": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "token_endpoint_auth_methods_supported": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "token_endpoint_auth_signing_alg_values_supported": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "introspection_endpoint_auth_methods_supported": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "introspection_endpoint_auth_signing_alg_values_supported": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "revocation_endpoint_auth_methods_supported": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "revocation_endpoint_auth_signing_alg_values_supported": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "tls_client_certificate_bound_access_tokens": {
+      "type": "boolean"
+     },
+     "protected_resources": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "dpop_signing_alg_values_supported": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "introspection_signing_alg_values_supported": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     }
+    },
+    "required": [
+     "issuer",
+     "token_endpoint",
+     "mtls_endpoint_aliases",
+     "introspection_endpoint",
+     "revocation_endpoint",
+     "jwks_uri",
+     "grant_types_supported",
+     "response_types_supported",
+     "scopes_supported",
+     "token_endpoint_auth_methods_supported",
+     "token_endpoint_auth_signing_alg_values_supported",
+     "introspection_endpoint_auth_methods_supported",
+     "introspection_endpoint_auth_signing_alg_values_supported",
+     "revocation_endpoint_auth_methods_supported",
+     "revocation_endpoint_auth_signing_alg_values_supported",
+     "tls_client_certificate_bound_access_tokens",
+     "protected_resources",
+     "dpop_signing_alg_values_supported",
+     "introspection_signing_alg_values_supported"
+    ]
+   },
+   "ProtectedResource": {
+    "type": "object",
+    "properties": {
+     "resource": {
+      "type": "string",
+      "format": "uri"
+     },
+     "authorization_servers": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "bearer_methods_supported": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "tls_client_certificate_bound_access_tokens": {
+      "type": "boolean"
+     }
+    },
+    "required": [
+     "resource",
+     "authorization_servers",
+     "bearer_methods_supported",
+     "tls_client_certificate_bound_access_tokens"
+    ]
+   },
+   "GrantedSession": {
+    "type": "object",
+    "properties": {
+     "access_token": {
+      "type": "string"
+     },
+     "token_type": {
+      "const": "Bearer"
+     },
+     "expires_in": {
+      "type": "integer"
+     },
+     "session_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "user_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "address": {
+      "type": "string"
+     },
+     "idle_ttl": {
+      "type": "integer"
+     },
+     "assurance": {
+      "type": "string",
+      "enum": [
+       "none",
+       "phone",
+       "barcode",
+       "issuer_checked",
+       "mdoc"
+      ]
+     },
+     "cnf": {
+      "type": "object",
+      "properties": {
+       "x5t#S256": {
+        "type": "string"
+       }
+      },
+      "required": [
+       "x5t#S256"
+      ]
+     }
+    },
+    "required": [
+     "access_token",
+     "token_type",
+     "expires_in",
+     "session_id",
+     "user_id",
+     "address",
+     "idle_ttl",
+     "assurance",
+     "cnf"
+    ]
+   },
+   "ExchangedToken": {
+    "type": "object",
+    "properties": {
+     "access_token": {
+      "type": "string"
+     },
+     "token_type": {
+      "enum": [
+       "Bearer",
+       "DPoP"
+      ]
+     },
+     "expires_in": {
+      "type": "integer"
+     },
+     "issued_token_type": {
+      "const": "urn:ietf:params:oauth:token-type:jwt"
+     },
+     "scope": {
+      "const": "verified_claims"
+     }
+    },
+    "required": [
+     "access_token",
+     "token_type",
+     "expires_in",
+     "issued_token_type"
+    ]
+   },
+   "ProviderAccessToken": {
+    "type": "object",
+    "properties": {
+     "access_token": {
+      "type": "string"
+     },
+     "token_type": {
+      "const": "Bearer"
+     },
+     "expires_in": {
+      "type": "integer"
+     },
+     "scope": {
+      "type": "string"
+     }
+    },
+    "required": [
+     "access_token",
+     "token_type",
+     "expires_in",
+     "scope"
+    ]
+   },
+   "VerifiedClaims": {
+    "type": "object",
+    "description": "What a card proved (OpenID Connect for Identity Assurance 1.0, section 5). Never a name, a number or an address.",
+    "properties": {
+     "verification": {
+      "type": "object",
+      "properties": {
+       "trust_framework": {
+        "const": "countersign"
+       },
+       "assurance_level": {
+        "enum": [
+         "barcode",
+         "issuer_checked",
+         "mdoc"
+        ]
+       },
+       "time": {
+        "type": "string",
+        "format": "date-time"
+       },
+       "evidence": {
+        "type": "array",
+        "items": {
+         "type": "object",
+         "properties": {
+          "type": {
+           "const": "document"
+          }
+         },
+         "required": [
+          "type"
+         ]
+        }
+       }
+      },
+      "required": [
+       "trust_framework",
+       "assurance_level",
+       "time",
+       "evidence"
+      ]
+     },
+     "claims": {
+      "type": "object",
+      "properties": {
+       "age_over_18": {
+        "type": "boolean"
+       },
+       "age_over_21": {
+        "type": "boolean"
+       }
+      },
+      "required": [
+       "age_over_18",
+       "age_over_21"
+      ]
+     }
+    },
+    "required": [
+     "verification",
+     "claims"
+    ]
+   },
+   "EventStream": {
+    "type": "object",
+    "properties": {
+     "stream_id": {
+      "type": "string"
+     },
+     "iss": {
+      "type": "string"
+     },
+     "aud": {
+      "type": "string"
+     },
+     "events_supported": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "events_requested": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "events_delivered": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "delivery": {
+      "type": "object",
+      "properties": {
+       "method": {
+        "type": "string"
+       },
+       "endpoint_url": {
+        "type": "string"
+       }
+      },
+      "required": [
+       "method",
+       "endpoint_url"
+      ]
+     },
+     "min_verification_interval": {
+      "type": "integer"
+     },
+     "inactivity_timeout": {
+      "type": "integer",
+      "description": "Seconds; absent if a stream may be left alone for ever"
+     },
+     "description": {
+      "type": "string"
+     },
+     "signing_alg": {
+      "type": "string",
+      "enum": [
+       "RS256",
+       "ES256"
+      ]
+     },
+     "subject_format": {
+      "type": "string",
+      "enum": [
+       "iss_sub",
+       "complex"
+      ]
+     }
+    },
+    "required": [
+     "stream_id",
+     "iss",
+     "aud",
+     "events_supported",
+     "events_delivered",
+     "delivery",
+     "min_verification_interval",
+     "signing_alg",
+     "subject_format"
+    ]
+   },
+   "EventStreamRequest": {
+    "type": "object",
+    "properties": {
+     "delivery": {
+      "type": "object",
+      "properties": {
+       "method": {
+        "type": "string",
+        "enum": [
+         "urn:ietf:rfc:8935",
+         "urn:ietf:rfc:8936"
+        ]
+       },
+       "endpoint_url": {
+        "type": "string"
+       },
+       "authorization_header": {
+        "type": [
+         "string",
+         "null"
+        ]
+       }
+      },
+      "required": [
+       "method"
+      ],
+      "additionalProperties": true
+     },
+     "events_requested": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "description": {
+      "type": "string"
+     },
+     "signing_alg": {
+      "type": "string",
+      "enum": [
+       "RS256",
+       "ES256"
+      ]
+     },
+     "subject_format": {
+      "type": "string",
+      "enum": [
+       "iss_sub",
+       "complex"
+      ]
+     }
+    },
+    "additionalProperties": true
+   },
+   "EventStreamChange": {
+    "type": "object",
+    "properties": {
+     "stream_id": {
+      "type": "string"
+     },
+     "delivery": {
+      "type": "object",
+      "properties": {
+       "method": {
+        "type": "string",
+        "enum": [
+         "urn:ietf:rfc:8935",
+         "urn:ietf:rfc:8936"
+        ]
+       },
+       "endpoint_url": {
+        "type": "string"
+       },
+       "authorization_header": {
+        "type": [
+         "string",
+         "null"
+        ]
+       }
+      },
+      "required": [
+       "method"
+      ],
+      "additionalProperties": true
+     },
+     "events_requested": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "description": {
+      "type": "string"
+     },
+     "signing_alg": {
+      "type": "string",
+      "enum": [
+       "RS256",
+       "ES256"
+      ]
+     },
+     "subject_format": {
+      "type": "string",
+      "enum": [
+       "iss_sub",
+       "complex"
+      ]
+     }
+    },
+    "required": [
+     "stream_id"
+    ],
+    "additionalProperties": true
+   },
+   "EventStreamStatus": {
+    "type": "object",
+    "properties": {
+     "stream_id": {
+      "type": "string"
+     },
+     "status": {
+      "type": "string",
+      "enum": [
+       "enabled",
+       "paused",
+       "disabled"
+      ]
+     },
+     "reason": {
+      "type": "string"
+     }
+    },
+    "required": [
+     "stream_id",
+     "status"
+    ]
+   },
+   "StreamEvent": {
+    "type": "object",
+    "properties": {
+     "sequence": {
+      "type": "integer",
+      "minimum": 1
+     },
+     "id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "sender": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "uuid",
+      "description": "null after the sender's erasure"
+     },
+     "sent_at": {
+      "type": "string",
+      "format": "date-time"
+     },
+     "in_reply_to": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "uuid"
+     },
+     "thread": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "uuid",
+      "description": "The message that began the thread; null for one that is no reply"
+     },
+     "deleted": {
+      "type": "boolean"
+     },
+     "parts": {
+      "type": [
+       "array",
+       "null"
+      ],
+      "items": {
+       "type": "object",
+       "properties": {
+        "type": {
+         "type": "string",
+         "description": "A media type without parameters"
+        },
+        "body": {
+         "type": "string"
+        },
+        "body_base64": {
+         "type": "string",
+         "description": "base64url without padding"
+        }
+       },
+       "required": [
+        "type"
+       ]
+      },
+      "description": "null once it was deleted, and in a list where it is longer than 4,096 bytes"
+     }
+    },
+    "required": [
+     "sequence",
+     "id",
+     "sender",
+     "sent_at",
+     "in_reply_to",
+     "thread",
+     "deleted",
+     "parts"
+    ]
+   },
+   "StreamMember": {
+    "type": "object",
+    "properties": {
+     "user_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "initials": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "assurance": {
+      "type": "string",
+      "enum": [
+       "none",
+       "phone",
+       "barcode",
+       "issuer_checked",
+       "mdoc"
+      ]
+     },
+     "delivered_through": {
+      "type": "integer",
+      "minimum": 0
+     },
+     "read_through": {
+      "type": "integer",
+      "minimum": 0
+     }
+    },
+    "required": [
+     "user_id",
+     "initials",
+     "assurance",
+     "delivered_through",
+     "read_through"
+    ]
+   },
+   "MessageStream": {
+    "type": "object",
+    "properties": {
+     "id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "kind": {
+      "type": "string",
+      "enum": [
+       "direct",
+       "conversation",
+       "forum",
+       "call"
+      ]
+     },
+     "state": {
+      "type": "string",
+      "enum": [
+       "open",
+       "closed",
+       "left"
+      ],
+      "description": "closed: nobody permits the direct stream any more; left: the user was removed"
+     },
+     "created_by": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "uuid"
+     },
+     "created_at": {
+      "type": "string",
+      "format": "date-time"
+     },
+     "title": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "description": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "image_url": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "last_sequence": {
+      "type": "integer",
+      "minimum": 0
+     },
+     "unread": {
+      "type": [
+       "integer",
+       "null"
+      ]
+     },
+     "last_event": {
+      "oneOf": [
+       {
+        "$ref": "#/components/schemas/StreamEvent"
+       },
+       {
+        "type": "null"
+       }
+      ]
+     },
+     "members": {
+      "type": "array",
+      "maxItems": 25,
+      "items": {
+       "$ref": "#/components/schemas/StreamMember"
+      }
+     },
+     "metadata": {
+      "type": "object"
+     },
+     "private_metadata": {
+      "type": "object"
+     }
+    },
+    "required": [
+     "id",
+     "kind",
+     "state",
+     "created_by",
+     "created_at",
+     "title",
+     "description",
+     "image_url",
+     "last_sequence",
+     "unread",
+     "last_event",
+     "members"
+    ]
+   },
+   "UserNotification": {
+    "type": "object",
+    "properties": {
+     "id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "title": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "body": {
+      "type": [
+       "string",
+       "null"
+      ]
+     },
+     "data": {
+      "type": "object",
+      "additionalProperties": {
+       "type": "string"
+      }
+     },
+     "sent_at": {
+      "type": "string",
+      "format": "date-time"
+     }
+    },
+    "required": [
+     "id",
+     "title",
+     "body",
+     "data",
+     "sent_at"
+    ]
+   }
+  }
+ }
+}
+
+"""##
+}
