@@ -50,7 +50,7 @@ package final class RunningService {
     ///   - prepare: puts files into the service's directory before keys are made.
     package init(
         policies: [String: String] = [:], environment: [String: String] = [:], arguments: [String] = [],
-        store: String? = nil, prepare: (URL) async throws -> Void = { _ in }
+        store: String? = nil, prepare: ((URL) async throws -> Void)? = nil
     ) async throws {
         self.environment = environment
         self.arguments = arguments
@@ -62,24 +62,15 @@ package final class RunningService {
         for (name, text) in policies {
             try text.write(to: path("Policies/\(name)"), atomically: true, encoding: .utf8)
         }
-        try await prepare(directory)
-        let keys = try await countersign(["keys", "init"])
-        guard keys.status == 0 else { throw NotReady(description: keys.errors) }
-        _ = try await Command.run(
-            "openssl",
-            [
-                "genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", path("provider.key").path,
-            ])
-        _ = try await Command.run(
-            "openssl", ["pkey", "-in", path("provider.key").path, "-pubout", "-out", path("provider.pem").path])
-        if arguments.contains("--development") {
-            let marked = try await countersign(["store", "migrate", "--development"])
-            guard marked.status == 0 else { throw NotReady(description: marked.errors) }
+        let isDevelopment = arguments.contains("--development")
+        if let prepare {
+            try await prepare(directory)
+            try await installation.make(development: isDevelopment)
+        } else if store != nil {
+            try await installation.make(development: isDevelopment)
+        } else {
+            try await Installations.shared.copy(development: isDevelopment, to: directory)
         }
-        let added = try await countersign([
-            "provider", "add", "--name", "Test", "--slug", "test", "--key", path("provider.pem").path, "--json",
-        ])
-        try added.output.write(to: path("provider.json"), atomically: true, encoding: .utf8)
         try start()
     }
 
@@ -127,20 +118,15 @@ package final class RunningService {
         ]
     }
 
-    /// The service's own keys, policies and store, but for those that the arguments name.
-    private func places(besides arguments: [String]) -> [String] {
-        [
-            ("--keys", path("Keys").path), ("--policies", path("Policies").path),
-            ("--store", store),
-        ].flatMap { arguments.contains($0.0) ? [] : [$0.0, $0.1] }
+    private var installation: Installation {
+        Installation(directory: directory, store: store, environment: environment)
     }
 
     /// Runs an admin command, on the service's keys and store unless it names others, as another process.
     package func countersign(
         _ arguments: [String]
     ) async throws -> (status: Int32, output: String, errors: String) {
-        try await Command.run(
-            try Self.product("countersign"), arguments + places(besides: arguments), environment: environment)
+        try await installation.countersign(arguments)
     }
 
     /// Starts the service on the same files; the ports are new ones.
@@ -155,7 +141,7 @@ package final class RunningService {
         let process = Process()
         process.executableURL = URL(filePath: try Self.product("countersign"))
         process.arguments =
-            ["serve"] + places(besides: arguments) + arguments
+            ["serve"] + installation.places(besides: arguments) + arguments
             + [
                 ("--public", "127.0.0.1:0"), ("--client", "127.0.0.1:0"), ("--ops", "127.0.0.1:0"), ("--limits", "off"),
             ].flatMap { arguments.contains($0.0) ? [] : [$0.0, $0.1] }
