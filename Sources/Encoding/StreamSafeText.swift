@@ -18,6 +18,18 @@ extension StringProtocol {
         return true
     }
 
+    /// Whether both have the same bytes.
+    ///
+    /// Text that nobody has looked at yet is compared in this way. `==` compares by canonical equivalence: with a run of
+    /// combining marks one comparison of a path took 13 ms.
+    package func hasSameBytes(as other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        let isSame = utf8.withContiguousStorageIfAvailable { bytes in
+            other.utf8.withContiguousStorageIfAvailable { bytes.elementsEqual($0) }
+        }
+        return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+    }
+
     private static func isASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         bytes.reduce(0, |) < 0x80
     }

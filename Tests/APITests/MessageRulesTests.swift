@@ -67,10 +67,31 @@ struct MessageRulesTests {
         for target in ["/a?cursor=\(encoded)", "/\(encoded)"] {
             #expect(MessageRules.defect(ofTarget: target, values: []) == defect)
         }
-        #expect(MessageRules.defect(ofTarget: "/provider/users/Zo%C3%A9%zz", values: ["x"]) == nil)
+        #expect(MessageRules.defect(ofTarget: "/provider/users/Zo%C3%A9", values: ["x"]) == nil)
         let head = HTTPRequest(
             method: .get, scheme: "https", authority: "a", path: "/", headerFields: [.accept: "*/*\(run)"])
         #expect(FieldLimitsHandler.defect(of: head, RequestPolicy()) == defect)
+    }
+
+    @Test(
+        "has a target of visible ASCII that can be decoded, over HTTP/1 and HTTP/2",
+        arguments: ["/é", "/a b", "/\u{302}", "/a?cursor=%FF", "/%zz", "/%", "/%C3"])
+    func target(text: String) {
+        #expect(MessageRules.defect(ofTarget: text, values: [])?.status == .badRequest)
+        let head = HTTPRequest(method: .get, scheme: "https", authority: "a", path: text)
+        #expect(FieldLimitsHandler.defect(of: head, RequestPolicy())?.status == .badRequest)
+    }
+
+    @Test("of HTTP/2 names a host in :authority, if it names one")
+    func authority() {
+        func defect(_ authority: String?) -> HTTPDefect? {
+            FieldLimitsHandler.defect(
+                of: HTTPRequest(method: .get, scheme: "https", authority: authority, path: "/"), RequestPolicy())
+        }
+        #expect(defect(nil) == nil && defect("auth.example:8441") == nil && defect("[::1]:8441") == nil)
+        for wrong in ["", "a b", "user@a", "a/b", "ä", "a:b"] {
+            #expect(defect(wrong)?.status == .badRequest, "\(wrong)")
+        }
     }
 
     @Test("is the last on its connection where the client says so, and where it wants another protocol")

@@ -21,6 +21,14 @@ struct TextFormTests {
         }
     }
 
+    @Test("is compared by its bytes before it is validated, not by canonical equivalence")
+    func bytes() {
+        // The Kelvin sign is canonically equivalent to K.
+        #expect("\u{212A}" == "K" && !"\u{212A}".hasSameBytes(as: "K"))
+        #expect("/nonces".hasSameBytes(as: "/nonces") && "/nonces".dropFirst().hasSameBytes(as: "nonces"))
+        for other in ["", "/nonce", "/noncet", "/nonces\u{302}"] { #expect(!other.hasSameBytes(as: "/nonces")) }
+    }
+
     @Test("more than 30 combining marks in a row are refused, and no time is spent on them")
     func marks() throws {
         func document(_ text: String) throws(JSONDefect) -> JSONValue { try StrictJSON.parse(Array(text.utf8)) }

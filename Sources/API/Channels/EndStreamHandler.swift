@@ -1,3 +1,4 @@
+import Encoding
 import HTTPTypes
 import NIOCore
 import NIOHPACK
@@ -31,7 +32,9 @@ final class EndStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if case .headers(let request) = unwrapInboundIn(data), request.headers.first(name: ":method") == "HEAD" {
+        if case .headers(let request) = unwrapInboundIn(data), let method = request.headers.first(name: ":method"),
+            method.hasSameBytes(as: "HEAD")
+        {
             asksForHeaderOnly = true
         }
         context.fireChannelRead(data)

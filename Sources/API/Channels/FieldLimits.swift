@@ -44,6 +44,11 @@ final class FieldLimitsHandler: ChannelInboundHandler, RemovableChannelHandler {
         var size = path
         for field in head.headerFields { size += field.name.rawName.utf8.count + field.value.utf8.count }
         guard size <= limits.maximumHeaders else { return .fieldsTooLarge }
-        return MessageRules.defect(ofTarget: head.path ?? "", values: head.headerFields.lazy.map(\.value))
+        if let defect = MessageRules.defect(ofTarget: head.path ?? "/", values: head.headerFields.lazy.map(\.value)) {
+            return defect
+        }
+        // RFC 9113 §8.3.1: what Host is in HTTP/1.1. It may be absent.
+        guard let authority = head.authority, !MessageRules.isHost(authority) else { return nil }
+        return .malformed("The :authority field is not a valid host and optional port.")
     }
 }

@@ -24,12 +24,22 @@ enum MessageRules {
         guard let host else {
             return head.version == .http1_0 ? nil : .malformed("Host is missing.")
         }
-        return isHost(host) ? nil : .malformed("Host is no host with an optional port.")
+        return isHost(host) ? nil : .malformed("The Host header is not a valid host and optional port.")
     }
 
-    /// Whether the text of a head can be worked with in linear time: see `isStreamSafe`.
+    /// Whether the target is visible ASCII (RFC 9112 §3.2) that can be decoded, and whether what it decodes to and the
+    /// fields can be worked with in linear time: see `isStreamSafe`.
     static func defect(ofTarget target: String, values: some Sequence<String>) -> HTTPDefect? {
-        let decoded = target.utf8.contains(UInt8(ascii: "%")) ? target.removingPercentEncoding ?? target : target
+        guard target.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            return .malformed("The target has a byte that is not visible ASCII. Percent-encode it.")
+        }
+        var decoded = target
+        if target.utf8.contains(UInt8(ascii: "%")) {
+            guard let text = target.removingPercentEncoding else {
+                return .malformed("The target's percent-encoding is not of UTF-8 text.")
+            }
+            decoded = text
+        }
         guard decoded.isStreamSafe, values.allSatisfy(\.isStreamSafe) else {
             return .malformed("The target or a field has more than 30 combining marks in a row.")
         }

@@ -36,7 +36,7 @@ struct FastRequest {
         static let exchange = Route(method: .post, template: "/token", status: .ok)
 
         fileprivate func fits(_ method: String, _ path: String) -> Bool {
-            path == template && method == self.method.rawValue
+            path.hasSameBytes(as: template) && method.hasSameBytes(as: self.method.rawValue)
         }
     }
 
@@ -74,9 +74,9 @@ struct FastRequest {
         var (method, path) = ("", "")
         for (name, value, _) in headers {
             if name.utf8.first == UInt8(ascii: ":") {
-                if name == ":method" { method = value }
-                if name == ":path" { path = value }
-                if name == ":protocol" { return nil }
+                if name.hasSameBytes(as: ":method") { method = value }
+                if name.hasSameBytes(as: ":path") { path = value }
+                if name.hasSameBytes(as: ":protocol") { return nil }
             } else {
                 guard fields.take(name, value) else { return nil }
             }
@@ -106,12 +106,14 @@ struct FastRequest {
             guard fields.hasNoContent else { return nil }
             question = .nonce
         case .introspection:
-            guard fields.contentType == FormBody.mediaType, let field = fields.authorization,
+            guard fields.contentType?.hasSameBytes(as: FormBody.mediaType) == true, let field = fields.authorization,
                 let hash = AuthorizationHeader.bearerHash(inUsualForm: field)
             else { return nil }
             question = .introspection(bearer: hash)
         case .exchange:
-            guard fields.contentType == FormBody.mediaType, fields.authorization == nil else { return nil }
+            guard fields.contentType?.hasSameBytes(as: FormBody.mediaType) == true, fields.authorization == nil else {
+                return nil
+            }
             question = .exchange
         }
     }
@@ -146,9 +148,9 @@ struct FastFields {
     mutating func take(_ name: String, _ value: String) -> Bool {
         switch name.utf8.count {
         case 4: return !Self.isSame(name, "dpop")
-        case 6: return !Self.isSame(name, "expect") && (!Self.isSame(name, "accept") || !value.contains("jwt"))
+        case 6: return !Self.isSame(name, "expect") && (!Self.isSame(name, "accept") || !Self.mentionsJWT(value))
         case 7: return !Self.isSame(name, "upgrade")
-        case 10: return !Self.isSame(name, "connection") || value == "keep-alive"
+        case 10: return !Self.isSame(name, "connection") || value.hasSameBytes(as: "keep-alive")
         case 11 where Self.isSame(name, "traceparent"):
             traceParent = traceParent == nil ? value : ""
             return true
@@ -161,11 +163,21 @@ struct FastFields {
             contentType = value
             return true
         case 14 where Self.isSame(name, "content-length"):
-            hasNoContent = hasNoContent && value == "0"
+            hasNoContent = hasNoContent && value.hasSameBytes(as: "0")
             return true
         case 17: return !Self.isSame(name, "transfer-encoding")
         default: return true
         }
+    }
+
+    /// Whether an `Accept` field asks for a signed introspection (RFC 9701), or may.
+    private static func mentionsJWT(_ value: String) -> Bool {
+        var rest = value.utf8[...]
+        while let start = rest.firstIndex(where: { $0 | 0x20 == UInt8(ascii: "j") }) {
+            rest = rest[start...].dropFirst()
+            if rest.prefix(2).elementsEqual("wt".utf8, by: { $0 | 0x20 == $1 }) { return true }
+        }
+        return false
     }
 
     /// Whether a name has these letters, in whatever case.
