@@ -34,7 +34,6 @@ from resumption import s_client
 from transport import context
 
 EFFECTIVE = 1.0  # seconds after which a ban must be in force everywhere
-ROUNDS = 100
 
 
 class Admin:
@@ -285,7 +284,7 @@ def crash(chosen, provider, admin):
     usual = time.monotonic() - start
     store = sqlite3.connect(f"file:{chosen.directory}/store.db?mode=ro", uri=True, timeout=10)
     whole = 0
-    for round_ in range(ROUNDS):
+    for round_ in range(chosen.rounds):
         user = f"user-{uuid.uuid4()}"
         sessions = [log_in(device, provider, user) for _ in range(2)]
         command = admin.command("ban", "add", "--user", sessions[0]["user_id"], "--reason", "spam", "--note", "n")
@@ -314,7 +313,7 @@ def crash(chosen, provider, admin):
             time.sleep(EFFECTIVE)
         for session in sessions:
             equal(device.current(session["session_token"]).status_code, 401 if found[0] else 200, "a session's status")
-    print(f"{ROUNDS} commands killed: {whole} bans whole, {ROUNDS - whole} not there")
+    print(f"{chosen.rounds} commands killed: {whole} bans whole, {chosen.rounds - whole} not there")
 
 
 def measure(chosen, provider, admin):
@@ -389,6 +388,7 @@ def main():
     for name in ("countersign", "directory", "mode"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--version", default="-tls1_3")
+    parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--connections", type=int, default=100)
     parser.add_argument("--sessions", type=int, default=500)
     chosen = parser.parse_args()

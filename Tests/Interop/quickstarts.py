@@ -296,6 +296,7 @@ def main():
     parser = options.parser(__doc__)
     parser.add_argument("--keys", required=True, help="the service's own, to sign hostile tokens with")
     parser.add_argument("--only", metavar="LANGUAGE")
+    parser.add_argument("--siege", action="store_true", help="for a minute, while the service is away and strangers ask")
     chosen = parser.parse_args()
     world = World(chosen)
     languages = [chosen.only] if chosen.only else starting.LANGUAGES
@@ -303,7 +304,7 @@ def main():
         def folder():
             return stack.enter_context(tempfile.TemporaryDirectory(prefix="countersign-quickstart-"))
 
-        besieged = [stack.enter_context(Besieged(world, language, folder())) for language in languages]
+        besieged = [stack.enter_context(Besieged(world, language, folder())) for language in languages if chosen.siege]
         for one in besieged:
             one.begins()
         for one in besieged:

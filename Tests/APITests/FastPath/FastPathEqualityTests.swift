@@ -37,7 +37,7 @@ struct FastPathEqualityTests {
         }
     }
 
-    @Test("give the same answers, lines of the log and counts to 10,000 requests, good and bad")
+    @Test("give the same answers, lines of the log and counts to thousands of requests, good and bad")
     func same() async throws {
         let bytes = RewoundBytes(seed: 20)
         try await ServiceFixture.run(Self.policy, randomBytes: bytes.next) { fixture in
@@ -45,7 +45,8 @@ struct FastPathEqualityTests {
             let world = try await AskedWorld(fixture, seed: 21)
             var ends = world.people.map { _ in ways.map { _ in Ends() } }
             var differences: [String] = []
-            for index in 0..<10_000 where differences.count < 5 {
+            let count = Soak.count(4_000, soak: 10_000)
+            for index in 0..<count where differences.count < 5 {
                 let asked = try await world.next()
                 for person in world.renewed {
                     for end in ends[person] { await end.drop() }
@@ -73,11 +74,11 @@ struct FastPathEqualityTests {
                 if Self.isLast(answers[0]) { for end in ends[asked.person] { await end.drop() } }
             }
             #expect(differences.isEmpty)
-            #expect(ways[0].lines == ways[1].lines && ways[0].lines.count >= 10_000)
+            #expect(ways[0].lines == ways[1].lines && ways[0].lines.count >= count)
             #expect(ways[0].counts == ways[1].counts)
-            #expect(ways[0].log.requestIDs == ways[1].log.requestIDs && ways[0].log.requestIDs.count >= 10_000)
-            #expect(ways[0].fastAnswers >= 5000 && ways[1].fastAnswers == 0, "\(ways[0].fastAnswers)")
-            #expect(world.happened.count == 11, "\(world.happened)")
+            #expect(ways[0].log.requestIDs == ways[1].log.requestIDs && ways[0].log.requestIDs.count >= count)
+            #expect(ways[0].fastAnswers >= count / 2 && ways[1].fastAnswers == 0, "\(ways[0].fastAnswers)")
+            #expect(world.happened.count >= Soak.count(10, soak: 11), "\(world.happened)")
         }
     }
 

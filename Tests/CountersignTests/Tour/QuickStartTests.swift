@@ -10,7 +10,9 @@ struct QuickStartTests {
     func walk() async throws {
         let service = try await RunningService(arguments: ["--loopback-urls"])
         let output = try await expectScript(
-            "quickstarts.py", service.clientArguments + ["--keys", service.path("Keys").path], seconds: 300)
+            "quickstarts.py",
+            service.clientArguments + ["--keys", service.path("Keys").path] + (Soak.isOn ? ["--siege"] : []),
+            seconds: 300)
         for language in Self.languages { #expect(output.contains("\(language): ")) }
     }
 
