@@ -1,6 +1,9 @@
 # make run   installs what is missing, builds, starts the service and the sample provider, walks the tour, stays up
 # make samples starts a forum, a messenger and a reading service beside the service of `make run`
-# make test  installs what the tests need and runs everything
+# make test  installs what the tests need and runs everything but the long tests; STAGES="client model" runs those alone
+# make one   runs the tests whose suite or function has a name: make one T=BanTests
+# make soak  runs the long tests; PART=kills runs that part alone, PART=today that of this day
+# make embed writes openapi.json and herald.thrift as Swift source, after a change of them
 # make hello signs a user in to a quick start, IN=python, node, go, java, ruby or php, and ends
 # make bench builds for release and measures; it writes Tests/Benchmarks/RESULTS.md
 # make fuzz  reads ten million mutated cards and frames each, sends 200,000 odd requests, and kills nodes 1,000 times;
@@ -8,7 +11,7 @@
 # make docs  builds the pages and the doc comments of every target; a broken link or any other warning fails it
 # make package      builds the Debian package of the release in .build/package
 # make package-test installs it in a fresh system, signs a user in, upgrades, removes; makes an OCI image; needs root
-.PHONY: run samples hello test bench fuzz build format lint docs package package-test
+.PHONY: run samples hello build-tests test one soak embed bench fuzz build format lint docs package package-test
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 VENV := $(CURDIR)/.venv
@@ -21,7 +24,7 @@ HELLO_java := openjdk-17-jdk-headless libjackson2-databind-java
 HELLO_ruby := ruby ruby-jwt ruby-webrick
 HELLO_php := php-cli
 TEST_PACKAGES := postgresql faketime softhsm2 opensc libengine-pkcs11-openssl age python3-venv openssl \
-    thrift-compiler curl jq nodejs golang-go openjdk-17-jdk-headless \
+    thrift-compiler elfutils curl jq nodejs golang-go openjdk-17-jdk-headless \
     dbconfig-sqlite3 glewlwyd dpkg-dev systemd man-db zsh fish haproxy nginx-light libnginx-mod-stream prometheus coturn \
     chromium-headless-shell \
     $(HELLO_go) $(HELLO_java) $(HELLO_ruby) $(HELLO_php)
@@ -39,8 +42,7 @@ install = missing=$$(for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; 
 
 run:
 	@$(call install,$(BUILD_PACKAGES))
-	swift build --product countersign
-	swift build --product sample-provider
+	swift build
 	@bash .run.sh
 
 samples:
@@ -69,34 +71,21 @@ $(VENV)/.made: Tests/Interop/requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r Tests/Interop/requirements.txt
 	touch $@
 
-# The live suites start many processes and judge by seconds: they come when nothing else runs beside them.
-HEAVY := StoreFaultTests|CutNodeTests|NodesTests|MoveTests|CertificateRenewalTests|RequestFuzzTests
-CROWD := CrowdTests
-# Clients of other languages, samples and whole tours: a stage of their own, so that fewer processes run at once.
-FOREIGN := QuickStartTests|TourTests|SampleTests|OAuthTests|OpenIDTests|HeraldServiceTests|CallServiceTests|ContactsTests
-FOREIGN := $(FOREIGN)|SharedSignalsTests|EventTests|CollectorTests|ProtocolDocumentTests|PackageTests|ServiceTests|FaultTests
-# It takes both cores for a minute, in which nothing should be judged by seconds.
-MODEL := ModelTests
-# A stage that hangs is ended after this many seconds: the longest takes a quarter of it.
-STAGE_LIMIT := 1200
-# Runs built tests: $(1) chooses them, $(2) is for their environment.
-TEST = $(2) COUNTERSIGN_VENV=$(VENV)/bin COUNTERSIGN_PYTHON=$(VENV)/bin/python bash .ci/stage $(STAGE_LIMIT) \
-	"$$(swift build --show-bin-path)/countersignPackageTests.xctest" --testing-library swift-testing $(1)
+# .ci/stages.py lists the stages of the tests and the parts of the soak.
+RUN_TESTS := python3 -B .ci/tests.py
 
-test: $(VENV)/.made
+build-tests: $(VENV)/.made
 	@$(call install,$(BUILD_PACKAGES) $(TEST_PACKAGES))
 	swift build --build-tests
-	@$(call TEST,--skip 'CountersignTests|CountersignClientTests|OperationsTests|APITests')
-	@$(call TEST,--filter 'OperationsTests|APITests' --skip CountersignTests)
-	@$(call TEST,--filter CountersignClientTests --skip '$(HEAVY)')
-	@$(call TEST,--filter CountersignTests --skip 'CountersignTests\.($(FOREIGN))|$(HEAVY)|$(CROWD)|$(MODEL)')
-	@$(call TEST,--filter 'CountersignTests\.($(FOREIGN))')
-	@$(call TEST,--filter '$(MODEL)')
-	@$(call TEST,--filter '$(HEAVY)')
-	@$(call TEST,--filter '$(CROWD)')
-	@$(call TEST,--filter 'RepositoriesTests|OperationsTests',COUNTERSIGN_TEST_STORE=postgresql)
-	@$(call TEST,--filter 'RepositoriesTests|DatabaseTests',COUNTERSIGN_TEST_STORE=postgresql18)
-	@$(call TEST,--filter RepositoriesTests,COUNTERSIGN_TEST_STORE=memory)
+
+test: build-tests
+	@$(RUN_TESTS) test $(STAGES)
+
+one: build-tests
+	@$(RUN_TESTS) one '$(T)'
+
+soak: build-tests
+	@$(RUN_TESTS) soak $(PART)
 
 # What is packaged, and what is measured. Of a function's callers in other targets the compiler knows by the last flag.
 # Exclusivity and overflow stay checked. Swift's runtime is linked in: Debian has no package of it to depend on.
@@ -125,17 +114,16 @@ package-test: package $(VENV)/.made
 
 FUZZ_ROUNDS ?= 100
 FUZZ_SEED ?= $(shell date +%s)
-# As many rounds as are asked for.
-fuzz: STAGE_LIMIT := 0
-fuzz: $(VENV)/.made
-	@$(call install,$(BUILD_PACKAGES) $(TEST_PACKAGES))
+fuzz: build-tests
 	swift build $(RELEASE) --product Benchmarks
 	"$$(swift build -c release --show-bin-path)/Benchmarks" fuzz 10000000
-	swift build --build-tests
-	$(call TEST,--filter RequestFuzzTests,COUNTERSIGN_FUZZ_ROUNDS=$(FUZZ_ROUNDS) COUNTERSIGN_FUZZ_SEED=$(FUZZ_SEED))
+	COUNTERSIGN_FUZZ_ROUNDS=$(FUZZ_ROUNDS) COUNTERSIGN_FUZZ_SEED=$(FUZZ_SEED) $(RUN_TESTS) one RequestFuzzTests
 	for run in 1 2 3 4 5 6 7 8 9 10; do \
-		$(call TEST,--filter KillTests,COUNTERSIGN_KILLS=100 COUNTERSIGN_SEED=$$((($(FUZZ_SEED) + run) % 1000000))) || exit 1; \
+		COUNTERSIGN_KILLS=100 COUNTERSIGN_SEED=$$((($(FUZZ_SEED) + run) % 1000000)) $(RUN_TESTS) one KillTests || exit 1; \
 	done
+
+embed:
+	bash .ci/embed
 
 build:
 	swift build

@@ -59,12 +59,15 @@ struct TrapTests {
     func sources(target: String) throws {
         let files = try SourceFile.all(below: "Sources/\(target)")
         #expect(!files.isEmpty)
+        let traps = Self.traps
         for file in files where !Self.known.contains(file.name) {
             for (number, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
                 let code = line.drop { $0 == " " }
                 // A text may say what it likes.
                 guard !code.hasPrefix("//"), !code.contains("\"") || code.contains("\\(") else { continue }
-                for trap in Self.traps {
+                // Few lines have any of these, and matching takes long.
+                guard code.utf8.contains(UInt8(ascii: "!")) || code.utf8.contains(UInt8(ascii: "(")) else { continue }
+                for trap in traps {
                     #expect(!code.contains(trap.pattern), "\(target)/\(file.path):\(number + 1): \(trap.name)")
                 }
             }

@@ -1,0 +1,82 @@
+"""The stages of `make test` and the parts of `make soak`. Every test belongs to one stage, or to the soak alone."""
+
+import dataclasses
+import pathlib
+import re
+
+LOGS = pathlib.Path(__file__).resolve().parent.parent / ".build" / "tests"
+
+
+@dataclasses.dataclass
+class Stage:
+    """Tests that run in one process: those that `filter` matches and `skip` does not."""
+
+    name: str
+    filter: str = ""
+    skip: str = ""
+    environment: dict = dataclasses.field(default_factory=dict)
+    # A stage that never ends is ended after this many seconds: twice what the longest takes on a busy machine.
+    limit: int = 1200
+
+    def runs(self, test):
+        return bool(re.search(self.filter, test)) and not (self.skip and re.search(self.skip, test))
+
+    @property
+    def log(self):
+        return LOGS / f"{self.name}.log"
+
+    @property
+    def events(self):
+        return LOGS / f"{self.name}.jsonl"
+
+
+def suites(*names):
+    """Matches the tests of these suites of the service."""
+    return rf"CountersignTests\.({'|'.join(names)})/"
+
+
+# Long tests, which only the soak runs.
+LONG = (
+    "ServiceTests/description|DescriptionTests/(client|provider)|AuditLogTests/large|CardPopulationTests|CrowdTests|"
+    "QuickStartTests/hello|ModelTests"
+)
+FAULTS = suites("StoreFaultTests", "CutNodeTests")
+CLUSTER = "NodesTests|MoveTests|CertificateRenewalTests|RequestFuzzTests|KillTests"
+CLIENTS = suites(
+    "QuickStartTests", "TourTests", "SampleTests", "OAuthTests", "OpenIDTests", "CollectorTests",
+    "ProtocolDocumentTests", "PackageTests", "SharedSignalsTests", "EventTests", "CallServiceTests", "ContactsTests")
+CONNECTIONS = suites("ListenerTests", "HeraldServiceTests", "ServiceTests", "FaultTests", "BanTests", "CertificationTests")
+STORES = "RepositoriesTests|DatabaseTests"
+SERVICE = "CountersignTests"
+LAYERS = f"{SERVICE}|CountersignClientTests|OperationsTests|APITests"
+ON_POSTGRESQL = {"COUNTERSIGN_TEST_STORE": "postgresql"}
+SOAKING = {"COUNTERSIGN_SOAK": "1"}
+# The longest come first.
+STAGES = [
+    Stage("faults", FAULTS),
+    Stage("connections", CONNECTIONS, LONG),
+    Stage("clients", CLIENTS, LONG),
+    Stage("operations", "OperationsTests", SERVICE),
+    Stage("cluster", CLUSTER),
+    Stage("service", SERVICE, f"{CLIENTS}|{CONNECTIONS}|{FAULTS}|{CLUSTER}|{LONG}"),
+    Stage("stores", STORES),
+    # Tests with such an argument run on every engine anyway.
+    Stage("postgresql", "RepositoriesTests|OperationsTests", "(kind|way):", environment=ON_POSTGRESQL),
+    Stage("api", "APITests"),
+    Stage("units", skip=f"{LAYERS}|{STORES}|{LONG}"),
+    Stage("client", "CountersignClientTests", CLUSTER),
+]
+# Each part takes at most eight minutes on an idle machine.
+SOAK = [
+    Stage(
+        "kills", "KillTests|ServiceTests/kill|BanTests/crash|MoveTests/killed",
+        environment=SOAKING | {"COUNTERSIGN_KILLS": "30"}),
+    Stage("description", "ServiceTests/description|DescriptionTests", environment=SOAKING),
+    Stage("postgresql18", "RepositoriesTests|DatabaseTests", environment={"COUNTERSIGN_TEST_STORE": "postgresql18"}),
+    Stage("memory", "RepositoriesTests", "kind:", environment={"COUNTERSIGN_TEST_STORE": "memory"}),
+    Stage(
+        "crowd", "CrowdTests|AuditLogTests/large|CardPopulationTests|CardFuzzTests|FastPathEqualityTests",
+        environment=SOAKING),
+    Stage("quickstarts", "QuickStartTests|TourTests", environment=SOAKING),
+    Stage("model", "ModelTests", environment=SOAKING),
+]
