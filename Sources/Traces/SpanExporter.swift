@@ -38,15 +38,16 @@ package struct SpanExporter: Sendable {
             while await sendNext(), !Task.isCancelled {}
             try? await Task.sleep(for: pause)
         }
-        // The last spans are those of the stop itself: they leave in a task that is not cancelled.
-        await Task { while await sendNext() {} }.value
+        // The last spans are those of the stop itself: they leave although the task is cancelled.
+        while await sendNext() {}
     }
 
     /// Sends a batch; `false` where there is none, or where the collector does not take it: then it is waited for.
     func sendNext() async -> Bool {
         let spans = queue.take(atMost: Self.batch)
         guard !spans.isEmpty else { return false }
-        guard await send(body(of: spans)) else {
+        // In a task of its own, which the stop does not cancel: a batch on its way would be lost.
+        guard await Task(operation: { [send, body = body(of: spans)] in await send(body) }).value else {
             queue.drop(spans.count)
             return false
         }
