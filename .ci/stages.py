@@ -53,6 +53,8 @@ ON_POSTGRESQL = {"COUNTERSIGN_TEST_STORE": "postgresql"}
 SOAKING = {"COUNTERSIGN_SOAK": "1"}
 # The longest come first.
 STAGES = [
+    # Tests with such an argument run on every engine anyway.
+    Stage("postgresql", "RepositoriesTests|OperationsTests", "(kind|way):", environment=ON_POSTGRESQL),
     Stage("faults", FAULTS),
     Stage("connections", CONNECTIONS, LONG),
     Stage("clients", CLIENTS, LONG),
@@ -60,8 +62,6 @@ STAGES = [
     Stage("cluster", CLUSTER),
     Stage("service", SERVICE, f"{CLIENTS}|{CONNECTIONS}|{FAULTS}|{CLUSTER}|{LONG}"),
     Stage("stores", STORES),
-    # Tests with such an argument run on every engine anyway.
-    Stage("postgresql", "RepositoriesTests|OperationsTests", "(kind|way):", environment=ON_POSTGRESQL),
     Stage("api", "APITests"),
     Stage("units", skip=f"{LAYERS}|{STORES}|{LONG}"),
     Stage("client", "CountersignClientTests", CLUSTER),

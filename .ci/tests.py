@@ -5,7 +5,7 @@
     tests.py soak [PART ...]      long tests: every part, or those named; `today` is the part of this day
     tests.py one PATTERN          the tests whose name matches, without a limit
 
-A stage is a process that runs one test after another; four stages run at a time. So the time of a test is its own, and no
+A stage is a process that runs one test after another; five stages run at a time. So the time of a test is its own, and no
 more services and stores run at once than on any other machine. Each stage has a log in .build/tests. At the end stand all
 stages and the 20 slowest tests. A stage without progress for 120 seconds is ended, with the stacks of its processes.
 """
@@ -27,7 +27,7 @@ from stages import LOGS, SOAK, STAGES, Stage
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 QUIET_LIMIT = 120
 SLOWEST = 20
-JOBS = 4
+JOBS = 5
 
 
 @dataclasses.dataclass
