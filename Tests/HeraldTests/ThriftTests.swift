@@ -9,7 +9,7 @@ import Testing
 struct ThriftTests {
     private static let interface = ThriftInterface.herald
 
-    @Test("have the interface that stands in herald.thrift")
+    @Test("have the interface of herald.thrift")
     func generated() throws {
         let file = RunningService.root.appending(path: "Sources/Herald/herald.thrift")
         #expect(try String(contentsOf: file, encoding: .utf8) == ThriftInterface.document, "run make embed")
@@ -33,6 +33,15 @@ struct ThriftTests {
             #expect(throws: ThriftDefect.length) { try ThriftReader.message(Array(bytes.prefix(count))) }
         }
         #expect(throws: ThriftDefect.length) { try ThriftReader.message(bytes + [0]) }
+    }
+
+    @Test("leave out a text with a long run of combining marks, or that is not UTF-8")
+    func marks() {
+        let run = String(repeating: "\u{302}\u{316}", count: 16)
+        #expect(Self.interface.json(.text("e\u{301}"), .text) == .string("e\u{301}"))
+        #expect(Self.interface.json(.text("a" + run), .text) == nil)
+        #expect(Self.interface.json(.bytes([0xFF]), .text) == nil)
+        #expect(Self.interface.json(.text("[\"\(run)\"]"), .json) == nil)
     }
 
     @Test(

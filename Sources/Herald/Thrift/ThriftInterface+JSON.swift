@@ -3,7 +3,7 @@ import Encoding
 /// Values of the interface as JSON, which has the same names: a field's name is the member's.
 extension ThriftInterface {
     /// Fields of a structure as members of an object. A field that the interface does not have, or that has another type
-    /// there, is left out, as Thrift's own readers do.
+    /// there, is left out, as Thrift's own readers do. So is text that is not UTF-8, or not stream-safe.
     package func members(_ fields: [ThriftField], as declared: [Field]) -> [JSONMember] {
         declared.compactMap { field in
             guard let value = fields.last(where: { $0.id == field.id })?.value, let json = json(value, field.kind)
@@ -20,7 +20,10 @@ extension ThriftInterface {
         case (.bool, .bool(let value)): return .bool(value)
         case (.i32, .i32(let value)): return .integer(Int64(value))
         case (.i64, .i64(let value)): return .integer(value)
-        case (.text, .bytes(let bytes)): return String(validating: bytes, as: UTF8.self).map { .string($0) }
+        case (.text, .bytes(let bytes)):
+            // StrictJSON holds the text of a request body to the same rule.
+            guard let text = String(validating: bytes, as: UTF8.self), text.isStreamSafe else { return nil }
+            return .string(text)
         case (.binary, .bytes(let bytes)): return .string(Base64URL.encode(bytes))
         case (.json, .bytes(let bytes)): return try? StrictJSON.parse(bytes)
         case (.list(let kind), .list(_, let values)):
