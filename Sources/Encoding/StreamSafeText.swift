@@ -22,7 +22,7 @@ extension StringProtocol {
     ///
     /// Text that nobody has looked at yet is compared in this way. `==` compares by canonical equivalence: with a run of
     /// combining marks one comparison of a path took 13 ms.
-    package func hasSameBytes(as other: String) -> Bool {
+    package func hasSameBytes(as other: some StringProtocol) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         let isSame = utf8.withContiguousStorageIfAvailable { bytes in
             other.utf8.withContiguousStorageIfAvailable { bytes.elementsEqual($0) }

@@ -1,3 +1,4 @@
+import Encoding
 import HTTPTypes
 import Hummingbird
 import Synchronization
@@ -24,7 +25,8 @@ final class RouteDirectory: Sendable {
         var methods: [HTTPRequest.Method]
 
         func fits(_ path: [Substring]) -> Bool {
-            parts.count == path.count && zip(parts, path).allSatisfy { part, given in part == nil || part == given }
+            parts.count == path.count
+                && zip(parts, path).allSatisfy { part, given in part?.hasSameBytes(as: given) ?? true }
         }
     }
 
