@@ -97,8 +97,9 @@ struct TourPerson: Sendable {
     func provePhone() async throws {
         let number = TourPlace.phoneNumber()
         tour.script.expect("The user names a phone number", "The code proves the number")
+        let earlier = texts.count
         let verification = try await app.phone.start(number)
-        let code = try await code(textedTo: number)
+        let code = try await code(textedTo: number, after: earlier)
         tour.script.show("A text brings the code (here: a line in \(URL(filePath: tour.texts).lastPathComponent))")
         try await app.phone.check(code, of: verification)
     }
@@ -114,11 +115,16 @@ struct TourPerson: Sendable {
         }
     }
 
-    /// Waits for the text as a person would; the code follows the last `#`.
-    private func code(textedTo number: String) async throws -> String {
+    /// The lines of the file of texts.
+    private var texts: [Substring] {
+        (try? String(contentsOfFile: tour.texts, encoding: .utf8))?.split(separator: "\n") ?? []
+    }
+
+    /// Waits for the text as a person would; the code follows the last `#`. Earlier tours may have had this number: their
+    /// texts are passed over.
+    private func code(textedTo number: String, after earlier: Int) async throws -> String {
         for _ in 0..<200 {
-            let lines = (try? String(contentsOfFile: tour.texts, encoding: .utf8))?.split(separator: "\n") ?? []
-            for line in lines.reversed() {
+            for line in texts.dropFirst(earlier).reversed() {
                 guard let value = try? StrictJSON.parse(Array(line.utf8)), value["to"]?.text == number,
                     let code = value["text"]?.text?.split(separator: "#").last
                 else { continue }
