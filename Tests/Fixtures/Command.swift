@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Runs other programs, each for a bounded time.
 package enum Command {
@@ -138,5 +139,22 @@ package final class ScratchDirectory: Sendable {
 
     package func text(_ name: String) throws -> String {
         String(decoding: try Data(contentsOf: URL(fileURLWithPath: file(name))), as: UTF8.self)
+    }
+}
+
+extension ScratchDirectory {
+    private static let paths = Mutex<[String]>([])
+    private static let removal: Void = {
+        atexit {
+            for path in ScratchDirectory.paths.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
+        }
+    }()
+
+    /// Makes an empty directory that is removed when the process exits: what is static is never released.
+    static func untilExit() throws -> ScratchDirectory {
+        _ = removal
+        let directory = try ScratchDirectory()
+        paths.withLock { $0.append(directory.path) }
+        return directory
     }
 }

@@ -1,20 +1,12 @@
 import Foundation
 
-/// What a service finds when it starts: keys, a migrated store and a registered provider. Each combination is made once by
-/// the same commands that an operator uses; every further service gets a copy, because making one takes four processes.
+/// Keys, a migrated store and a registered provider, as a service needs them to start. They are made once, by an operator's
+/// commands, and copied for each service, because making them takes four processes.
 actor Installations {
     static let shared = Installations()
 
     private var made: [Bool: Task<URL, any Error>] = [:]
-    /// Nothing of a process is released at its end: the directory is removed then.
-    private let scratch = Result {
-        let directory = try ScratchDirectory()
-        let path = directory.path
-        Installations.path = path
-        atexit { try? FileManager.default.removeItem(atPath: Installations.path) }
-        return directory
-    }
-    nonisolated(unsafe) private static var path = ""
+    private let scratch = Result { try ScratchDirectory.untilExit() }
 
     /// Copies keys, store and provider into the directory of a service.
     func copy(development: Bool, to directory: URL) async throws {

@@ -1,6 +1,5 @@
 import Database
 import Foundation
-import Synchronization
 
 /// How the closed stores of a kind are copied.
 struct StoreCopying: Sendable {
@@ -31,14 +30,7 @@ actor StoreTemplates {
     static let shared = StoreTemplates()
 
     private var templates: [[String]: Task<URL, any Error>] = [:]
-    /// Nothing of a process is released at its end: the directory is removed then.
-    private let scratch = Result {
-        let directory = try ScratchDirectory()
-        StoreTemplates.path.withLock { $0 = directory.path }
-        atexit { try? FileManager.default.removeItem(atPath: StoreTemplates.path.withLock { $0 }) }
-        return directory
-    }
-    private static let path = Mutex("")
+    private let scratch = Result { try ScratchDirectory.untilExit() }
 
     /// Puts a migrated store where the kind opens the one of this directory; `false` if the kind cannot be copied, or if
     /// the migrations are so few that they take no longer than a copy.
