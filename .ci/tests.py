@@ -5,9 +5,9 @@
     tests.py soak [PART ...]      long tests: every part, or those named; `today` is the part of this day
     tests.py one PATTERN          the tests whose name matches, without a limit
 
-A stage is a process that runs one test after another; five stages run at a time. So the time of a test is its own, and no
-more services and stores run at once than on any other machine. Each stage has a log in .build/tests. At the end stand all
-stages and the 20 slowest tests. A stage without progress for 120 seconds is ended, with the stacks of its processes.
+A stage is a process that runs one test after another. Five stages run at a time, so the number of services and stores at a
+time does not depend on the machine. Each stage has a log in .build/tests. The output ends with all stages and the 20 slowest
+tests. A stage without progress for 120 seconds is ended, and the stacks of its processes are printed.
 """
 
 import concurrent.futures
@@ -28,6 +28,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 QUIET_LIMIT = 120
 SLOWEST = 20
 JOBS = 5
+# The processes of the stages that run, for the end of this program.
+ACTIVE = set()
 
 
 @dataclasses.dataclass
@@ -46,7 +48,7 @@ class Result:
 
 
 class Processes:
-    """The processes of a stage. They inherit a variable of its environment, wherever they put themselves."""
+    """The processes of a stage, also those that left its process group: they inherit a variable of its environment."""
 
     VARIABLE = "COUNTERSIGN_STAGE"
 
@@ -78,7 +80,7 @@ class Processes:
             return 0
 
     def processor(self):
-        """The processor time that those which run have used, in seconds."""
+        """The processor time of the running processes, in seconds."""
         ticks = 0
         for process in self.all():
             try:
@@ -111,7 +113,7 @@ class Processes:
             print(f"stacks of process {process}:\n{text[-20000:]}")
 
     def kill(self):
-        """Kills what is left, by process identifier; returns how many processes that were."""
+        """Kills the remaining processes by their identifiers; returns how many there were."""
         left = self.all()
         for process in left:
             try:
@@ -124,6 +126,7 @@ class Processes:
 def run(stage, binary):
     LOGS.mkdir(parents=True, exist_ok=True)
     processes = Processes()
+    ACTIVE.add(processes)
     environment = os.environ | stage.environment
     environment |= dict([processes.mark.split("=", 1)])
     environment["COUNTERSIGN_VENV"] = str(ROOT / ".venv" / "bin")
@@ -141,6 +144,7 @@ def run(stage, binary):
     ended = watch(stage, tests, processes, began)
     seconds = time.monotonic() - began
     left = processes.kill()
+    ACTIVE.discard(processes)
     result = read(stage, seconds, ended)
     if tests.returncode and not result.failures:
         result.failures.append(f"the process ended with {tests.returncode}")
@@ -181,7 +185,7 @@ def watch(stage, tests, processes, began):
 
 
 def print_failures(stage, offset):
-    """Prints the failures that the log has behind an offset; returns the offset of the next look."""
+    """Prints the failures in the log after an offset; returns the offset of the next call."""
     with open(stage.log, "rb") as log:
         log.seek(offset)
         text = log.read()
@@ -193,7 +197,7 @@ def print_failures(stage, offset):
 
 
 def read(stage, seconds, processor):
-    """What the events of a stage say: the tests that ran, failed or did not end, and the time of each."""
+    """Reads the events of a stage: which tests ran, failed or did not end, and how long each took."""
     names, began, times, failed = {}, {}, {}, set()
     for line in stage.events.read_text(errors="replace").splitlines() if stage.events.exists() else []:
         try:
@@ -211,7 +215,7 @@ def read(stage, seconds, processor):
                 began[test] = instant
             case "testEnded" | "testSkipped" if test in began:
                 times[test] = instant - began.pop(test)
-            case "issueRecorded" if not payload.get("issue", {}).get("isKnown"):
+            case "issueRecorded" if is_failure(payload.get("issue", {})):
                 failed.add(test)
     failures = sorted(names.get(test, str(test)) for test in failed)
     if not times and not began:
@@ -219,6 +223,11 @@ def read(stage, seconds, processor):
     return Result(
         stage, seconds, processor, len(times), failures, sorted(names[test] for test in began),
         [(spent, stage.name, names[test]) for test, spent in times.items()])
+
+
+def is_failure(issue):
+    """Known issues and warnings are not failures."""
+    return not issue.get("isKnown") and issue.get("isFailure", True)
 
 
 def summarize(results, seconds):
@@ -294,8 +303,15 @@ def main():
         return result
 
     began = time.monotonic()
-    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    pool = concurrent.futures.ThreadPoolExecutor(JOBS)
+    try:
         results = list(pool.map(finish, stages))
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for processes in list(ACTIVE):
+            processes.kill()
+        raise
     return summarize(results, time.monotonic() - began)
 
 

@@ -32,7 +32,7 @@ struct ServiceDocumentTests {
         }
     }
 
-    @Test("is compiled in as it stands in openapi.json")
+    @Test("is the text of openapi.json")
     func generated() throws {
         let file = RunningService.root.appending(path: "Sources/API/openapi.json")
         #expect(try String(contentsOf: file, encoding: .utf8) == ServiceDocument.document, "run make embed")
