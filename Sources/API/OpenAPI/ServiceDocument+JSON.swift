@@ -174,7 +174,7 @@ extension ServiceDocument {
      "Discovery"
     ],
     "summary": "Describe the service, at its well-known place",
-    "description": "The same document as under the root.",
+    "description": "Returns the document of GET /.",
     "responses": {
      "200": {
       "description": "Realm, endpoints, algorithms, limits, pins",
@@ -979,10 +979,10 @@ extension ServiceDocument {
      "Certificates"
     ],
     "summary": "Certify a device's key",
-    "description": "The connection closes after the answer; the device comes back over mutual TLS. The same request within ten minutes gets the same certificate (200).",
+    "description": "The connection closes after the response, and the device reconnects over mutual TLS. A request that is repeated within ten minutes gets the certificate of the first one (200).",
     "responses": {
      "200": {
-      "description": "The same request as a moment ago: the same certificate",
+      "description": "A repeated request: the certificate that was issued for the first one",
       "content": {
        "application/json": {
         "schema": {
@@ -1984,7 +1984,7 @@ extension ServiceDocument {
      "Sessions"
     ],
     "summary": "Attach a session to this connection",
-    "description": "The answer has the same members as at the creation, without the token.",
+    "description": "The response has the members of the creation response except the token.",
     "responses": {
      "200": {
       "description": "Resumed",
@@ -2128,7 +2128,7 @@ extension ServiceDocument {
      "Sessions"
     ],
     "summary": "Renew a challenged session",
-    "description": "Authorization names the challenged session. The identity must be the same user's. The answer has a new token.",
+    "description": "Authorization names the challenged session. The identity token must be for the user of that session. The response contains a new token.",
     "responses": {
      "200": {
       "description": "Renewed",
@@ -2589,10 +2589,10 @@ extension ServiceDocument {
      "Phone numbers"
     ],
     "summary": "Text a code to a number",
-    "description": "The answer is the same for every well-formed number. While a verification of this number is open, its id comes back and nothing is sent.",
+    "description": "Every well-formed number gets the same kind of response. While a verification of this number is open, its id is returned and nothing is sent.",
     "responses": {
      "202": {
-      "description": "The same for every well-formed number, whether or not a text goes out",
+      "description": "Returned for every well-formed number, whether or not a text is sent",
       "content": {
        "application/json": {
         "schema": {
@@ -9856,7 +9856,7 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Notify a user on all devices",
-    "description": "The user's devices find it by GET /sync, for seven days and of the newest hundred; a user with a push endpoint gets a push too, if there is a title or a body. The same id again has no effect.",
+    "description": "The user's devices find it by GET /sync, for seven days and of the newest hundred; a user with a push endpoint gets a push too, if there is a title or a body. Repeating an id has no effect.",
     "responses": {
      "202": {
       "description": "The notification waits for the user's devices",
@@ -14768,7 +14768,7 @@ extension ServiceDocument {
      },
      "error_description": {
       "type": "string",
-      "description": "The same as detail."
+      "description": "The text of detail, under the name of OAuth."
      },
      "type": {
       "type": "string"
