@@ -37,8 +37,8 @@ def suites(*names):
 
 # Long tests, which only the soak runs.
 LONG = (
-    "ServiceTests/description|DescriptionTests/(client|provider)|AuditLogTests/large|CardPopulationTests|CrowdTests|"
-    "QuickStartTests/hello|ModelTests"
+    "ServiceTests/(description|kill)|DescriptionTests/(client|provider)|AuditLogTests/large|CardPopulationTests|CrowdTests|"
+    "QuickStartTests/hello|ModelTests|TourTests/tour|StoreFaultTests/(kill|reset)|CutNodeTests|BanTests/crash"
 )
 FAULTS = suites("StoreFaultTests", "CutNodeTests")
 CLUSTER = "NodesTests|MoveTests|CertificateRenewalTests|RequestFuzzTests|KillTests"
@@ -53,14 +53,14 @@ ON_POSTGRESQL = {"COUNTERSIGN_TEST_STORE": "postgresql"}
 SOAKING = {"COUNTERSIGN_SOAK": "1"}
 # The longest come first.
 STAGES = [
-    # Tests with such an argument run on every engine anyway.
-    Stage("postgresql", "RepositoriesTests|OperationsTests", "(kind|way):", environment=ON_POSTGRESQL),
-    Stage("faults", FAULTS),
+    Stage("faults", FAULTS, LONG),
     Stage("connections", CONNECTIONS, LONG),
     Stage("clients", CLIENTS, LONG),
     Stage("operations", "OperationsTests", SERVICE),
     Stage("cluster", CLUSTER),
     Stage("service", SERVICE, f"{CLIENTS}|{CONNECTIONS}|{FAULTS}|{CLUSTER}|{LONG}"),
+    # Tests with such an argument run on every engine anyway.
+    Stage("postgresql", "RepositoriesTests", "(kind|way):", environment=ON_POSTGRESQL),
     Stage("stores", STORES),
     Stage("api", "APITests"),
     Stage("units", skip=f"{LAYERS}|{STORES}|{LONG}"),
@@ -71,7 +71,9 @@ SOAK = [
     Stage(
         "kills", "KillTests|ServiceTests/kill|BanTests/crash|MoveTests/killed",
         environment=SOAKING | {"COUNTERSIGN_KILLS": "30"}),
-    Stage("description", "ServiceTests/description|DescriptionTests", environment=SOAKING),
+    Stage("storefaults", FAULTS, environment=SOAKING),
+    Stage("operations", "OperationsTests", f"{SERVICE}|(kind|way):", environment=SOAKING | ON_POSTGRESQL),
+    Stage("description", "ServiceTests/description|DescriptionTests|RequestFuzzTests", environment=SOAKING),
     Stage("postgresql18", "RepositoriesTests|DatabaseTests", environment={"COUNTERSIGN_TEST_STORE": "postgresql18"}),
     Stage("memory", "RepositoriesTests", "kind:", environment={"COUNTERSIGN_TEST_STORE": "memory"}),
     Stage(

@@ -225,12 +225,16 @@ class Fuzz:
                     self.channels.pop(("client", version)).close()
         world.session = world.sign_in(world.device, world.user)
 
+    def chosen_ones(self, places):
+        """Every place, or one in so many; which ones depends on the seed."""
+        return [place for place in places if self.random.randrange(self.chosen.one_in) == 0]
+
     def run(self):
         for turn in range(self.chosen.rounds):
             for index, (method, path, operation) in enumerate(self.operations()):
-                for kind, name in self.places(path, operation, with_framing=index % 9 == turn % 9):
+                for kind, name in self.chosen_ones(self.places(path, operation, with_framing=index % 9 == turn % 9)):
                     self.send(method, path, operation, kind, name)
-                for kind, name in sorted(self.values(path, operation)) if turn == 0 else []:
+                for kind, name in self.chosen_ones(sorted(self.values(path, operation))) if turn == 0 else []:
                     for self.given in ends(self.world.good(name, path)):
                         self.send(method, path, operation, kind, name)
                     self.given = None
@@ -244,6 +248,7 @@ class Fuzz:
 def main():
     parser = options.parser(__doc__)
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--one-in", type=int, default=1, help="change one place in so many")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     chosen = parser.parse_args()
     fuzz = Fuzz(chosen)

@@ -295,11 +295,11 @@ def walk(world, language, folder):
 def main():
     parser = options.parser(__doc__)
     parser.add_argument("--keys", required=True, help="the service's own, to sign hostile tokens with")
-    parser.add_argument("--only", metavar="LANGUAGE")
+    parser.add_argument("--only", metavar="LANGUAGE", action="append")
     parser.add_argument("--siege", action="store_true", help="for a minute, while the service is away and strangers ask")
     chosen = parser.parse_args()
     world = World(chosen)
-    languages = [chosen.only] if chosen.only else starting.LANGUAGES
+    languages = chosen.only or starting.LANGUAGES
     with contextlib.ExitStack() as stack:
         def folder():
             return stack.enter_context(tempfile.TemporaryDirectory(prefix="countersign-quickstart-"))

@@ -24,7 +24,7 @@ struct FuzzTests {
         let good = try bench.token()
         var mutation = Mutation(seed: seed)
         var read = 0
-        for _ in 0..<1500 {
+        for _ in 0..<Soak.count(500, soak: 1500) {
             let text = mutation.bend(good)
             do throws(Refusal) {
                 expectSameText(try UnverifiedToken(text), text)
@@ -42,7 +42,7 @@ struct FuzzTests {
     func claims(seed: UInt64) throws {
         let bench = try RegisteredProvider(.edDSA)
         var mutation = Mutation(seed: seed)
-        for _ in 0..<300 {
+        for _ in 0..<Soak.count(100, soak: 300) {
             let draft = try JSONText(of: bench.token())
             let (header, payload) = (mutation.bend(draft.header), mutation.bend(draft.payload))
             let compact = try bench.signer.sign(
@@ -60,7 +60,7 @@ struct FuzzTests {
         let good = try signer.layerCSR(deviceID: UUID().uuidString)
         let draft = try JSONText(of: good)
         var mutation = Mutation(seed: seed)
-        for round in 0..<400 {
+        for round in 0..<Soak.count(150, soak: 400) {
             let text =
                 round % 2 == 0
                 ? mutation.bend(good)

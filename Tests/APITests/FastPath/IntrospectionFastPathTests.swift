@@ -9,14 +9,15 @@ import Testing
 /// Introspection by both ways, in turns, over one store and one clock.
 @Suite("Introspection on the fast path and by the routes", .timeLimit(.minutes(10)))
 struct IntrospectionFastPathTests {
-    @Test("gives the same answers, lines of the log and counts to 3,000 requests, good and bad")
+    @Test("gives the same answers, lines of the log and counts to thousands of requests, good and bad")
     func same() async throws {
         try await ServiceFixture.run(FastPathEqualityTests.policy) { fixture in
             let ways = [true, false].map { AnswerWay(fixture, usesFastPath: $0, on: .public) }
             let world = try await IntrospectionWorld(fixture, seed: 22)
             var wires: [[Bool: Wire]] = [[:], [:]]
             var differences: [String] = []
-            for index in 0..<3000 where differences.count < 5 {
+            let count = Soak.count(1500, soak: 3000)
+            for index in 0..<count where differences.count < 5 {
                 let (request, isHTTP2) = (try await world.next(), index.isMultiple(of: 3))
                 var answers: [[UInt8]] = [[], []]
                 for way in index.isMultiple(of: 2) ? [0, 1] : [1, 0] {
@@ -33,9 +34,9 @@ struct IntrospectionFastPathTests {
                 }
             }
             #expect(differences.isEmpty)
-            #expect(ways[0].lines == ways[1].lines && ways[0].lines.count >= 3000)
+            #expect(ways[0].lines == ways[1].lines && ways[0].lines.count >= count)
             #expect(ways[0].counts == ways[1].counts)
-            #expect(ways[0].fastAnswers >= 1000 && ways[1].fastAnswers == 0, "\(ways[0].fastAnswers)")
+            #expect(ways[0].fastAnswers >= count / 3 && ways[1].fastAnswers == 0, "\(ways[0].fastAnswers)")
             #expect(world.happened.count == 10, "\(world.happened)")
         }
     }

@@ -127,7 +127,9 @@ private struct Model {
 
 @Suite("Two users who ask each other, with bans and crashes in between")
 struct AuthorizationSimulationTests {
-    @Test("end up in every step where a model of a few lines says, with each state's row once", arguments: 0..<4)
+    @Test(
+        "end up in every step where a model of a few lines says, with each state's row once",
+        arguments: 0..<Soak.count(2, soak: 4))
     func simulation(seed: Int) async throws {
         try await withTemporaryDirectory { directory in
             let clock = ServiceFixture.Clock()
