@@ -111,8 +111,10 @@ struct AnswerPaceTests {
         let channel = EmbeddedChannel()
         let window = Window()
 
-        init(_ unsent: UnsentBytes) throws {
-            let pace = AnswerPaceHandler(timeout: 20, unsent: unsent, activity: nil)
+        init(_ unsent: UnsentBytes, _ carrier: ResponseCarrier? = nil) throws {
+            let pace = AnswerPaceHandler(
+                timeout: 20, unsent: unsent, activity: nil,
+                carrier: carrier ?? ResponseCarrier(.roomy, on: channel))
             try channel.pipeline.syncOperations.addHandlers([window, pace])
             channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
         }
@@ -208,6 +210,30 @@ struct AnswerPaceTests {
             }
         }
         #expect(unsent.count == 0)
+    }
+
+    @Test("ends the claim of an answer when its last byte has left, or with the channel")
+    func claims() async throws {
+        let accounts = ResponseAccounts.roomy
+        for isTaken in [true, false] {
+            let carrier = ResponseCarrier(accounts, on: NIOAsyncTestingChannel())
+            try await carrier.reserve(upTo: 30_000)
+            carrier.finish()
+            try endClaim(isTaken, carrier, accounts)
+        }
+    }
+
+    private func endClaim(_ isTaken: Bool, _ carrier: ResponseCarrier, _ accounts: ResponseAccounts) throws {
+        let stream = try Stream(UnsentBytes(limit: 1 << 20), carrier)
+        for size in [30_000, 100] {
+            try stream.ask()
+            stream.answer(size)
+        }
+        // The head and two pieces; then the end.
+        stream.window.take(3)
+        #expect(accounts.claimed == 30_000)
+        if isTaken { stream.window.take(1) } else { stream.channel.close(promise: nil) }
+        #expect(accounts.claimed == 0)
     }
 
     @Test("does not end what was taken, however long nothing follows")

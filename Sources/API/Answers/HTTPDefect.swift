@@ -46,9 +46,3 @@ enum HTTPDefect: Error, Equatable {
     /// The value of `Allow` (RFC 9110 §10.2.1).
     static func list(_ methods: [HTTPRequest.Method]) -> String { methods.map(\.rawValue).joined(separator: ", ") }
 }
-
-/// The client did not wait for the response: it closed the connection, reset the stream, or missed a deadline.
-struct ClientGone: Error {
-    /// The status in metrics and logs. It is not registered with IANA, but operators know it from nginx.
-    static let status = HTTPResponse.Status(code: 499, reasonPhrase: "Client Closed Request")
-}

@@ -16,6 +16,8 @@ struct ListenerFace: Sendable {
     /// As seen from outside; the ops listener is nobody's business there.
     let urls: @Sendable (ListenerName) -> String?
     let logger: Logger
+    /// The memory for responses that clients have not read.
+    var accounts: ResponseAccounts
     /// Records a span of each request; `nil` where nobody collects them.
     let tracer: SpanTracer?
     private let measurements: RequestMeasurements
@@ -23,8 +25,9 @@ struct ListenerFace: Sendable {
     init(
         name: ListenerName, realm: String, directory: RouteDirectory,
         urls: @escaping @Sendable (ListenerName) -> String?,
-        tracer: SpanTracer?, logger: Logger
+        tracer: SpanTracer?, accounts: ResponseAccounts, logger: Logger
     ) {
+        self.accounts = accounts
         self.tracer = tracer
         self.name = name
         self.realm = realm

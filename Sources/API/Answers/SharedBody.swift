@@ -6,6 +6,7 @@ extension ResponseBody {
     /// A body that many responses share. It is sent in pieces, each after the previous one has left. Bytes that
     /// clients have not read yet are thus stored once, and not encrypted in advance for each.
     init(shared bytes: ByteBuffer) {
+        ResponseCarrier.current?.share()
         guard bytes.readableBytes > Self.pieceLength else {
             self.init(byteBuffer: bytes)
             return

@@ -1,49 +1,16 @@
+import Domain
 import HTTPTypes
 import Metrics
 import NIOCore
 import NIOHTTPTypes
-
-/// Says that a peer takes none of its answers, to the connection that carries them.
-struct AnswersNotTaken: Sendable {}
-
-/// The bytes of answers that a connection owes and its peer has not taken. Used on its event loop alone.
-final class UnsentBytes {
-    private let limit: Int
-    private(set) var count = 0
-    private var waiting: [AnswerPaceHandler] = []
-
-    init(limit: Int) {
-        self.limit = limit
-    }
-
-    /// Whether no more requests are to be worked on until some of it has left.
-    var isFull: Bool { count > limit }
-
-    func add(_ bytes: Int) {
-        count += bytes
-    }
-
-    /// Some have left, or nobody wants them any more: the request that waited longest is worked on.
-    func subtract(_ bytes: Int) {
-        count -= bytes
-        guard !isFull, !waiting.isEmpty else { return }
-        waiting.removeFirst().release()
-    }
-
-    func wait(_ handler: AnswerPaceHandler) {
-        waiting.append(handler)
-    }
-
-    func forget(_ handler: AnswerPaceHandler) {
-        waiting.removeAll { $0 === handler }
-    }
-}
 
 /// Ends what carries an answer that is not taken at a pace that anybody's network has, and works on no more requests of
 /// a connection that owes too much.
 ///
 /// Without it a peer with a window of zero holds each answer until it goes (RFC 9113 §10.5). Progress alone is no measure,
 /// since one byte a minute is progress: the time of an answer is `answerTimeout` and a second for each 4 KiB that left.
+///
+/// Every answer is written through it, so it ends the claim of each when the last byte has left, or when nobody takes it.
 final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -59,6 +26,11 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let unsent: UnsentBytes
     /// The activity of the connection; `nil` for one of its streams.
     private let activity: ConnectionActivity?
+    private let carrier: ResponseCarrier
+    /// The claims of answers whose end was not passed on, in order; `nil` for an answer without one.
+    private var claims = CircularBuffer<ResponseClaim?>()
+    /// Those of answers whose end was passed on and has not left.
+    private var leaving: [ResponseAccounts.Budget.ClaimID: ResponseClaim] = [:]
     /// When the oldest answer that has not left began.
     private var began: NIODeadline?
     private var taken = 0
@@ -79,10 +51,11 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var wantsRead = false
     private var context: ChannelHandlerContext?
 
-    init(timeout: Double, unsent: UnsentBytes, activity: ConnectionActivity?) {
+    init(timeout: Double, unsent: UnsentBytes, activity: ConnectionActivity?, carrier: ResponseCarrier) {
         self.timeout = .milliseconds(Int64(timeout * 1000))
         self.unsent = unsent
         self.activity = activity
+        self.carrier = carrier
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -126,11 +99,11 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func hold(_ data: NIOAny, _ context: ChannelHandlerContext) {
         isHolding = true
         held.append(data)
-        unsent.wait(self)
+        unsent.wait(ObjectIdentifier(self)) { [self] in release() }
     }
 
     /// Passes on the request that was held: unsent bytes are below the limit again.
-    fileprivate func release() {
+    private func release() {
         guard isHolding, let context else { return }
         let parts = held
         (isHolding, held) = (false, [])
@@ -151,6 +124,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
             if head.status.kind != .informational {
                 unfinished += 1
                 if began == nil { (began, taken) = (context.eventLoop.now, 0) }
+                claims.append(carrier.take())
             }
         case .body(let body):
             unsent.add(body.readableBytes)
@@ -182,7 +156,9 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 }
             case .end:
                 let left = promise ?? context.eventLoop.makePromise(of: Void.self)
-                follow(left, ends: true, context)
+                let claim = claims.popFirst() ?? nil
+                if let claim { leaving[claim.id] = claim }
+                follow(left, ends: true, context, claim)
                 context.write(wrapOutboundOut(part), promise: left)
             }
         }
@@ -217,12 +193,15 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(wrapOutboundOut(.body(piece)), promise: promise)
     }
 
-    private func follow(_ promise: EventLoopPromise<Void>, ends: Bool, _ context: ChannelHandlerContext) {
+    private func follow(
+        _ promise: EventLoopPromise<Void>, ends: Bool, _ context: ChannelHandlerContext, _ claim: ResponseClaim? = nil
+    ) {
         let bytes = unpromised
         unpromised = 0
         promise.futureResult.assumeIsolated().whenComplete { [self] _ in
             taken += bytes
             settle(bytes)
+            if let claim { leaving.removeValue(forKey: claim.id)?.end() }
             guard ends else { return }
             unfinished = max(0, unfinished - 1)
             unanswered = max(0, unanswered - 1)
@@ -282,9 +261,13 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func forget() {
         guardian?.cancel()
         began = nil
-        if isHolding { unsent.forget(self) }
+        if isHolding { unsent.forget(ObjectIdentifier(self)) }
         (isHolding, held) = (false, [])
         settle(owed)
+        carrier.close()
+        for claim in claims { claim?.end() }
+        for claim in leaving.values { claim.end() }
+        (claims, leaving) = ([], [:])
         while let (_, promise) = waiting.popFirst() { promise?.fail(ChannelError.ioOnClosedChannel) }
     }
 }

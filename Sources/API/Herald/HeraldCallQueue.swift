@@ -5,9 +5,15 @@ struct HeraldCallQueue {
     /// Calls that run or wait. Beyond them nothing more is read.
     private static let maximum = 8
 
+    /// A call that runs, and what carries its answer.
+    struct Running {
+        let call: ChannelTable.Message
+        let carrier: ResponseCarrier
+    }
+
     private var waiting: [ChannelTable.Message] = []
-    /// The channels that have one that runs.
-    private var running: Set<UInt64> = []
+    /// The call that runs on each channel that has one.
+    private var running: [UInt64: Running] = [:]
 
     var isEmpty: Bool { waiting.isEmpty && running.isEmpty }
 
@@ -15,19 +21,32 @@ struct HeraldCallQueue {
 
     mutating func add(_ call: ChannelTable.Message) { waiting.append(call) }
 
-    mutating func end(_ call: ChannelTable.Message) { running.remove(call.instance) }
+    /// A call was carried out; what carried it.
+    @discardableResult
+    mutating func end(_ call: ChannelTable.Message) -> ResponseCarrier? {
+        running.removeValue(forKey: call.instance)?.carrier
+    }
 
-    mutating func drop(_ channel: UInt8) { waiting.removeAll { $0.channel == channel } }
+    /// Nobody waits for the calls of a channel any more: none begins, and one that runs waits for nothing.
+    mutating func drop(_ channel: UInt8) {
+        waiting.removeAll { $0.channel == channel }
+        for one in running.values where one.call.channel == channel { one.carrier.close() }
+    }
 
-    mutating func dropAll() { waiting = [] }
+    mutating func dropAll() {
+        waiting = []
+        for one in running.values { one.carrier.close() }
+    }
 
     /// The calls that may run now; they count as running.
-    mutating func start() -> [ChannelTable.Message] {
+    mutating func start(_ carrier: () -> ResponseCarrier) -> [Running] {
         guard !waiting.isEmpty else { return [] }
-        var started: [ChannelTable.Message] = []
+        var started: [Running] = []
         waiting.removeAll { call in
-            guard running.insert(call.instance).inserted else { return false }
-            started.append(call)
+            guard running[call.instance] == nil else { return false }
+            let one = Running(call: call, carrier: carrier())
+            running[call.instance] = one
+            started.append(one)
             return true
         }
         return started

@@ -26,7 +26,7 @@ final class HeraldConnection: Sendable {
     enum Job: Sendable {
         case authenticate(String)
         case judge(HoldSession.Held)
-        case call(ChannelTable.Message, HoldSession.Held)
+        case call(HeraldCallQueue.Running, HoldSession.Held)
         case watch(WatchMessages.Watch)
     }
 
@@ -55,6 +55,7 @@ final class HeraldConnection: Sendable {
         let (jobs, sender) = AsyncStream.makeStream(of: Job.self)
         let handler = HeraldHandler(
             limits: limits, operations: operations, activity: activity, ticker: tickers.of(channel.eventLoop),
+            makeCarrier: { [accounts = face.accounts] in ResponseCarrier(accounts, on: channel) },
             send: { sender.yield($0) },
             over: { sender.finish() })
         try channel.pipeline.syncOperations.addHandler(handler)
@@ -75,10 +76,12 @@ final class HeraldConnection: Sendable {
                     case .judge(let held):
                         let verdict = await operations.hold.judge(held, on: connection)
                         loop.execute { handler.value.judged(verdict) }
-                    case .call(let message, let held):
-                        let outcome = await calls.answer(
-                            message.payload, token: held.token.reveal(), on: value.channel, logger: logger)
-                        loop.execute { handler.value.finish(message, outcome) }
+                    case .call(let running, let held):
+                        let outcome = await ResponseCarrier.$current.withValue(running.carrier) {
+                            await calls.answer(
+                                running.call.payload, token: held.token.reveal(), on: value.channel, logger: logger)
+                        }
+                        loop.execute { handler.value.finish(running.call, outcome) }
                     case .watch(let watch):
                         for await _ in watch.changes { loop.execute { handler.value.change() } }
                     }

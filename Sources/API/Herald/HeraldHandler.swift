@@ -26,6 +26,8 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
     let send: (HeraldConnection.Job) -> Void
     private let over: () -> Void
     private let activity: ConnectionActivity
+    /// Makes what carries the answer of one call.
+    private let makeCarrier: () -> ResponseCarrier
     private let maximumUnsent: Int
     var context: ChannelHandlerContext?
     var connection: ClientConnection?
@@ -52,10 +54,11 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     init(
         limits: RequestPolicy, operations: HeraldOperations, activity: ConnectionActivity, ticker: HeraldTicker,
+        makeCarrier: @escaping () -> ResponseCarrier,
         send: @escaping (HeraldConnection.Job) -> Void, over: @escaping () -> Void
     ) {
         (self.operations, self.send, self.over, self.activity) = (operations, send, over, activity)
-        self.ticker = ticker
+        (self.ticker, self.makeCarrier) = (ticker, makeCarrier)
         maximumUnsent = limits.maximumUnsent
         clock = HeraldClock(limits, now: .now())
         reader = FrameReader(maximumFrame: limits.maximumBody + DataFrame.overhead)
@@ -225,21 +228,22 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func startCalls() {
         guard let held, !isClosing else { return }
-        for call in calls.start() {
+        for running in calls.start(makeCarrier) {
             activity.work()
-            send(.call(call, held))
+            send(.call(running, held))
         }
     }
 
     /// A call was carried out.
     func finish(_ call: ChannelTable.Message, _ outcome: HeraldCalls.Outcome) {
-        calls.end(call)
+        let carrier = calls.end(call)
+        defer { carrier?.close() }
         guard context != nil else { return }
         if calls.isEmpty { activity.rest() }
         clock.noteUse()
         if !isClosing, state.channels.isOpen(call.channel, call.instance) {
             switch outcome {
-            case .answer(let bytes): output.write(bytes, on: call.channel)
+            case .answer(let bytes): output.write(bytes, on: call.channel, carrier?.take())
             case .none: break
             case .malformed: perform(state.end(.malformed))
             }

@@ -10,6 +10,8 @@ final class HeraldOutput {
 
     private var frames = FrameWriter(maximumFrame: largestFrame)
     private var unsent = 0
+    /// The claims of answers that wait, by channel.
+    private var claims: [UInt8: [ResponseClaim]] = [:]
     /// Since when the client has taken no piece, though one waits.
     private(set) var began: NIODeadline?
 
@@ -25,8 +27,10 @@ final class HeraldOutput {
 
     func write(_ frame: Frame) { frames.write(frame) }
 
-    func write(_ answer: [UInt8], on channel: UInt8) {
+    /// - Parameter claim: the answer's; it ends when the channel has nothing more to send.
+    func write(_ answer: [UInt8], on channel: UInt8, _ claim: ResponseClaim?) {
         frames.write(answer, packet: PacketType.normalizedMessage, on: channel)
+        if let claim { claims[channel, default: []].append(claim) }
     }
 
     /// Asks the client to synchronize; `false` where it was asked, and that has not left.
@@ -36,9 +40,23 @@ final class HeraldOutput {
         return true
     }
 
-    func drop(_ channel: UInt8) { frames.drop(channel) }
+    func drop(_ channel: UInt8) {
+        frames.drop(channel)
+        endClaims()
+    }
 
-    func dropAll() { frames.dropAll() }
+    func dropAll() {
+        frames.dropAll()
+        endClaims()
+    }
+
+    /// Ends the claims of channels that have nothing more to send.
+    private func endClaims() {
+        for (channel, ended) in claims where !frames.holds(channel) {
+            claims[channel] = nil
+            for claim in ended { claim.end() }
+        }
+    }
 
     /// Sends while the client takes it.
     ///
@@ -47,6 +65,7 @@ final class HeraldOutput {
         while context.channel.isActive, context.channel.isWritable, !frames.isEmpty {
             let bytes = frames.next(Self.piece)
             unsent += bytes.count
+            if !claims.isEmpty { endClaims() }
             if began == nil { began = .now() }
             let loop = context.eventLoop.assumeIsolated()
             let left = context.eventLoop.makePromise(of: Void.self)

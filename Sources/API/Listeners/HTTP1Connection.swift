@@ -6,7 +6,13 @@ import NIOHTTPTypes
 
 /// HTTP/1.1 on an accepted connection, composed of the library's parts and of ours before and between them.
 final class HTTP1Connection: Sendable {
-    typealias Value = HTTP1Channel.Value
+    /// A connection whose requests may be handled.
+    struct Value: ServerChildChannelValue {
+        let requests: HTTP1Channel.Value
+        let carrier: ResponseCarrier
+
+        var channel: any Channel { requests.channel }
+    }
 
     private let http1: HTTP1Channel
     private let limits: RequestPolicy
@@ -49,34 +55,38 @@ final class HTTP1Connection: Sendable {
     func setup(
         channel: any Channel, activity: ConnectionActivity, established: EstablishedConnection, logger: Logger
     ) -> EventLoopFuture<Value> {
-        channel.eventLoop.makeCompletedFuture {
+        let carrier = ResponseCarrier(face.accounts, on: channel)
+        return channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(FirstByteHandler())
         }.flatMap { [self] in
-            paced(activity).setup(channel: channel, logger: logger)
-        }.flatMapThrowing { [self] value in
+            paced(activity, carrier).setup(channel: channel, logger: logger)
+        }.flatMapThrowing { [self] requests in
             try MessageRulesHandler.add(
                 to: channel, limits: limits, face: face, requestIDs: established.requestIDs)
             if let fastPath {
                 try FastPathHandler.add(
                     fastPath, to: channel, established, idleTimeout: .milliseconds(Int64(limits.idleTimeout * 1000)))
             }
-            return value
+            return Value(requests: requests, carrier: carrier)
         }
     }
 
     /// Serves the connection until it ends.
     func handle(_ value: Value, logger: Logger) async {
-        await http1.handle(value: value, logger: logger)
+        await ResponseCarrier.$current.withValue(value.carrier) {
+            await http1.handle(value: value.requests, logger: logger)
+        }
     }
 
     /// For one connection: its answers have a deadline, and the listener counts it.
-    private func paced(_ activity: ConnectionActivity) -> HTTP1Channel {
+    private func paced(_ activity: ConnectionActivity, _ carrier: ResponseCarrier) -> HTTP1Channel {
         var configuration = http1.configuration
         let others = configuration.additionalChannelHandlers
         configuration.additionalChannelHandlers = { [limits] in
             [
                 AnswerPaceHandler(
-                    timeout: limits.answerTimeout, unsent: UnsentBytes(limit: limits.maximumUnsent), activity: activity)
+                    timeout: limits.answerTimeout, unsent: UnsentBytes(limit: limits.maximumUnsent), activity: activity,
+                    carrier: carrier)
             ] + others()
         }
         return HTTP1Channel(responder: http1.responder, configuration: configuration)

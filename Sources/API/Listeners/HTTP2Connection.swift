@@ -8,7 +8,11 @@ import NIOHTTPTypesHTTP2
 
 /// HTTP/2 on an accepted connection, composed of the library's parts: its own composition has one set of limits for all.
 final class HTTP2Connection: Sendable {
-    typealias Stream = HTTP1Channel.Value
+    /// A stream whose request may be handled.
+    struct Stream: Sendable {
+        let requests: HTTP1Channel.Value
+        let carrier: ResponseCarrier
+    }
 
     /// A connection whose streams may be handled.
     struct Value: Sendable {
@@ -23,12 +27,17 @@ final class HTTP2Connection: Sendable {
     let maximumStreams: Int
     /// What answers ahead of the routes; `nil` if nothing does.
     let fastPath: FastPath?
+    private let accounts: ResponseAccounts
 
-    init(http1: HTTP1Channel, limits: RequestPolicy, maximumStreams: Int, fastPath: FastPath?) {
+    init(
+        http1: HTTP1Channel, limits: RequestPolicy, maximumStreams: Int, fastPath: FastPath?,
+        accounts: ResponseAccounts
+    ) {
         self.http1 = http1
         self.limits = limits
         self.maximumStreams = maximumStreams
         self.fastPath = fastPath
+        self.accounts = accounts
     }
 
     /// Adds the protocol's handlers, on the connection's event loop.
@@ -50,15 +59,17 @@ final class HTTP2Connection: Sendable {
                     try operations.addHandler(RefusedStreamHandler())
                     return nil
                 }
+                let carrier = ResponseCarrier(accounts, on: channel)
                 if let fastPath { try operations.addHandler(FastStreamHandler(fastPath, established, limits: limits)) }
                 try operations.addHandlers([EndStreamHandler(), HTTP2FramePayloadToHTTPServerCodec()])
                 try operations.addHandler(
-                    AnswerPaceHandler(timeout: limits.answerTimeout, unsent: unsent.value, activity: nil))
+                    AnswerPaceHandler(
+                        timeout: limits.answerTimeout, unsent: unsent.value, activity: nil, carrier: carrier))
                 try operations.addHandlers(http1.configuration.additionalChannelHandlers())
                 try operations.addHandler(
                     HTTPConnectionStateHandler(
                         idleTimeout: http1.configuration.idleTimeout.map { .init($0) }, logger: logger))
-                return try Stream(wrappingChannelSynchronously: stream)
+                return Stream(requests: try HTTP1Channel.Value(wrappingChannelSynchronously: stream), carrier: carrier)
             }
         }
         try operations.addHandler(goingAway)
@@ -71,7 +82,11 @@ final class HTTP2Connection: Sendable {
             try await withThrowingDiscardingTaskGroup { group in
                 for try await stream in value.streams.inbound {
                     guard let stream else { continue }
-                    group.addTask { [http1] in await http1.handleHTTP(asyncChannel: stream, logger: logger) }
+                    group.addTask { [http1] in
+                        await ResponseCarrier.$current.withValue(stream.carrier) {
+                            await http1.handleHTTP(asyncChannel: stream.requests, logger: logger)
+                        }
+                    }
                 }
             }
         } catch {

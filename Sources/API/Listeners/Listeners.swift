@@ -42,6 +42,10 @@ package struct Listeners: Sendable {
     let tracer: SpanTracer?
     let logger: Logger
     let directory = RouteDirectory()
+    /// The memory for the responses of the public and the client listener.
+    package let accounts: ResponseAccounts
+    /// That for the probes' responses, however full the other is.
+    private let probesAccounts: ResponseAccounts
 
     /// Shares a realm, limits, a list of what is open, and a logger.
     ///
@@ -64,10 +68,17 @@ package struct Listeners: Sendable {
         self.open = open
         self.urls = urls
         self.logger = logger
+        let isLimited = rateLimiting == .on
+        let budget = ResponseAccounts.Budget.Limits(
+            connection: limits.maximumUnsent, certificate: isLimited ? limits.unsentPerCertificate : .max,
+            user: isLimited ? limits.unsentPerUser : .max, total: limits.unsentTotal)
+        (accounts, probesAccounts) = (ResponseAccounts(budget), ResponseAccounts(budget))
     }
 
     func face(_ name: ListenerName) -> ListenerFace {
-        ListenerFace(name: name, realm: realm, directory: directory, urls: urls, tracer: tracer, logger: logger)
+        ListenerFace(
+            name: name, realm: realm, directory: directory, urls: urls, tracer: tracer,
+            accounts: name == .ops ? probesAccounts : accounts, logger: logger)
     }
 
     /// The listener for devices without a certificate and for provider backends.

@@ -6,7 +6,7 @@ import NIOHTTPTypes
 
 /// An accepted connection without TLS, as HTTP/1.1: probes and Prometheus on loopback.
 struct PlainListenerChannel: ServerChildChannel {
-    typealias Value = HTTP1Channel.Value
+    typealias Value = HTTP1Connection.Value
 
     private let http1: HTTP1Connection
     private let gate: ListenerGate

@@ -19,7 +19,7 @@ import Operations
 final class TLSListenerChannel: ServerChildChannel {
     /// What the connection speaks.
     indirect enum Negotiated: Sendable {
-        case http1(HTTP1Channel.Value)
+        case http1(HTTP1Connection.Value)
         case http2(HTTP2Connection.Value)
         case herald(HeraldConnection, HeraldConnection.Value)
     }
@@ -64,7 +64,7 @@ final class TLSListenerChannel: ServerChildChannel {
         http2 = HTTP2Connection(
             http1: HTTP1Channel(
                 responder: responder, configuration: HTTP1Connection.configuration(limits, face, isStream: true)),
-            limits: limits, maximumStreams: maximumStreams, fastPath: fastPath)
+            limits: limits, maximumStreams: maximumStreams, fastPath: fastPath, accounts: face.accounts)
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {

@@ -31,6 +31,7 @@ enum MetricHelp {
         "phone_checks": "Phone codes that were checked, by verdict.",
         "phone_texts": "Texts, by the decision to send them or why not.",
         "refusals": "Refusals by code and reason.",
+        "response_bytes_claimed": "Bytes of large responses that are being made or were not read yet.",
         "review_queue": "Cards that wait for a reviewer; at most 10000 are counted.",
         "review_queue_age_seconds": "How long the first card has been waiting for a reviewer.",
         "sessions_in_memory": "Sessions that this node remembers.",

@@ -10,7 +10,23 @@ import Operations
 protocol ListenerContext: RequestContext {
     /// The channel of the request: the connection, or an HTTP/2 stream.
     var channel: any Channel { get }
+    /// What carries the response; `nil` only where no listener carries one.
+    var carriedBy: ResponseCarrier? { get }
 }
+
+extension ListenerContext {
+    /// What carries the response. A request without one makes no large response, and waits for nothing: a new protocol
+    /// has to say what carries its responses.
+    var carrier: ResponseCarrier {
+        get throws {
+            guard let carriedBy else { throw NotCarried() }
+            return carriedBy
+        }
+    }
+}
+
+/// Nothing carries the response of a request.
+struct NotCarried: Error {}
 
 extension ApplicationRequestContextSource {
     /// The same with an id of the connection's. The library's own ids count the requests of the whole process.
@@ -25,12 +41,13 @@ extension ApplicationRequestContextSource {
 package struct PublicContext: ListenerContext {
     package var coreContext: CoreRequestContextStorage
     let channel: any Channel
+    let carriedBy: ResponseCarrier?
     /// The limits' key for the sender's address.
     let addressKey: String
 
     package init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source.withOwnID)
-        channel = source.channel
+        (channel, carriedBy) = (source.channel, ResponseCarrier.current)
         addressKey = IPAddress.limitKey(
             IPAddress(CurrentConnection.peerAddress ?? source.channel.remoteAddress))
     }
@@ -40,6 +57,7 @@ package struct PublicContext: ListenerContext {
 package struct ClientContext: ListenerContext {
     package var coreContext: CoreRequestContextStorage
     let channel: any Channel
+    let carriedBy: ResponseCarrier?
     /// The connection; `nil` only outside the mutual-TLS listener, where every request is refused.
     let current: ClientConnection?
     /// The limits' key for the sender's address.
@@ -51,8 +69,9 @@ package struct ClientContext: ListenerContext {
 
     package init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source.withOwnID)
-        channel = source.channel
+        (channel, carriedBy) = (source.channel, ResponseCarrier.current)
         current = CurrentConnection.value
+        carriedBy?.identify(current?.thumbprint)
         addressKey = IPAddress.limitKey(
             IPAddress(CurrentConnection.peerAddress ?? source.channel.remoteAddress))
     }

@@ -53,16 +53,19 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
         do {
             let bounded = try await request.bounded(to: policy[\.requests].maximumBody, on: context.channel)
             response = try await next(bounded, context)
+            try await context.carriedBy?.settle(at: request.method == .head ? 0 : response.body.contentLength)
         } catch let error as HTTPError where error.status == .notFound && route == nil {
             (response, problem) = unrouted(request, context)
         } catch {
             cause = (error as? ActionFailedAfterSignIn)?.cause ?? error
+            context.carriedBy?.drop()
             (response, problem) = refusal(of: error, request, context)
         }
         // RFC 9110 §9.3.2 and §8.6: fields as for GET, no body; and no length where there can be no body.
         if request.method == .head { response = response.createHeadResponse() }
         if response.status == .noContent { response.headers[.contentLength] = nil }
         response.headers.append(.requestID(context.id))
+        context.carriedBy?.finish()
         let elapsed = ContinuousClock.now - start
         // A response to a client that has closed is recorded as 499, unless the service itself failed.
         let isTaken = response.status.code >= 500 || context.channel.isActive

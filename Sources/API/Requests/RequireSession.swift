@@ -23,7 +23,9 @@ struct RequireSession: RouterMiddleware {
         case .export:
             throw Refusal(.sessionRequired, "An export token opens GET /me/export and DELETE /me alone.")
         case .session(let token):
-            context.session = try await check(token, on: connection)
+            let session = try await check(token, on: connection)
+            context.session = session
+            context.carriedBy?.act(for: session.userID)
             return try await next(request, context)
         case .identity(let token, let applicationID, let named):
             guard allowsIdentityToken else {
@@ -32,6 +34,7 @@ struct RequireSession: RouterMiddleware {
             }
             let opened = try await create(token, applicationID, named, on: connection)
             context.session = opened.session
+            context.carriedBy?.act(for: opened.session.userID)
             var response: Response
             do {
                 response = try await next(request, context)

@@ -68,6 +68,7 @@ package struct AuthorizationRoutes: Sendable {
         let filter = try ReadAuthorizations.Filter(
             box: query["box"].map(String.init), state: query["state"].map(String.init),
             cursor: query["cursor"].map(String.init))
+        try await context.carrier.reserve(upTo: ReadAuthorizations.largestPage)
         let page = try await read(filter, for: try context.checkedSession)
         return .json([
             "authorizations": .array(page.views.map(Self.row)), "cursor": .text(page.cursor),

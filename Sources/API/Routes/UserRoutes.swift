@@ -43,6 +43,7 @@ package struct UserRoutes: Sendable {
         }
         let own = router.group("me").add(middleware: ExportTokenMiddleware(admit: admit, session: session))
         own.get("export") { _, context in
+            try await context.carrier.reserve(upTo: PersonalExport.usualSize)
             var response = Response(status: .ok)
             let held =
                 if let user = context.exportUser { try await export(of: user, on: try context.connection) } else {
@@ -88,7 +89,9 @@ struct ExportTokenMiddleware: RouterMiddleware {
             return try await session.handle(request, context: context, next: next)
         }
         var context = context
-        context.exportUser = try admit(token, on: try context.connection)
+        let user = try admit(token, on: try context.connection)
+        context.exportUser = user
+        context.carriedBy?.act(for: user)
         return try await next(request, context)
     }
 }

@@ -28,6 +28,12 @@ package struct RequestPolicy: Sendable, Equatable {
     package var answerTimeout: TimeInterval = 20
     /// Bytes of responses that the peer has not read. Beyond them no request of its connection is processed.
     package var maximumUnsent = 262_144
+    /// Bytes of large responses that are made or unread at the same time under one certificate.
+    package var unsentPerCertificate = 4_194_304
+    /// The same for one user.
+    package var unsentPerUser = 8_388_608
+    /// The same for all clients of a node.
+    package var unsentTotal = 134_217_728
     /// Exports of one user's data in an hour: each opens all that is sealed of the user.
     package var exportsPerHour = 3
     /// The oldest TLS version on the client listener.

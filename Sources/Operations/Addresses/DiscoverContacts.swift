@@ -18,6 +18,8 @@ package struct DiscoverContacts: Sendable {
 
     /// Blinded numbers in one request.
     package static let maximumElements = 64
+    /// Bytes of one part of a set at most, as text.
+    package static let largestPage = 2 * DiscoveryBucket.minimum * DiscoveryEntry.length
 
     /// What a device must know of a week: its key, and how buckets are named.
     package struct Week: Sendable {

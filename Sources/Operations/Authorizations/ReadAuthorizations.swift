@@ -8,6 +8,8 @@ import Repositories
 package struct ReadAuthorizations: Sendable {
     /// The number of entries of a full page.
     package static let pageSize = 50
+    /// About how many bytes a page has at most: URLs are the most of an entry.
+    package static let largestPage = pageSize * 4096
 
     private let context: ServiceContext
 

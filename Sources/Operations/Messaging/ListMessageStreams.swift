@@ -8,6 +8,8 @@ import Repositories
 package struct ListMessageStreams: Sendable {
     /// Entries that one page goes through. Some of them may not be shown.
     private static let pageSize = 20
+    /// About how many bytes one page has at most.
+    package static let largestPage = pageSize * MessageStreamView.largest
 
     private let context: ServiceContext
 

@@ -34,6 +34,12 @@ package struct MessageStreamView: Sendable, Confidential {
     package fileprivate(set) var metadata: StreamMetadata?
     package fileprivate(set) var privateMetadata: StreamMetadata?
 
+    /// About how many bytes it has in an answer at most: a title, a description and an image's URL, the last message, the
+    /// members.
+    static let largest = 8192 + 8192 + 256 * (1 + MessageStream.maximumMembers)
+    /// The same with the metadata of both kinds.
+    package static let largestWhole = largest + 2 * StreamMetadata.maximumBytes
+
     /// About how many bytes it has in an answer.
     var weight: Int {
         let texts = [opening, lastMessage?.parts, metadata?.value, privateMetadata?.value]

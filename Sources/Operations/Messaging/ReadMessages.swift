@@ -27,6 +27,8 @@ package struct ReadMessages: Sendable {
     package static let pageSize = 100
     /// Bytes of bodies in one page.
     private static let pageBytes: Int64 = 524_288
+    /// Bytes of one page at most, with what is beside the bodies.
+    package static let largestPage = Int(pageBytes) + pageSize * 512
 
     private let context: ServiceContext
 

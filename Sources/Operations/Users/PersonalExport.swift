@@ -5,6 +5,9 @@ import Repositories
 
 /// All stored data of one user, for the user or an admin.
 package struct PersonalExport: Sendable, Confidential {
+    /// Bytes that an export is taken for before it is read; afterwards it counts as what it is.
+    package static let usualSize = 1_048_576
+
     package let user: User
     /// `<provider slug>/<external id>`.
     package let address: String

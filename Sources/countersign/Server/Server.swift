@@ -170,6 +170,7 @@ struct Server: Sendable {
             rateLimiting: context.rateLimiting, open: open,
             urls: { [urls = context.urls] in [ListenerName.public: urls.issuer, .client: urls.client][$0] },
             tracer: collector?.tracer, logger: logger)
+        registry.addGauge("response_bytes_claimed") { [accounts = listeners.accounts] in Double(accounts.claimed) }
         let ready: @Sendable (Ports.Listener) -> @Sendable (Int) -> Void = { listener in
             { [self] port in
                 if ports.set(listener, port) { sayReady() }

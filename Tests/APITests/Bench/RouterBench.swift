@@ -126,8 +126,12 @@ struct RouterBench: Sendable {
         let source = ApplicationRequestContextSource(channel: NIOAsyncTestingChannel(), logger: logger)
         let responder = try #require(responders[listener])
         let peer = try SocketAddress(ipAddress: address, port: 4711)
+        let carrier = ResponseCarrier(listeners.accounts, on: source.channel)
+        defer { carrier.close() }
         let response = try await CurrentConnection.$peerAddress.withValue(peer) {
-            try await CurrentConnection.$value.withValue(connection) { try await responder(request, source) }
+            try await ResponseCarrier.$current.withValue(carrier) {
+                try await CurrentConnection.$value.withValue(connection) { try await responder(request, source) }
+            }
         }
         let written = WrittenBody()
         try await response.body.write(written)

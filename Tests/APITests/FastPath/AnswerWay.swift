@@ -20,8 +20,10 @@ struct AnswerWay: Sendable {
     private let http1: HTTP1Connection
     private let http2: HTTP2Connection
 
+    /// - Parameter accounts: in place of the listener's own.
     init(
-        _ fixture: ServiceFixture, usesFastPath: Bool, on listener: ListenerName = .client, tracer: SpanTracer? = nil
+        _ fixture: ServiceFixture, usesFastPath: Bool, on listener: ListenerName = .client, tracer: SpanTracer? = nil,
+        accounts: ResponseAccounts? = nil
     ) {
         let log = log
         (http1, http2) = withMetricsFactory(registry) {
@@ -29,7 +31,8 @@ struct AnswerWay: Sendable {
                 realm: ServiceFixture.realm, policy: fixture.policy, maximumConnections: 100, rateLimiting: .on,
                 open: OpenChannels(), urls: { _ in nil }, tracer: tracer,
                 logger: Logger(label: "test") { _ in log.handler })
-            let face = listeners.face(listener)
+            var face = listeners.face(listener)
+            if let accounts { face.accounts = accounts }
             let (ahead, responder) =
                 listener == .client
                 ? Self.client(fixture, listeners, face) : Self.public(fixture, listeners, face)
@@ -41,7 +44,7 @@ struct AnswerWay: Sendable {
                     http1: HTTP1Channel(
                         responder: responder,
                         configuration: HTTP1Connection.configuration(limits, face, isStream: true)),
-                    limits: limits, maximumStreams: 100, fastPath: fastPath)
+                    limits: limits, maximumStreams: 100, fastPath: fastPath, accounts: face.accounts)
             )
         }
     }
@@ -71,6 +74,7 @@ struct AnswerWay: Sendable {
         router.add(middleware: ErrorResponseMiddleware(face: face, policy: fixture.policy))
         ProviderRoutes(context).add(to: router)
         tokens.addPublic(to: router)
+        SharedSignalsRoutes(context, allowingLoopback: false).add(to: router)
         return (FastPath(tokens, face: face), responder(router.buildResponder(), fixture, face.logger))
     }
 

@@ -94,6 +94,16 @@ final class Wire {
         return Array(received.prefix(length))
     }
 
+    /// Gives up a stream (RST_STREAM, CANCEL).
+    func reset(_ stream: UInt32) async throws {
+        try await write(Frame(type: 3, flags: 0, stream: stream, payload: [0, 0, 0, 8]).bytes)
+    }
+
+    /// Opens the window of a stream (RFC 9113 §6.9).
+    func takeBody(_ stream: UInt32) async throws {
+        try await write(Frame(type: 8, flags: 0, stream: stream, payload: [0, 0x10, 0, 0]).bytes)
+    }
+
     private func more() async throws -> [UInt8] {
         flushes += 1
         return Array(try await channel.waitForOutboundWrite(as: ByteBuffer.self).readableBytesView)

@@ -3,6 +3,7 @@ import HTTPTypes
 import Herald
 import Hummingbird
 import NIOCore
+import NIOEmbedded
 import Testing
 
 @testable import API
@@ -53,15 +54,18 @@ struct HeraldRequestTests {
     @Test("run one after the other on a channel, and at once on several")
     func order() {
         var calls = HeraldCallQueue()
+        func started() -> [ChannelTable.Message] {
+            calls.start { ResponseCarrier(.roomy, on: EmbeddedChannel()) }.map(\.call)
+        }
         let call = { (instance: UInt64, text: UInt8) in
             ChannelTable.Message(channel: UInt8(instance), instance: instance, payload: [text])
         }
         for text in 1...3 as ClosedRange<UInt8> { calls.add(call(1, text)) }
         calls.add(call(2, 9))
-        #expect(calls.start() == [call(1, 1), call(2, 9)])
-        #expect(calls.start().isEmpty)
+        #expect(started() == [call(1, 1), call(2, 9)])
+        #expect(started().isEmpty)
         calls.end(call(1, 1))
-        #expect(calls.start() == [call(1, 2)])
+        #expect(started() == [call(1, 2)])
         #expect(!calls.isFull)
         for _ in 1...5 { calls.add(call(3, 0)) }
         #expect(calls.isFull)

@@ -62,6 +62,7 @@ struct ContactDiscoveryRoutes: Sendable {
             }
             return tag
         }
+        try await context.carrier.reserve(upTo: DiscoverContacts.largestPage)
         let page = try await discover.entries(
             week: try number("week"), bucket: Int(clamping: try number("bucket")),
             bits: Int(clamping: try number("bits")), after: after, for: try context.checkedSession)

@@ -41,6 +41,7 @@ package struct MessageStreamRoutes: Sendable {
         streams.get(use: listStreams)
         streams.get(":id") { _, context in
             try limitReads(on: try context.connection)
+            try await context.carrier.reserve(upTo: MessageStreamView.largestWhole)
             let view = try await list.show(try Self.id(context), to: try context.checkedSession)
             return Response.json(MessageStreamBody.row(view).buffer)
         }
@@ -111,6 +112,7 @@ package struct MessageStreamRoutes: Sendable {
         let filter = try ListMessageStreams.Filter(
             kind: query["kind"].map(String.init), cursor: query["cursor"].map(String.init))
         try limitReads(on: try context.connection)
+        try await context.carrier.reserve(upTo: ListMessageStreams.largestPage)
         let page = try await list(filter, for: try context.checkedSession)
         return .json(["streams": .array(page.views.map(MessageStreamBody.row)), "cursor": .text(page.cursor)])
     }
@@ -136,6 +138,7 @@ package struct MessageStreamRoutes: Sendable {
             after: query["after"].map(String.init), before: query["before"].map(String.init),
             limit: query["limit"].map(String.init))
         try limitReads(on: try context.connection)
+        try await context.carrier.reserve(upTo: ReadMessages.largestPage)
         let page = try await read(range, of: try Self.id(context), for: try context.checkedSession)
         return .json([
             "events": .array(page.views.map(MessageStreamBody.message)), "more": .bool(page.hasMore),

@@ -84,6 +84,7 @@ package struct SharedSignalsRoutes: Sendable {
     @Sendable private func readStreams(_ request: Request, _ context: PublicContext) async throws -> Response {
         let caller = try await caller(of: request, for: .ssfRead)
         guard request.uri.queryParameters["stream_id"] != nil else {
+            try await context.carrier.reserve(upTo: ReadEventStreams.largestList)
             return .json(JSONValue.array(try await read(of: caller.id).map(document.json)).buffer)
         }
         return .json(document.json(try await read(try Self.streamID(of: request), of: caller.id)).buffer)

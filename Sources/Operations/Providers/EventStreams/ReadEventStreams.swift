@@ -5,6 +5,9 @@ import Repositories
 
 /// A provider reads its streams.
 package struct ReadEventStreams: Sendable {
+    /// About how many bytes the list has that a policy allows: a hundred streams.
+    package static let largestList = 131_072
+
     private let context: ServiceContext
 
     package init(_ context: ServiceContext) {
