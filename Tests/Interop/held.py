@@ -3,6 +3,7 @@
 import json
 import socket
 import ssl
+import struct
 import time
 import urllib.parse
 import uuid
@@ -57,3 +58,40 @@ def body_after_logout(world):
             held.sendall(body[-1:])
             status, problem = answer(held)
         equal((status, problem.get("code")), (401, "session_destroyed"), f"{method} {path}")
+
+
+def leave(connection, way):
+    """Closes a connection in one of the ways in which clients go away."""
+    if way == "close_notify":
+        connection.settimeout(0.2)
+        try:
+            connection.unwrap()
+        except (OSError, ValueError):
+            pass
+    elif way == "reset":
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
+@step
+def polls_left_behind(world):
+    """Calls that wait give their places back when their clients are gone, so that the next one is answered."""
+    device, user = world.device("fourth"), world.user()
+    session = world.log_in(device, user)
+    token = session["session_token"]
+    for way in ("close_notify", "fin", "reset"):
+        polls = [begin(device, "GET", "/sync?wait=25", token, b"\n") for _ in range(8)]
+        for poll in polls:
+            poll.sendall(b"\n")
+        time.sleep(0.3)  # all of them wait
+        for poll in polls:
+            leave(poll, way)
+        until = time.monotonic() + TIMEOUT
+        status = 429
+        while status == 429 and time.monotonic() < until:
+            with begin(device, "GET", "/sync", token, b"\n") as next_one:
+                next_one.sendall(b"\n")
+                status, _ = answer(next_one)
+            time.sleep(0.1)
+        equal(status, 200, f"the status of a call after eight that ended by {way}")
+    equal(device.end_session(token).status_code, 204, "the status of the logout")

@@ -77,6 +77,8 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         // The connection goes away when its streams have ended, not they with it.
         if activity == nil, event is ChannelShouldQuiesceEvent { return }
         if event is GiveWay, unanswered == 0 { return context.close(promise: nil) }
+        // A stream's input also ends with a whole request.
+        if activity != nil, case ChannelEvent.inputClosed = event { carrier.leave() }
         context.fireUserInboundEventTriggered(event)
     }
 

@@ -44,6 +44,7 @@ enum MetricHelp {
         "store_wait_seconds": "Time that a caller waited for the store, by what it wanted.",
         "stun_answers": "STUN requests that were answered.",
         "stun_dropped": "Datagrams that got no answer: malformed, too many, or not to be sent at once.",
+        "waiting": "Calls and push channels that wait for something to happen.",
         "webhook_rests": "How often a provider's receiver was left alone because it did not answer.",
     ]
 }

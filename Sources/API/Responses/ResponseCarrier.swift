@@ -2,17 +2,20 @@ import Domain
 import Encoding
 import HTTPTypes
 import NIOCore
+import ServiceLifecycle
 import Synchronization
 
 /// What carries one response at a time: a connection of HTTP/1.1, a stream of HTTP/2, a call of Herald.
 ///
-/// It holds what a request has beside its own task: the claim of its response. It is released when the client is gone,
-/// whatever the request does at that moment.
+/// It holds what a request has beside its own task: the claim of its response, and its wait for something to happen.
+/// Both are released when the client is gone, whatever the request does at that moment.
 final class ResponseCarrier: Sendable {
     /// That of the request on which the present task works. Each face sets it.
     @TaskLocal static var current: ResponseCarrier?
 
     private struct State {
+        /// The client has closed its side, or all: it waits for nothing.
+        var isLeft = false
         var isClosed = false
         var certificate: Digest256?
         var user: UserID?
@@ -22,6 +25,7 @@ final class ResponseCarrier: Sendable {
         var made = CircularBuffer<ResponseClaim?>()
         /// Whether the response is one buffer for everybody.
         var isShared = false
+        var wait: AsyncStream<Never>.Continuation?
     }
 
     private let state = Mutex(State())
@@ -103,6 +107,15 @@ final class ResponseCarrier: Sendable {
 
     // MARK: The client's departure
 
+    /// The client has closed its side: what waits for something to happen is answered at once.
+    func leave() {
+        let wait = state.withLock { state in
+            state.isLeft = true
+            return state.wait
+        }
+        wait?.finish()
+    }
+
     /// Nobody reads a response any more.
     func close() {
         let made = state.withLock { state in
@@ -110,8 +123,33 @@ final class ResponseCarrier: Sendable {
             defer { state.made = [] }
             return state.made
         }
+        leave()
         drop()
         for claim in made { claim?.end() }
+    }
+
+    /// Does what waits for something to happen. It is cancelled when the client is gone and when the service stops; then
+    /// it says what there is at that moment. Every route that waits does so here.
+    func whileAwaited<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
+        let (departure, sender) = AsyncStream.makeStream(of: Never.self)
+        let isLeft = state.withLock { state in
+            state.wait = sender
+            return state.isLeft
+        }
+        if isLeft { sender.finish() }
+        defer { state.withLock { $0.wait = nil } }
+        return try await withThrowingTaskGroup(of: T?.self) { group in
+            group.addTask { try await cancelWhenGracefulShutdown(body) }
+            group.addTask {
+                for await _ in departure {}
+                return nil
+            }
+            while let end = try await group.next() {
+                group.cancelAll()
+                if let end { return end }
+            }
+            throw ClientGone()
+        }
     }
 }
 

@@ -95,7 +95,8 @@ package struct SynchronizeMessages: Sendable {
         package var typing: [TypingNotices.Notice] = []
     }
 
-    /// Reads the changes since an anchor. Without one it waits, and looks at the session again before it answers.
+    /// Reads the changes since an anchor. Without one it waits, and looks at the session again before it answers. A caller
+    /// who gives up gets what there was: nothing.
     ///
     /// - Parameter wait: seconds; the policy's limit at most, 0 for an answer at once.
     /// - Throws: `Refusal` with the session codes; `rate_limited` if too many of the user's calls wait already.
@@ -117,8 +118,9 @@ package struct SynchronizeMessages: Sendable {
             found.typing = typing.take(user, seat)
             let rest = (end - clock.now) / .seconds(1)
             let isWaiting = found.operations.isEmpty && !found.hasMore && found.typing.isEmpty && !anchor.isLatest
-            guard isWaiting, rest > 0, !Task.isCancelled else { return found }
+            guard isWaiting, rest > 0 else { return found }
             await place.wait(rest)
+            if Task.isCancelled { return found }
         }
     }
 

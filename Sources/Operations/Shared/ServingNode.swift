@@ -15,6 +15,8 @@ package final class ServingNode: Sendable {
     let messagePolls = WaitingPolls<UserID, UserID>()
     /// Who is writing, for those who wait.
     let typing = TypingNotices()
+    /// How many calls and push channels wait for something to happen.
+    package var waiting: Int { polls.count + messagePolls.count }
     private let onMessage: @Sendable () -> Void
     private let onUserBan: @Sendable (Set<UserID>) -> Void
     private let onDeviceChange: @Sendable (Set<DeviceID>) -> Void

@@ -13,6 +13,9 @@ final class WaitingPolls<Topic: Hashable & Sendable, Owner: Hashable & Sendable>
 
     private let state = Mutex(State())
 
+    /// How many there are.
+    var count: Int { state.withLock { $0.waiting.count } }
+
     /// One of them, with a place that its owner has until ``leave(_:)``.
     struct Place: Sendable {
         let id: UUID

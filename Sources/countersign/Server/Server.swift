@@ -250,6 +250,7 @@ struct Server: Sendable {
         registry.addGauge("store_view_age_seconds") { [watch] in watch.age }
         registry.addGauge("store_oldest_transaction_seconds") { [watch] in watch.horizonAge }
         registry.addGauge("store_clock_difference_seconds") { [watch] in watch.clockDifference }
+        registry.addGauge("waiting") { [node = context.node] in Double(node.waiting) }
         registry.addGauge("connections") { [connections] in Double(connections.count) }
         registry.addGauge("build_info", [("version", ProgramVersion.text)]) { 1 }
         registry.addGauge("certificate_end_timestamp_seconds", [("certificate", "server")]) { [server] in

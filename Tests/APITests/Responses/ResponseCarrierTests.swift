@@ -99,6 +99,29 @@ struct ResponseCarrierTests {
         #expect(accounts.waiting == 0 && accounts.claimed == 0)
     }
 
+    @Test("ends a wait when the client leaves, at once if it has left, and with its task")
+    func waits() async throws {
+        /// Waits for nothing but its own end.
+        @Sendable func forever() async -> String {
+            let (never, sender) = AsyncStream.makeStream(of: Never.self)
+            for await _ in never {}
+            withExtendedLifetime(sender) {}
+            return "what there was"
+        }
+        for ends in 0..<4 {
+            let carrier = ResponseCarrier(.roomy, on: channel)
+            if ends == 0 { carrier.leave() }
+            let answer = Task { try await carrier.whileAwaited { await forever() } }
+            switch ends {
+            case 1: carrier.leave()
+            case 2: carrier.close()
+            case 3: answer.cancel()
+            default: break
+            }
+            #expect(try await answer.value == "what there was")
+        }
+    }
+
     @Test("of a call of Herald is closed with the call's channel, and leaves other channels alone")
     func herald() async throws {
         let accounts = ResponseAccounts.roomy
@@ -137,7 +160,7 @@ struct ResponseCarrierTests {
         #expect(accounts.claimed == 0 && output.isEmpty)
     }
 
-    @Test("is what every face carries responses by")
+    @Test("is what every face carries responses by, and the one place where requests wait")
     func onePlace() throws {
         let files = try SourceFile.all(below: "Sources/API")
         let faces = files.filter {
@@ -146,12 +169,17 @@ struct ResponseCarrierTests {
         }
         #expect(Set(faces.map(\.name)) == ["HTTP1Connection.swift", "HTTP2Connection.swift", "HeraldConnection.swift"])
         for face in faces { #expect(face.text.contains("ResponseCarrier.$current.withValue("), "\(face.name)") }
+        #expect(
+            files.filter { $0.text.contains("cancelWhenGracefulShutdown") }.map(\.name) == ["ResponseCarrier.swift"])
         func count(_ text: String, in files: [SourceFile]) -> Int {
             files.reduce(0) { $0 + $1.text.components(separatedBy: text).count - 1 }
         }
-        // A route that makes a large response is in the table of the tests of all of them.
+        // A route that waits, or makes a large response, is in the tables of the tests of all of them.
+        #expect(count(".whileAwaited", in: files) == WaitingRouteTests.routes.count)
         #expect(
             count(".reserve(upTo:", in: files.filter { $0.path.hasPrefix("Routes/") })
                 == UnreadResponseTests.routes.count)
+        let operations = try SourceFile.all(below: "Sources/Operations")
+        #expect(count("place.wait(", in: operations) == WaitingRouteTests.routes.count)
     }
 }

@@ -3,7 +3,6 @@ import Encoding
 import HTTPTypes
 import Hummingbird
 import Operations
-import ServiceLifecycle
 
 /// Streams of messages between users, on the client listener behind a session.
 package struct MessageStreamRoutes: Sendable {
@@ -178,8 +177,7 @@ package struct MessageStreamRoutes: Sendable {
         }
         let session = try context.checkedSession
         try limitReads(on: try context.connection)
-        // A service that stops answers who waits.
-        let answer = try await cancelWhenGracefulShutdown {
+        let answer = try await context.carrier.whileAwaited {
             try await synchronize(since: anchor, wait: wait ?? 0, for: session)
         }
         return .json([

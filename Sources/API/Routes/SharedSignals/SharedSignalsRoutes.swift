@@ -4,7 +4,6 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import Operations
-import ServiceLifecycle
 
 /// The transmitter of the OpenID Shared Signals Framework 1.0, on the public listener: its metadata, the streams of
 /// providers, and the poll endpoint of each stream (RFC 8936). Unknown members of a request are ignored.
@@ -176,8 +175,7 @@ package struct SharedSignalsRoutes: Sendable {
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let question = try PollEvents.Question(&members)
         let id = try Self.streamID(try context.parameters.require("stream_id"))
-        // A service that stops answers who waits.
-        let answer = try await cancelWhenGracefulShutdown { try await poll(question, of: id, by: caller) }
+        let answer = try await context.carrier.whileAwaited { try await poll(question, of: id, by: caller) }
         return .json([
             "sets": .object(answer.tokens.map { JSONMember(name: $0.id, value: .string($0.token)) }),
             "moreAvailable": .bool(answer.hasMore),

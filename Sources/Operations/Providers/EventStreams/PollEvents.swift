@@ -70,8 +70,10 @@ package struct PollEvents: Sendable {
             if !isNoted { try await context.noteActivity(of: stream) }
             isNoted = true
             let rest = (end - clock.now) / .seconds(1)
-            guard found.isEmpty, !question.isImmediate, rest > 0, !Task.isCancelled else { return found }
+            guard found.isEmpty, !question.isImmediate, rest > 0 else { return found }
             await place.wait(min(rest, Self.interval))
+            // A caller who gives up gets what there was: nothing.
+            if Task.isCancelled { return found }
         }
     }
 
