@@ -32,20 +32,20 @@ package struct DiscoverContacts: Sendable {
     ///
     /// - Throws: `Refusal` `not_verified` or `user_banned`; `unavailable`.
     package func week(for session: Session) async throws -> Week {
-        let (keys, seed) = (context.keys.personal, context.environment.randomBytes(32))
+        let seed = context.environment.randomBytes(32)
         var found = try await store.snapshot(for: session) { transaction, _ -> DiscoveryKeyRepository.Entry? in
             try requireCaller(session, in: transaction)
-            return try DiscoveryKeyRepository(transaction, keys: keys).find(
+            return try context.discoveryKeys(in: transaction).find(
                 DiscoveryWeek(at: transaction.now), of: session.providerID)
         }
         if found == nil {
             found = try await store.act(for: session) { transaction, _, _ in
-                try DiscoveryKeyRepository(transaction, keys: keys).findOrCreate(
+                try context.discoveryKeys(in: transaction).findOrCreate(
                     DiscoveryWeek(at: transaction.now), of: session.providerID, seed: seed)
             }
         }
         guard let found else { throw Self.unknownWeek }
-        return Week(week: found.week, publicKey: try found.key.publicKey, bits: found.bits)
+        return Week(week: found.week, publicKey: found.publicKey, bits: found.bits)
     }
 
     /// Evaluates blinded numbers. They are counted for the user's proven number first, and stay counted.
@@ -125,8 +125,7 @@ package struct DiscoverContacts: Sendable {
         guard
             (DiscoveryWeek.oldest(at: transaction.now).number...DiscoveryWeek(at: transaction.now).number)
                 .contains(number),
-            let entry = try DiscoveryKeyRepository(transaction, keys: context.keys.personal).find(
-                week, of: session.providerID)
+            let entry = try context.discoveryKeys(in: transaction).find(week, of: session.providerID)
         else { throw Self.unknownWeek }
         return entry
     }

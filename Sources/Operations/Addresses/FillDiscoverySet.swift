@@ -39,7 +39,7 @@ package struct FillDiscoverySet: Sendable {
     }
 
     private func compute() async throws {
-        let (keys, newSeed) = (context.keys.personal, context.environment.randomBytes)
+        let newSeed = context.environment.randomBytes
         let (lacking, now) = try await context.store.snapshot { transaction in
             (
                 try DiscoveryRepository(transaction).lacking(.newest(at: transaction.now), limit: Self.numbers),
@@ -52,7 +52,7 @@ package struct FillDiscoverySet: Sendable {
         let end = ContinuousClock.now + Self.turn
         for (place, group) in Dictionary(grouping: weeks, by: { Place(provider: $0.number.provider, week: $0.week) }) {
             let key = try await context.store.maintained { transaction in
-                try DiscoveryKeyRepository(transaction, keys: keys).findOrCreate(
+                try context.discoveryKeys(in: transaction).findOrCreate(
                     place.week, of: place.provider, seed: newSeed(32))
             }?.key
             for (number, week) in group where turn.entries.isEmpty || ContinuousClock.now < end {
@@ -96,11 +96,18 @@ package struct FillDiscoverySet: Sendable {
             added[Place(provider: number.provider, week: week), default: 0] += 1
         }
         for (place, count) in added {
-            try DiscoveryKeyRepository(transaction, keys: context.keys.personal).count(
+            try context.discoveryKeys(in: transaction).count(
                 entries: count, in: place.week, of: place.provider)
         }
         return MaintenanceBatch.Outcome(
             rows: entries.count, reached: "\(turn.name) \(first + entries.count)",
             isFinished: entries.count < batch.limit)
+    }
+}
+
+extension ServiceContext {
+    /// The keys of contact discovery, with what this process has derived of them.
+    func discoveryKeys(in transaction: any Transaction) -> DiscoveryKeyRepository {
+        DiscoveryKeyRepository(transaction, keys: keys.personal, derived: node.discoveryKeys)
     }
 }

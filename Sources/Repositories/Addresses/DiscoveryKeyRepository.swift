@@ -9,16 +9,21 @@ import Foundation
 package struct DiscoveryKeyRepository {
     private let transaction: any Transaction
     private let keys: PersonalKeys
+    private let derived: DerivedDiscoveryKeys
 
-    package init(_ transaction: any Transaction, keys: PersonalKeys) {
+    /// - Parameter derived: remembers what comes of the rows.
+    package init(_ transaction: any Transaction, keys: PersonalKeys, derived: DerivedDiscoveryKeys) {
         self.transaction = transaction
         self.keys = keys
+        self.derived = derived
     }
 
     /// A week's key, and what else belongs to its set.
     package struct Entry: Sendable {
         package let week: DiscoveryWeek
         package let key: ObliviousKey
+        /// The public half of the key.
+        package let publicKey: [UInt8]
         /// What made-up entries are drawn from.
         package let padding: SymmetricKey
         /// How many bits name a bucket.
@@ -41,17 +46,27 @@ package struct DiscoveryKeyRepository {
                 [.id(provider), .integer(week.number)])
         else { return nil }
         let (seed, version, entries) = try Self.read.read(row)
+        guard keys.indexVersions.contains(version) else { throw SealingFailure.unknownVersion(version) }
+        let source = DerivedDiscoveryKeys.Source(
+            provider: provider, week: week.number, seed: seed, version: version)
+        let found = try derived.find(source, at: transaction.now) { try derive(source) }
+        return Entry(
+            week: week, key: found.key, publicKey: found.publicKey, padding: found.padding,
+            bits: DiscoveryBucket.bits(of: entries))
+    }
+
+    private func derive(_ source: DerivedDiscoveryKeys.Source) throws -> DerivedDiscoveryKeys.Derived {
         func secret(_ use: String) throws -> Digest256 {
-            let text = "\(use) \(provider) \(week.number) \(Base64URL.encode(seed))"
+            let text = "\(use) \(source.provider) \(source.week) \(Base64URL.encode(source.seed))"
             let indexes = keys.versionedBlindIndexes(text, .discovery)
-            guard let found = indexes.first(where: { $0.version == version }) else {
-                throw SealingFailure.unknownVersion(version)
+            guard let found = indexes.first(where: { $0.version == source.version }) else {
+                throw SealingFailure.unknownVersion(source.version)
             }
             return found.index
         }
-        return Entry(
-            week: week, key: try ObliviousKey(derivedFrom: secret("key")),
-            padding: SymmetricKey(data: try secret("padding").bytes), bits: DiscoveryBucket.bits(of: entries))
+        let key = try ObliviousKey(derivedFrom: secret("key"))
+        return DerivedDiscoveryKeys.Derived(
+            key: key, publicKey: try key.publicKey, padding: SymmetricKey(data: try secret("padding").bytes))
     }
 
     /// A week's key, made of the seed if there is none.

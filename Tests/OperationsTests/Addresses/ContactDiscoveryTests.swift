@@ -4,9 +4,10 @@ import Database
 import Domain
 import Fixtures
 import Foundation
-import Operations
 import Repositories
 import Testing
+
+@testable import Operations
 
 @Suite("Private contact discovery")
 struct ContactDiscoveryTests {
@@ -109,6 +110,8 @@ struct ContactDiscoveryTests {
             }
             #expect(left == [1, 1])
             #expect(try await later.find([Self.annsNumber]).count == 1)
+            // This process has forgotten the key with its week.
+            #expect(fixture.context.node.discoveryKeys.count == 1)
         }
     }
 
@@ -164,7 +167,7 @@ struct ContactDiscoveryTests {
                 }
             }
             try await fixture.store.write { [keys = fixture.personalKeys] in
-                try DiscoveryKeyRepository($0, keys: keys).count(
+                try DiscoveryKeyRepository($0, keys: keys, derived: DerivedDiscoveryKeys()).count(
                     entries: 8192, in: week, of: fixture.registration.provider.id)
             }
             let halves = try await [0, 1].asyncMap { number in

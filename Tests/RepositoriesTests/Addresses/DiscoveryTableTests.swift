@@ -15,25 +15,25 @@ struct DiscoveryTableTests {
     @Test("A week's key is made once, and is gone with its row", arguments: StoreKind.shared)
     func keys(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
-            let keys = tables.keys
+            let (keys, derived) = (tables.keys, DerivedDiscoveryKeys())
             func make(_ byte: UInt8) async throws -> [UInt8] {
                 let entry = try await tables.write {
-                    try DiscoveryKeyRepository($0, keys: keys).findOrCreate(
+                    try DiscoveryKeyRepository($0, keys: keys, derived: derived).findOrCreate(
                         Self.week, of: tables.provider, seed: [UInt8](repeating: byte, count: 32))
                 }
-                return try #require(entry).key.publicKey
+                return try #require(entry).publicKey
             }
             let first = try await make(1)
             #expect(try await make(2) == first)
             let entry = try await tables.write { transaction in
-                let records = DiscoveryKeyRepository(transaction, keys: keys)
+                let records = DiscoveryKeyRepository(transaction, keys: keys, derived: derived)
                 try records.count(entries: 5000, in: Self.week, of: tables.provider)
                 try records.count(entries: 5000, in: Self.week, of: tables.provider)
                 return try records.find(Self.week, of: tables.provider)
             }
             #expect(entry?.bits == 1)
             let others = try await tables.read { transaction in
-                let records = DiscoveryKeyRepository(transaction, keys: keys)
+                let records = DiscoveryKeyRepository(transaction, keys: keys, derived: derived)
                 return [
                     try records.find(DiscoveryWeek(Self.week.number + 1), of: tables.provider)?.bits,
                     try records.find(Self.week, of: ProviderID(UUID()))?.bits,
@@ -43,7 +43,8 @@ struct DiscoveryTableTests {
             let lost = try SealedStore.keys(index: [2])
             await #expect(throws: SealingFailure.unknownVersion(1)) {
                 try await tables.read {
-                    try DiscoveryKeyRepository($0, keys: lost).find(Self.week, of: tables.provider)?.bits
+                    try DiscoveryKeyRepository($0, keys: lost, derived: derived).find(Self.week, of: tables.provider)?
+                        .bits
                 }
             }
             let purged = try await tables.write { transaction in
