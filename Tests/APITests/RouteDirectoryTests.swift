@@ -1,3 +1,4 @@
+import Domain
 import HTTPTypes
 import Hummingbird
 import Testing
@@ -9,16 +10,16 @@ struct RouteDirectoryTests {
     private let directory = RouteDirectory()
 
     init() {
-        let open = ListedRouter(PublicContext.self, listener: .public, directory: directory)
-        open.get("/") { _, _ in Response(status: .ok) }
-        open.post("certificates") { _, _ in Response(status: .ok) }
-        let client = ListedRouter(ClientContext.self, listener: .client, directory: directory)
-        client.post("sessions/resume") { _, _ in Response(status: .ok) }
+        let open = ListedRouter(PublicContext.self, listener: .public, directory: directory) { _, _ in }
+        open.get("/", cost: .free) { _, _ in Response(status: .ok) }
+        open.post("certificates", cost: .write) { _, _ in Response(status: .ok) }
+        let client = ListedRouter(ClientContext.self, listener: .client, directory: directory) { _, _ in }
+        client.post("sessions/resume", cost: .write) { _, _ in Response(status: .ok) }
         let group = client.group("sessions")
-        group.get { _, _ in Response(status: .ok) }
-        group.get("current") { _, _ in Response(status: .ok) }
-        group.delete("current") { _, _ in Response(status: .ok) }
-        group.delete(":id") { _, _ in Response(status: .ok) }
+        group.get(cost: .read) { _, _ in Response(status: .ok) }
+        group.get("current", cost: .read) { _, _ in Response(status: .ok) }
+        group.delete("current", cost: .write) { _, _ in Response(status: .ok) }
+        group.delete(":id", cost: .heavy) { _, _ in Response(status: .ok) }
     }
 
     @Test("knows the methods of a path from the routers alone, HEAD wherever GET is")
@@ -42,6 +43,17 @@ struct RouteDirectoryTests {
         #expect(directory.find("/certificates", on: .ops) == .elsewhere(.public))
         #expect(directory.find("/sessions/5/6", on: .public) == .nowhere)
         #expect(directory.find("/certificate", on: .client) == .nowhere)
+    }
+
+    @Test("knows what a call of each route costs, by the listener")
+    func costs() {
+        #expect(directory.costs(on: .public) == ["GET /": .free, "POST /certificates": .write])
+        #expect(
+            directory.costs(on: .client) == [
+                "POST /sessions/resume": .write, "GET /sessions": .read, "GET /sessions/current": .read,
+                "DELETE /sessions/current": .write, "DELETE /sessions/{id}": .heavy,
+            ])
+        #expect(directory.costs(on: .ops).isEmpty)
     }
 
     @Test("gives all methods of a listener for the asterisk")

@@ -196,7 +196,7 @@ package struct ServiceFixture: Sendable {
         try await authenticate(
             try signer.providerToken(
                 provider: registration.provider.id, kid: registration.keyID, realm: Self.realm, now: clock.now),
-            for: nil, in: ProvenRequest(method: "GET", path: "/provider", body: []))
+            for: nil, in: ProvenRequest(method: "GET", path: "/provider", body: []), at: .free)
     }
 
     /// A good identity token around a new nonce.

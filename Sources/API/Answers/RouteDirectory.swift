@@ -1,14 +1,14 @@
+import Domain
 import Encoding
 import HTTPTypes
-import Hummingbird
 import Synchronization
 
 package enum ListenerName: String, Sendable, CaseIterable {
     case `public`, client, ops
 }
 
-/// The methods of each path on each listener, recorded when routes are added to the routers. It explains why a router
-/// has no route: a wrong method, `OPTIONS`, or a path of another listener.
+/// The methods of each path on each listener, and what a call of each costs, recorded when routes are added to the
+/// routers. It explains why a router has no route: a wrong method, `OPTIONS`, or a path of another listener.
 final class RouteDirectory: Sendable {
     /// The result for a request without a route.
     enum Finding: Equatable {
@@ -23,6 +23,8 @@ final class RouteDirectory: Sendable {
         /// The template's parts; `nil` matches anything.
         let parts: [Substring?]
         var methods: [HTTPRequest.Method]
+        /// By the method and the template, such as `GET /sessions/{id}`.
+        var costs: [String: CallCost] = [:]
 
         func fits(_ path: [Substring]) -> Bool {
             parts.count == path.count
@@ -33,7 +35,7 @@ final class RouteDirectory: Sendable {
     private let routes = Mutex<[ListenerName: [Route]]>([:])
 
     /// Records a route. `GET` implies `HEAD`, and every path has `OPTIONS`.
-    func add(_ method: HTTPRequest.Method, _ template: String, on listener: ListenerName) {
+    func add(_ method: HTTPRequest.Method, _ template: String, cost: CallCost, on listener: ListenerName) {
         let parts = Self.parts(template).map { $0.hasPrefix("{") ? nil : $0 }
         routes.withLock { routes in
             var known = routes[listener] ?? []
@@ -41,7 +43,15 @@ final class RouteDirectory: Sendable {
             if index == known.endIndex { known.append(Route(parts: parts, methods: [.options])) }
             known[index].methods += method == .get ? [.get, .head] : [method]
             known[index].methods.sort { $0.rawValue < $1.rawValue }
+            known[index].costs["\(method.rawValue) \(template)"] = cost
             routes[listener] = known
+        }
+    }
+
+    /// What a call of each route of a listener costs, by the route as `POST /sessions`.
+    func costs(on listener: ListenerName) -> [String: CallCost] {
+        routes.withLock { $0[listener] ?? [] }.reduce(into: [:]) { costs, route in
+            costs.merge(route.costs) { $1 }
         }
     }
 
@@ -67,36 +77,4 @@ final class RouteDirectory: Sendable {
 
     /// Empty parts are ignored, as in the router.
     private static func parts(_ path: String) -> [Substring] { path.split(separator: "/") }
-}
-
-/// A router that records its routes in the directory.
-struct ListedRouter<Context: RequestContext>: RouterMethods {
-    private let wrapped: Router<Context>
-    private let listener: ListenerName
-    private let directory: RouteDirectory
-
-    /// A router whose routes answer `HEAD` too if they answer `GET`.
-    init(_ context: Context.Type, listener: ListenerName, directory: RouteDirectory) {
-        wrapped = Router(context: context, options: .autoGenerateHeadEndpoints)
-        self.listener = listener
-        self.directory = directory
-    }
-
-    @discardableResult
-    func on<Responder: HTTPResponder>(
-        _ path: RouterPath, method: HTTPRequest.Method, responder: Responder
-    ) -> Self where Responder.Context == Context {
-        directory.add(method, path.description, on: listener)
-        wrapped.on(path, method: method, responder: responder)
-        return self
-    }
-
-    @discardableResult
-    func add(middleware: any MiddlewareProtocol<Request, Response, Context>) -> Self {
-        wrapped.add(middleware: middleware)
-        return self
-    }
-
-    /// The router with its routes, for the listener.
-    var router: Router<Context> { wrapped }
 }

@@ -10,6 +10,8 @@ import Operations
 ///
 /// Whatever is refused, asks the store, or writes, goes on to the routes, so that refusals, audit and challenge are in
 /// one place. Both share what decides, the bodies, the measurements and the line of the log.
+///
+/// The cost of a call is not counted here, whatever its route says: what memory alone answers is free.
 final class FastPath: Sendable {
     /// Who asks, as one object: copies of what lies in it would count dozens of references up and down for each request,
     /// on all event loops at once.

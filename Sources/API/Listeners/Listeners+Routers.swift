@@ -3,11 +3,16 @@ import Operations
 
 /// What is asked on each listener: its routes, behind what holds for all of them.
 extension Listeners {
+    /// A router without routes.
+    func router<Context: ListenerContext>(_ context: Context.Type, _ listener: ListenerName) -> ListedRouter<Context> {
+        ListedRouter(context, listener: listener, directory: directory) { [count] in try count($0, by: $1) }
+    }
+
     func publicRouter(
         certificates: CertificateRoutes, providers: ProviderRoutes, tokens: TokenRoutes, webhooks: WebhookRoutes,
         sharedSignals: SharedSignalsRoutes, discovery: DiscoveryRoutes, metadata: MetadataRoutes
     ) -> Router<PublicContext> {
-        let router = ListedRouter(PublicContext.self, listener: .public, directory: directory)
+        let router = router(PublicContext.self, .public)
         router.add(middleware: ErrorResponseMiddleware(face: face(.public), policy: policy))
         certificates.addPublic(to: router)
         providers.add(to: router)
@@ -26,7 +31,7 @@ extension Listeners {
         phones: PhoneRoutes,
         cards: CardRoutes, users: UserRoutes, authorizations: AuthorizationRoutes, streams: MessageStreamRoutes
     ) -> Router<ClientContext> {
-        let router = ListedRouter(ClientContext.self, listener: .client, directory: directory)
+        let router = router(ClientContext.self, .client)
         router.add(
             middleware: ErrorResponseMiddleware(face: face(.client), policy: policy) { context in
                 context.current.map { sessions.issueNonce($0) }
@@ -47,7 +52,7 @@ extension Listeners {
     }
 
     func opsRouter(_ routes: OpsRoutes) -> Router<PublicContext> {
-        let router = ListedRouter(PublicContext.self, listener: .ops, directory: directory)
+        let router = router(PublicContext.self, .ops)
         router.add(middleware: ErrorResponseMiddleware(face: face(.ops), policy: policy))
         routes.add(to: router)
         return router.router

@@ -37,6 +37,7 @@ package struct Listeners: Sendable {
     let limits: RequestPolicy
     /// Whether connections are limited by address and certificate.
     let rateLimiting: RateLimiting
+    let count: CountCall
     let open: OpenChannels
     let urls: @Sendable (ListenerName) -> String?
     let tracer: SpanTracer?
@@ -51,11 +52,12 @@ package struct Listeners: Sendable {
     ///
     /// - Parameters:
     ///   - maximumConnections: how many each listener takes; the policy's, or fewer.
+    ///   - count: counts each call.
     ///   - urls: the addresses of the others, for a client that uses the wrong listener.
     ///   - tracer: records a span of each request; `nil` where nobody collects them.
     package init(
-        realm: String, policy: CurrentPolicy, maximumConnections: Int, rateLimiting: RateLimiting, open: OpenChannels,
-        urls: @escaping @Sendable (ListenerName) -> String?,
+        realm: String, policy: CurrentPolicy, maximumConnections: Int, rateLimiting: RateLimiting, count: CountCall,
+        open: OpenChannels, urls: @escaping @Sendable (ListenerName) -> String?,
         tracer: SpanTracer? = nil, logger: Logger
     ) {
         self.tracer = tracer
@@ -65,6 +67,7 @@ package struct Listeners: Sendable {
         limits.maximumConnections = maximumConnections
         self.limits = limits
         self.rateLimiting = rateLimiting
+        self.count = count
         self.open = open
         self.urls = urls
         self.logger = logger

@@ -1505,6 +1505,16 @@ extension ServiceDocument {
        }
       }
      },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
      "503": {
       "description": "unavailable; nothing was changed",
       "content": {
@@ -1952,6 +1962,16 @@ extension ServiceDocument {
        }
       }
      },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
      "503": {
       "description": "unavailable; nothing was changed",
       "content": {
@@ -2061,6 +2081,16 @@ extension ServiceDocument {
      },
      "415": {
       "description": "unsupported_media_type",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -2458,6 +2488,16 @@ extension ServiceDocument {
        }
       }
      },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
      "503": {
       "description": "unavailable; nothing was changed",
       "content": {
@@ -2537,6 +2577,16 @@ extension ServiceDocument {
      },
      "413": {
       "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6556,6 +6606,16 @@ extension ServiceDocument {
        }
       }
      },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
      "503": {
       "description": "unavailable; nothing was changed",
       "content": {
@@ -8672,6 +8732,16 @@ extension ServiceDocument {
        }
       }
      },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
      "503": {
       "description": "unavailable; nothing was changed",
       "content": {
@@ -9717,6 +9787,16 @@ extension ServiceDocument {
        }
       }
      },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
      "503": {
       "description": "unavailable; nothing was changed",
       "content": {
@@ -9806,6 +9886,16 @@ extension ServiceDocument {
      },
      "413": {
       "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -10159,6 +10249,16 @@ extension ServiceDocument {
        }
       }
      },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
      "503": {
       "description": "unavailable; nothing was changed",
       "content": {
@@ -10277,6 +10377,16 @@ extension ServiceDocument {
      },
      "413": {
       "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -10734,6 +10844,16 @@ extension ServiceDocument {
        }
       }
      },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
      "503": {
       "description": "unavailable; nothing was changed",
       "content": {
@@ -11103,6 +11223,21 @@ extension ServiceDocument {
      },
      "413": {
       "description": "payload_too_large",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
       "content": {
        "application/json": {
         "schema": {
@@ -11759,6 +11894,21 @@ extension ServiceDocument {
      },
      "413": {
       "description": "payload_too_large",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/OAuthError"
+        }
+       },
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited; Retry-After says for how long",
       "content": {
        "application/json": {
         "schema": {

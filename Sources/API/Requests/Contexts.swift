@@ -12,6 +12,12 @@ protocol ListenerContext: RequestContext {
     var channel: any Channel { get }
     /// What carries the response; `nil` only where no listener carries one.
     var carriedBy: ResponseCarrier? { get }
+    /// What a call of its route costs; as much as any, until a route says it.
+    var cost: CallCost { get set }
+    /// The other end of the connection, for which calls are counted.
+    var peer: CountedCaller? { get }
+    /// The user whom the call acts for, after that was checked.
+    var user: UserID? { get }
 }
 
 extension ListenerContext {
@@ -44,6 +50,7 @@ package struct PublicContext: ListenerContext {
     let carriedBy: ResponseCarrier?
     /// The limits' key for the sender's address.
     let addressKey: String
+    var cost = CallCost.heavy
 
     package init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source.withOwnID)
@@ -51,6 +58,9 @@ package struct PublicContext: ListenerContext {
         addressKey = IPAddress.limitKey(
             IPAddress(CurrentConnection.peerAddress ?? source.channel.remoteAddress))
     }
+
+    var peer: CountedCaller? { .address(addressKey) }
+    var user: UserID? { nil }
 }
 
 /// The context of a request on the client listener, with the connection whose handshake proved the device's key.
@@ -66,6 +76,7 @@ package struct ClientContext: ListenerContext {
     var session: Session?
     /// The user of the export token, on paths that accept one.
     var exportUser: UserID?
+    var cost = CallCost.heavy
 
     package init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source.withOwnID)
@@ -75,6 +86,9 @@ package struct ClientContext: ListenerContext {
         addressKey = IPAddress.limitKey(
             IPAddress(CurrentConnection.peerAddress ?? source.channel.remoteAddress))
     }
+
+    var peer: CountedCaller? { current.map { .certificate($0.thumbprint) } }
+    var user: UserID? { session?.userID ?? exportUser }
 
     /// The connection; without one a refusal is thrown.
     var connection: ClientConnection {

@@ -22,29 +22,29 @@ package struct AuthorizationRoutes: Sendable {
         policy = context.policy
     }
 
-    func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
-        let protected = router.group("authorizations").add(middleware: session)
-        protected.post(use: request)
-        protected.get(use: list)
-        protected.get(":id") { _, context in
+    func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
+        let protected = router.group("authorizations").behind(session)
+        protected.post(cost: .write, use: request)
+        protected.get(cost: .read, use: list)
+        protected.get(":id", cost: .read) { _, context in
             reply(try await read.show(try context.parameters.require("id"), to: try context.checkedSession))
         }
-        protected.post(":id/approval") { _, context in
+        protected.post(":id/approval", cost: .write) { _, context in
             try await counted(
                 answer.approve(try context.parameters.require("id"), for: try context.checkedSession))
         }
-        protected.post(":id/rejection") { _, context in
+        protected.post(":id/rejection", cost: .write) { _, context in
             try await counted(answer.reject(try context.parameters.require("id"), for: try context.checkedSession))
         }
-        protected.post(":id/cancellation") { _, context in
+        protected.post(":id/cancellation", cost: .write) { _, context in
             try await counted(answer.cancel(try context.parameters.require("id"), for: try context.checkedSession))
         }
-        let blocks = router.group("blocks").add(middleware: session)
-        blocks.put(":id") { _, context in
+        let blocks = router.group("blocks").behind(session)
+        blocks.put(":id", cost: .write) { _, context in
             try await block(try context.parameters.require("id"), for: try context.checkedSession)
             return Response(status: .noContent)
         }
-        blocks.delete(":id") { _, context in
+        blocks.delete(":id", cost: .write) { _, context in
             try await block.end(try context.parameters.require("id"), for: try context.checkedSession)
             return Response(status: .noContent)
         }

@@ -19,10 +19,10 @@ package struct CardRoutes: Sendable {
         policy = context.policy
     }
 
-    func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
-        let protected = router.group("identity-cards").add(middleware: session)
-        protected.post(use: submitCard)
-        protected.get(":id") { _, context in
+    func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
+        let protected = router.group("identity-cards").behind(session)
+        protected.post(cost: .write, use: submitCard)
+        protected.get(":id", cost: .read) { _, context in
             answer(try await read(try context.parameters.require("id"), to: try context.checkedSession), .ok)
         }
     }

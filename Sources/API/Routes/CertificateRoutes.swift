@@ -30,8 +30,8 @@ package struct CertificateRoutes: Sendable {
         policy = context.policy
     }
 
-    func addPublic(to router: some RouterMethods<PublicContext>) {
-        router.post("certificates") { request, context in
+    func addPublic(to router: ListedRouter<PublicContext>) {
+        router.post("certificates", cost: .write) { request, context in
             var members = try await request.members(upTo: policy[\.requests].maximumBody)
             let wanted = CertifyDevice.Request(
                 csr: try members.string("csr"), presenceKey: try members.optionalString("presence_key"),
@@ -43,12 +43,12 @@ package struct CertificateRoutes: Sendable {
             response.headers[.connection] = "close"
             return response
         }
-        router.get("certificates/authority") { _, _ in
+        router.get("certificates/authority", cost: .free) { _, _ in
             Response(
                 status: .ok, headers: [.contentType: "application/pem-certificate-chain"],
                 body: ResponseBody(shared: chain))
         }
-        router.get("certificates/revocations") { request, _ in
+        router.get("certificates/revocations", cost: .free) { request, _ in
             let document = try await publish.document()
             let wantsPEM = request.headers[.accept]?.contains("application/x-pem-file") ?? false
             // A long list is megabytes, so a client that has it already gets 304.
@@ -63,8 +63,8 @@ package struct CertificateRoutes: Sendable {
         }
     }
 
-    func addClient(to router: some RouterMethods<ClientContext>) {
-        router.post("certificates/renewal") { request, context in
+    func addClient(to router: ListedRouter<ClientContext>) {
+        router.post("certificates/renewal", cost: .write) { request, context in
             let bytes = try await request.bytes(upTo: policy[\.requests].maximumBody)
             var csr: String?
             if !bytes.isEmpty {
@@ -74,7 +74,7 @@ package struct CertificateRoutes: Sendable {
             }
             return answer(try await renew(csr: csr, on: try context.connection))
         }
-        router.delete("certificates/current") { _, context in
+        router.delete("certificates/current", cost: .write) { _, context in
             try await revoke(of: try context.connection)
             Counter(label: "certificates_revoked").increment()
             return Response(status: .noContent, headers: [.connection: "close"])

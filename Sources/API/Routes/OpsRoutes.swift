@@ -19,16 +19,16 @@ package struct OpsRoutes: Sendable {
         self.metrics = metrics
     }
 
-    func add(to router: some RouterMethods<PublicContext>) {
-        router.get("livez") { _, _ in Response.json(["live": .bool(true)]) }
-        router.get("readyz") { _, _ in
+    func add(to router: ListedRouter<PublicContext>) {
+        router.get("livez", cost: .free) { _, _ in Response.json(["live": .bool(true)]) }
+        router.get("readyz", cost: .free) { _, _ in
             let (store, view, clock) = await isReady()
             let ready = store && view && clock
             return Response.json(
                 status: ready ? .ok : .serviceUnavailable,
                 ["ready": .bool(ready), "store": .bool(store), "view": .bool(view), "clock": .bool(clock)])
         }
-        router.get("metrics") { _, _ in
+        router.get("metrics", cost: .free) { _, _ in
             Response(
                 status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
                 body: ResponseBody(byteBuffer: ByteBuffer(string: metrics())))

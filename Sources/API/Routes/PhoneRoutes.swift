@@ -21,11 +21,11 @@ package struct PhoneRoutes: Sendable {
         policy = context.policy
     }
 
-    func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
-        let protected = router.group("phone-verifications").add(middleware: session)
-        protected.post(use: startVerification)
-        protected.post(":id/check", use: checkCode)
-        protected.post(":id/resend") { _, context in
+    func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
+        let protected = router.group("phone-verifications").behind(session)
+        protected.post(cost: .write, use: startVerification)
+        protected.post(":id/check", cost: .write, use: checkCode)
+        protected.post(":id/resend", cost: .write) { _, context in
             answer(
                 try await resend(
                     try context.parameters.require("id"), for: try context.checkedSession, address: context.addressKey),

@@ -27,14 +27,15 @@ package struct ProviderRoutes: Sendable {
         policy = context.policy
     }
 
-    func add(to router: some RouterMethods<PublicContext>) {
-        router.get("provider") { request, _ in
-            describe(try await authenticate(request.bearer, for: nil, in: request.named).known)
+    func add(to router: ListedRouter<PublicContext>) {
+        let router = router.ofProviders
+        router.get("provider", cost: .read) { request, context in
+            describe(try await authenticate(request.bearer, for: nil, in: request.named, at: context.cost).known)
         }
-        router.post("provider/keys", use: addKey)
-        router.delete("provider/keys/:key_id", use: deleteKey)
-        router.get("provider/users/:external_id") { request, context in
-            let caller = try await authenticate(request.bearer, for: .usersRead, in: request.named)
+        router.post("provider/keys", cost: .write, use: addKey)
+        router.delete("provider/keys/:key_id", cost: .write, use: deleteKey)
+        router.get("provider/users/:external_id", cost: .read) { request, context in
+            let caller = try await authenticate(request.bearer, for: .usersRead, in: request.named, at: context.cost)
             let found = try await readClaims(try externalID(context), of: caller.id)
             func over(_ years: Int) -> JSONValue { found.isOver(years).map { .bool($0) } ?? .null }
             return Response.json([
@@ -43,17 +44,17 @@ package struct ProviderRoutes: Sendable {
                 "banned": .bool(found.isBanned),
             ])
         }
-        router.delete("provider/users/:external_id/sessions") { request, context in
-            let caller = try await authenticate(request.bearer, for: .sessionsEnd, in: request.named)
+        router.delete("provider/users/:external_id/sessions", cost: .write) { request, context in
+            let caller = try await authenticate(request.bearer, for: .sessionsEnd, in: request.named, at: context.cost)
             try await endSessions(of: try externalID(context), at: caller)
             return Response(status: .noContent)
         }
-        router.post("provider/users/:external_id/notifications", use: notifyUser)
-        router.post("provider/token-check", use: checkToken)
+        router.post("provider/users/:external_id/notifications", cost: .write, use: notifyUser)
+        router.post("provider/token-check", cost: .read, use: checkToken)
     }
 
     @Sendable private func notifyUser(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let caller = try await authenticate(request.bearer, for: .usersNotify, in: request.named)
+        let caller = try await authenticate(request.bearer, for: .usersNotify, in: request.named, at: context.cost)
         let body = try await request.bytes(upTo: min(UserNotification.maximumSize, policy[\.requests].maximumBody))
         var members = try request.members(body)
         let notification = try UserNotification(
@@ -67,7 +68,7 @@ package struct ProviderRoutes: Sendable {
     @Sendable private func addKey(_ request: Request, _ context: PublicContext) async throws -> Response {
         let body = try await request.bytes(upTo: policy[\.requests].maximumBody)
         let caller = try await authenticate.fresh(
-            request.bearer, beside: try request.countersignProof, for: request.proven(body))
+            request.bearer, beside: try request.countersignProof, for: request.proven(body), at: context.cost)
         var members = try request.members(body)
         let keyText: String
         switch try members.value("public_key") {
@@ -84,7 +85,7 @@ package struct ProviderRoutes: Sendable {
 
     @Sendable private func deleteKey(_ request: Request, _ context: PublicContext) async throws -> Response {
         let caller = try await authenticate.fresh(
-            request.bearer, beside: try request.countersignProof, for: request.proven([]))
+            request.bearer, beside: try request.countersignProof, for: request.proven([]), at: context.cost)
         let endingSessions: Bool
         switch request.uri.queryParameters["sessions"] {
         case nil, "keep": endingSessions = false
@@ -99,7 +100,7 @@ package struct ProviderRoutes: Sendable {
     }
 
     @Sendable private func checkToken(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let caller = try await authenticate(request.bearer, for: .sessionsRead, in: request.named)
+        let caller = try await authenticate(request.bearer, for: .sessionsRead, in: request.named, at: context.cost)
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let token = try members.string("identity_token")
         try members.rejectUnknown()

@@ -35,29 +35,29 @@ package struct SessionRoutes: Sendable {
         now = context.environment.now
     }
 
-    func add(to router: some RouterMethods<ClientContext>) {
-        router.post("nonces") { _, context in
+    func add(to router: ListedRouter<ClientContext>) {
+        router.post("nonces", cost: .free) { _, context in
             var body = ByteBuffer()
             writeNonce(for: try context.connection, to: &body)
             return Response.json(status: .created, body)
         }
-        router.get("nonce") { _, _ -> Response in
+        router.get("nonce", cost: .free) { _, _ -> Response in
             throw Refusal(.sessionRequired, "The nonce is in WWW-Authenticate; POST /nonces gives one too.")
         }
-        router.post("sessions", use: create)
-        router.post("sessions/resume", use: resumeSession)
-        router.post("sessions/renew", use: renewSession)
-        router.delete("sessions/current") { request, context in
+        router.post("sessions", cost: .write, use: create)
+        router.post("sessions/resume", cost: .write, use: resumeSession)
+        router.post("sessions/renew", cost: .write, use: renewSession)
+        router.delete("sessions/current", cost: .write) { request, context in
             try await end.current(try token(of: request), on: try context.connection)
             return Response(status: .noContent)
         }
-        let protected = router.group().add(
-            middleware: RequireSession(check: check, open: open, realm: realm, allowsIdentityToken: true))
-        protected.get("sessions/current", use: current)
-        let plain = router.group().add(
-            middleware: RequireSession(check: check, open: open, realm: realm, allowsIdentityToken: false))
-        plain.get("sessions", use: listSessions)
-        plain.delete("sessions/:id") { _, context in
+        let protected = router.group().behind(
+            RequireSession(check: check, open: open, realm: realm, allowsIdentityToken: true))
+        protected.get("sessions/current", cost: .read, use: current)
+        let plain = router.group().behind(
+            RequireSession(check: check, open: open, realm: realm, allowsIdentityToken: false))
+        plain.get("sessions", cost: .read, use: listSessions)
+        plain.delete("sessions/:id", cost: .write) { _, context in
             try await end.other(try context.parameters.require("id"), by: try context.checkedSession)
             return Response(status: .noContent)
         }

@@ -44,18 +44,19 @@ package struct TokenRoutes: Sendable {
         now = context.environment.now
     }
 
-    func addPublic(to router: some RouterMethods<PublicContext>) {
-        router.post("token", use: tokenForProvider)
-        router.post("introspect", use: introspectToken)
-        router.post("revoke") { request, _ in
-            let (caller, form) = try await self.caller(of: request, for: .sessionsEnd)
+    func addPublic(to router: ListedRouter<PublicContext>) {
+        let router = router.ofProviders
+        router.post("token", cost: .write, use: tokenForProvider)
+        router.post("introspect", cost: .read, use: introspectToken)
+        router.post("revoke", cost: .write) { request, context in
+            let (caller, form) = try await self.caller(of: request, for: .sessionsEnd, at: context.cost)
             try await revoke(try form.required("token"), for: caller)
             return Response(status: .ok)
         }
     }
 
-    func addClient(to router: some RouterMethods<ClientContext>) {
-        router.post("token", use: tokenForDevice)
+    func addClient(to router: ListedRouter<ClientContext>) {
+        router.post("token", cost: .write, use: tokenForDevice)
     }
 
     @Sendable private func tokenForProvider(_ request: Request, _ context: PublicContext) async throws -> Response {
@@ -63,7 +64,7 @@ package struct TokenRoutes: Sendable {
         guard try grant(of: form) == .clientCredentials else {
             throw Self.elsewhere("Devices take their tokens at \(urls.clientTokenEndpoint), with mutual TLS.")
         }
-        let answer = try await issue(form.assertion, scope: form["scope"])
+        let answer = try await issue(form.assertion, scope: form["scope"], at: context.cost)
         return .json([
             "access_token": .string(answer.token.reveal()), "token_type": .string("Bearer"),
             "expires_in": .integer(Int64(answer.lifetime)), "scope": .string(ProviderScope.text(answer.scopes)),
@@ -167,7 +168,7 @@ package struct TokenRoutes: Sendable {
     }
 
     @Sendable private func introspectToken(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let (caller, form) = try await self.caller(of: request, for: .sessionsRead)
+        let (caller, form) = try await self.caller(of: request, for: .sessionsRead, at: context.cost)
         let found = try await introspect(try form.required("token"), for: caller)
         var body = ByteBuffer()
         if let found { body.writeIntrospection(found) } else { body.writeStaticString("{\"active\":false}") }
@@ -200,11 +201,11 @@ package struct TokenRoutes: Sendable {
 
     /// Who calls, by `Authorization: Bearer …` or by a client assertion in the form, and not by both (RFC 6749 §2.3).
     private func caller(
-        of request: Request, for scope: ProviderScope
+        of request: Request, for scope: ProviderScope, at cost: CallCost
     ) async throws -> (ProvenProvider, FormBody) {
         let maximum = policy[\.requests].maximumBody
         guard request.bearer == nil, request.hasForm else {
-            let caller = try await authenticate(request.bearer, for: scope, in: request.named)
+            let caller = try await authenticate(request.bearer, for: scope, in: request.named, at: cost)
             let form = try await request.form(upTo: maximum)
             guard form["client_assertion"] == nil else {
                 throw Refusal(.malformedRequest, "Send Authorization or client_assertion, not both.")
@@ -212,7 +213,7 @@ package struct TokenRoutes: Sendable {
             return (caller, form)
         }
         let form = try await request.form(upTo: maximum)
-        return (try await authenticate(form.assertion), form)
+        return (try await authenticate(form.assertion, at: cost), form)
     }
 
     private func grant(of form: FormBody) throws(Refusal) -> Grant {

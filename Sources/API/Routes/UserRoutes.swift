@@ -28,12 +28,12 @@ package struct UserRoutes: Sendable {
         policy = context.policy
     }
 
-    func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
+    func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
         addresses.add(to: router, behind: session)
         calls.add(to: router, behind: session)
-        let protected = router.group("me").add(middleware: session)
-        protected.get { _, context in answer(try await read(try context.checkedSession)) }
-        protected.patch { request, context in
+        let protected = router.group("me").behind(session)
+        protected.get(cost: .read) { _, context in answer(try await read(try context.checkedSession)) }
+        protected.patch(cost: .write) { request, context in
             var members = try await request.members(upTo: policy[\.requests].maximumBody)
             let endpoint = try members.nullableString("push_endpoint")
             try members.rejectUnknown()
@@ -41,8 +41,8 @@ package struct UserRoutes: Sendable {
             try await setPushEndpoint(endpoint, for: session)
             return answer(try await read(session))
         }
-        let own = router.group("me").add(middleware: ExportTokenMiddleware(admit: admit, session: session))
-        own.get("export") { _, context in
+        let own = router.group("me").behind(ExportTokenMiddleware(admit: admit, session: session))
+        own.get("export", cost: .heavy) { _, context in
             try await context.carrier.reserve(upTo: PersonalExport.usualSize)
             var response = Response(status: .ok)
             let held =
@@ -53,7 +53,7 @@ package struct UserRoutes: Sendable {
             response.headers[.cacheControl] = "no-store"
             return response
         }
-        own.delete { _, context in
+        own.delete(cost: .write) { _, context in
             let receipt =
                 if let user = context.exportUser { try await erase(user, on: try context.connection) } else {
                     try await erase(for: try context.checkedSession)

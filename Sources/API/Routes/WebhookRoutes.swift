@@ -22,25 +22,27 @@ package struct WebhookRoutes: Sendable {
         policy = context.policy
     }
 
-    func add(to router: some RouterMethods<PublicContext>) {
-        router.get("provider/webhook") { request, _ in
-            let caller = try await authenticate(request.bearer, for: .ssfRead, in: request.named)
+    func add(to router: ListedRouter<PublicContext>) {
+        let router = router.ofProviders
+        router.get("provider/webhook", cost: .read) { request, context in
+            let caller = try await authenticate(request.bearer, for: .ssfRead, in: request.named, at: context.cost)
             return Response.json(["url": .string(try await webhook(caller.id))])
         }
-        router.put("provider/webhook", use: set)
-        router.delete("provider/webhook") { request, _ in
+        router.put("provider/webhook", cost: .write, use: set)
+        router.delete("provider/webhook", cost: .write) { request, context in
             let caller = try await authenticate.fresh(
-                request.bearer, beside: try request.countersignProof, for: request.proven([]))
+                request.bearer, beside: try request.countersignProof, for: request.proven([]), at: context.cost)
             try await webhook.remove(by: caller)
             return Response(status: .noContent)
         }
-        router.post("provider/webhook/test") { request, _ in
-            let caller = try await authenticate(request.bearer, for: .ssfManage, in: request.named)
+        router.post("provider/webhook/test", cost: .write) { request, context in
+            let caller = try await authenticate(request.bearer, for: .ssfManage, in: request.named, at: context.cost)
             return Response.json(status: .accepted, ["jti": .string(try await test(by: caller))])
         }
         // The token is its own proof: RFC 8935 §2 requires no other authentication.
-        router.post("provider/events") { request, _ in
-            try await receive(try await request.securityEventToken(upTo: policy[\.requests].maximumBody))
+        router.post("provider/events", cost: .write) { request, context in
+            let token = try await request.securityEventToken(upTo: policy[\.requests].maximumBody)
+            try await receive(token, at: context.cost)
             return Response(status: .accepted)
         }
     }
@@ -48,7 +50,7 @@ package struct WebhookRoutes: Sendable {
     @Sendable private func set(_ request: Request, _ context: PublicContext) async throws -> Response {
         let body = try await request.bytes(upTo: policy[\.requests].maximumBody)
         let caller = try await authenticate.fresh(
-            request.bearer, beside: try request.countersignProof, for: request.proven(body))
+            request.bearer, beside: try request.countersignProof, for: request.proven(body), at: context.cost)
         var members = try request.members(body)
         let url = try members.string("url")
         try members.rejectUnknown()

@@ -34,6 +34,12 @@ package struct RequestPolicy: Sendable, Equatable {
     package var unsentPerUser = 8_388_608
     /// The same for all clients of a node.
     package var unsentTotal = 134_217_728
+    /// Calls of each cost that one user, one certificate or one address may make in a minute on one node.
+    package var readsPerMinute = 3000
+    package var writesPerMinute = 1200
+    package var heavyPerMinute = 1200
+    /// How many times as many one provider's backends may make.
+    package var providerFactor = 200
     /// Exports of one user's data in an hour: each opens all that is sealed of the user.
     package var exportsPerHour = 3
     /// The oldest TLS version on the client listener.

@@ -34,7 +34,7 @@ package struct ProvenProvider: Sendable {
     }
 }
 
-/// Who calls from a provider's side, proved by a token that one of its keys signed.
+/// Who calls from a provider's side, proved by a token that one of its keys signed. The call counts for this provider.
 package struct AuthenticateProvider: Sendable {
     private let context: ServiceContext
 
@@ -47,9 +47,10 @@ package struct AuthenticateProvider: Sendable {
     /// - Parameters:
     ///   - scope: what an access token must permit; `nil` where any of the provider's does.
     ///   - request: the one that the token comes with. A token that names another is refused.
-    /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid` or `insufficient_scope`.
+    ///   - cost: that of the call.
+    /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid`, `insufficient_scope` or `rate_limited`.
     package func callAsFunction(
-        _ bearer: String?, for scope: ProviderScope?, in request: ProvenRequest
+        _ bearer: String?, for scope: ProviderScope?, in request: ProvenRequest, at cost: CallCost
     ) async throws -> ProvenProvider {
         let token = try read(bearer)
         let now = context.environment.now()
@@ -60,6 +61,7 @@ package struct AuthenticateProvider: Sendable {
             : try await verifyProviderToken(token, in: request, now: now)
         // What is remembered counts with every request.
         if let bearer, !isForOneRequest { context.caches.bearers.remember(verified, .of(bearer)) }
+        try context.count(cost, by: .provider(verified.provider.provider.id))
         return ProvenProvider(
             known: verified.provider, keyID: verified.keyID, scopes: verified.scopes ?? Set(ProviderScope.allCases))
     }
@@ -112,8 +114,8 @@ package struct AuthenticateProvider: Sendable {
 
     /// Reads a client assertion (RFC 7523 §2.2) and spends it: it counts once, whatever becomes of the request.
     ///
-    /// - Throws: `Refusal` `provider_token_required` or `provider_token_invalid`.
-    package func callAsFunction(_ shown: ShownAssertion) async throws -> ProvenProvider {
+    /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid` or `rate_limited`.
+    package func callAsFunction(_ shown: ShownAssertion, at cost: CallCost) async throws -> ProvenProvider {
         guard let assertion = shown.assertion else {
             throw Refusal(
                 .providerTokenRequired, "Send client_assertion, a token that one of the provider's keys signed.")
@@ -131,6 +133,7 @@ package struct AuthenticateProvider: Sendable {
         guard shown.clientID == nil || shown.clientID.flatMap({ ProviderID($0[...]) }) == proof.provider else {
             throw Refusal(.providerTokenInvalid, "client_id is another client than the assertion's.")
         }
+        try context.count(cost, by: .provider(proof.provider))
         try await spend("assertion \(proof.identifier)", of: proof.provider, until: proof.rememberUntil)
         return ProvenProvider(known: known, keyID: proof.keyID)
     }
@@ -138,13 +141,14 @@ package struct AuthenticateProvider: Sendable {
     /// Reads a fresh proof: in place of the bearer token, or beside one of the same provider, which may be an access token.
     /// The key that counts is the proof's.
     ///
-    /// - Throws: `Refusal` `provider_token_required` or `provider_token_invalid`.
+    /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid` or `rate_limited`.
     package func fresh(
-        _ bearer: String?, beside proof: String?, for request: ProvenRequest
+        _ bearer: String?, beside proof: String?, for request: ProvenRequest, at cost: CallCost
     ) async throws -> ProvenProvider {
-        guard let proof else { return try await fresh(bearer, for: request) }
-        let caller = try await self(bearer, for: nil, in: request)
-        let proven = try await fresh(proof, for: request)
+        guard let proof else { return try await fresh(bearer, for: request, at: cost) }
+        let caller = try await self(bearer, for: nil, in: request, at: cost)
+        // Counted already.
+        let proven = try await fresh(proof, for: request, at: .free)
         guard proven.id == caller.id else {
             throw Refusal(.providerTokenInvalid, "The proof is of another provider than the bearer token.")
         }
@@ -152,13 +156,16 @@ package struct AuthenticateProvider: Sendable {
     }
 
     /// Reads a fresh proof, made for this one request, and spends it: it counts once, whatever becomes of the request.
-    package func fresh(_ bearer: String?, for request: ProvenRequest) async throws -> ProvenProvider {
+    package func fresh(
+        _ bearer: String?, for request: ProvenRequest, at cost: CallCost
+    ) async throws -> ProvenProvider {
         let token = try read(bearer)
         let known = try await context.caches.providers.find(token.issuer)
         let proof = try verifier.verifyFresh(
             token, request: request, provider: known?.provider, key: known?.key(token.keyID),
             now: context.environment.now())
         guard let known else { throw Refusal(.providerTokenInvalid, "iss names no provider.") }
+        try context.count(cost, by: .provider(proof.token.provider))
         try await spend("proof \(proof.identifier)", of: proof.token.provider, until: proof.rememberUntil)
         return ProvenProvider(known: known, keyID: proof.token.keyID)
     }

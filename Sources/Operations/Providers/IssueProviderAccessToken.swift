@@ -24,11 +24,15 @@ package struct IssueProviderAccessToken: Sendable {
     /// Signs a token for the provider that proves itself. Nothing of the token is kept: it ends with the key that signed
     /// the assertion.
     ///
-    /// - Parameter scope: the scopes that are asked for; `nil` for all of them.
+    /// - Parameters:
+    ///   - scope: the scopes that are asked for; `nil` for all of them.
+    ///   - cost: that of the call.
     /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid`; `malformed_request` with reason
-    ///   `invalid_scope`.
-    package func callAsFunction(_ assertion: ShownAssertion, scope: String?) async throws -> Answer {
-        let caller = try await authenticate(assertion)
+    ///   `invalid_scope`; `rate_limited`.
+    package func callAsFunction(
+        _ assertion: ShownAssertion, scope: String?, at cost: CallCost
+    ) async throws -> Answer {
+        let caller = try await authenticate(assertion, at: cost)
         let scopes = try scope.map(ProviderScope.parse) ?? Set(ProviderScope.allCases)
         let now = context.environment.now()
         let lifetime = context.policy[\.accessTokens].providerLifetime

@@ -16,8 +16,9 @@ package struct ReceiveProviderEvent: Sendable {
     /// Reads a Security Event Token and acts on the sessions that it names, once; a repeated one is acknowledged alike. Of
     /// a subject that is unknown, or another provider's, nothing is said.
     ///
-    /// - Throws: `Refusal` `provider_token_invalid`, `unavailable`.
-    package func callAsFunction(_ compact: String) async throws {
+    /// - Parameter cost: that of the call, which counts for the provider that signed the event.
+    /// - Throws: `Refusal` `provider_token_invalid`, `rate_limited`, `unavailable`.
+    package func callAsFunction(_ compact: String, at cost: CallCost) async throws {
         try context.invalidator.requireFresh()
         let token = try UnverifiedToken(compact, refusing: .providerTokenInvalid)
         let known = try await context.caches.providers.find(token.issuer)
@@ -25,6 +26,7 @@ package struct ReceiveProviderEvent: Sendable {
         let event = try ProviderTokenVerifier(realm: context.realm, clockSkew: clockSkew).verifyEvent(
             token, audiences: [context.realm, context.urls.issuer], provider: known?.provider,
             key: known?.key(token.keyID), now: context.environment.now())
+        try context.count(cost, by: .provider(event.provider))
         guard let keyID = token.keyID else { throw Refusal(.providerTokenInvalid, "The header has no kid.") }
         try await context.commit { transaction, events in
             try ProvenProvider.requireActive(keyID, of: event.provider, in: transaction)

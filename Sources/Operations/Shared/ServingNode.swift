@@ -9,6 +9,7 @@ import Synchronization
 /// It carries out the second half of ``Consequence``: after its own commits, and for what other nodes committed.
 package final class ServingNode: Sendable {
     package let caches: Caches
+    let callRates = CallRates()
     let discoveryKeys = DerivedDiscoveryKeys()
     /// Wakes receivers that wait for an event.
     let polls = WaitingPolls<EventStreamID, ProviderID>()

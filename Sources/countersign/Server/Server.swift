@@ -167,7 +167,7 @@ struct Server: Sendable {
     private func listeners() throws -> [Listening.Listener] {
         let listeners = Listeners(
             realm: settings.realm, policy: policy, maximumConnections: try affordableConnections(),
-            rateLimiting: context.rateLimiting, open: open,
+            rateLimiting: context.rateLimiting, count: CountCall(context), open: open,
             urls: { [urls = context.urls] in [ListenerName.public: urls.issuer, .client: urls.client][$0] },
             tracer: collector?.tracer, logger: logger)
         registry.addGauge("response_bytes_claimed") { [accounts = listeners.accounts] in Double(accounts.claimed) }

@@ -23,6 +23,8 @@ struct RouterBench: Sendable {
     let state = OpsState()
     let directory: RouteDirectory
     let listeners: Listeners
+    /// What Herald hands its calls to.
+    let respondToClient: @Sendable (Request, ClientContext) async throws -> Response
     private let responders:
         [ListenerName: @Sendable (Request, ApplicationRequestContextSource) async throws -> Response]
     /// Each route as `POST /sessions`, by listener.
@@ -66,7 +68,7 @@ struct RouterBench: Sendable {
         let log = log
         let listeners = Listeners(
             realm: ServiceFixture.realm, policy: fixture.policy, maximumConnections: 100, rateLimiting: .on,
-            open: OpenChannels(),
+            count: CountCall(fixture.context), open: OpenChannels(),
             urls: { [.public: ServiceFixture.urls.issuer, .client: ServiceFixture.urls.client][$0] },
             logger: Logger(label: "test") { _ in log.handler })
         directory = listeners.directory
@@ -98,11 +100,17 @@ struct RouterBench: Sendable {
         let (openResponder, clientResponder, opsResponder) = (
             open.buildResponder(), client.buildResponder(), ops.buildResponder()
         )
+        respondToClient = { try await clientResponder.respond(to: $0, context: $1) }
         responders = [
             .public: { try await openResponder.respond(to: $0, context: PublicContext(source: $1)) },
             .client: { try await clientResponder.respond(to: $0, context: ClientContext(source: $1)) },
             .ops: { try await opsResponder.respond(to: $0, context: PublicContext(source: $1)) },
         ]
+    }
+
+    var logger: Logger {
+        let log = log
+        return Logger(label: "test") { _ in log.handler }
     }
 
     /// Sends a request through a listener's router.
@@ -120,8 +128,7 @@ struct RouterBench: Sendable {
             head: HTTPRequest(
                 method: method, scheme: "https", authority: "localhost", path: words[1], headerFields: headers),
             body: body ?? RequestBody(buffer: ByteBuffer()))
-        let log = log
-        var logger = Logger(label: "test") { _ in log.handler }
+        var logger = logger
         logger[metadataKey: "hb.request.id"] = .stringConvertible(UUID())
         let source = ApplicationRequestContextSource(channel: NIOAsyncTestingChannel(), logger: logger)
         let responder = try #require(responders[listener])

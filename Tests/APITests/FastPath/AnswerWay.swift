@@ -29,7 +29,7 @@ struct AnswerWay: Sendable {
         (http1, http2) = withMetricsFactory(registry) {
             let listeners = Listeners(
                 realm: ServiceFixture.realm, policy: fixture.policy, maximumConnections: 100, rateLimiting: .on,
-                open: OpenChannels(), urls: { _ in nil }, tracer: tracer,
+                count: CountCall(fixture.context), open: OpenChannels(), urls: { _ in nil }, tracer: tracer,
                 logger: Logger(label: "test") { _ in log.handler })
             var face = listeners.face(listener)
             if let accounts { face.accounts = accounts }
@@ -70,12 +70,12 @@ struct AnswerWay: Sendable {
     ) -> (FastPath, HTTPChannelHandler.Responder) {
         let context = fixture.context
         let tokens = TokenRoutes(context)
-        let router = Router(context: PublicContext.self)
+        let router = listeners.router(PublicContext.self, .public)
         router.add(middleware: ErrorResponseMiddleware(face: face, policy: fixture.policy))
         ProviderRoutes(context).add(to: router)
         tokens.addPublic(to: router)
         SharedSignalsRoutes(context, allowingLoopback: false).add(to: router)
-        return (FastPath(tokens, face: face), responder(router.buildResponder(), fixture, face.logger))
+        return (FastPath(tokens, face: face), responder(router.router.buildResponder(), fixture, face.logger))
     }
 
     private static func certificates(_ fixture: ServiceFixture) -> CertificateRoutes {

@@ -16,6 +16,9 @@ struct FastPathEqualityTests {
         policy.certification.perHourPer56 = 1_000_000
         policy.certification.perHourPer48 = 1_000_000
         policy.certification.openPerHour = 1_000_000
+        // The routes alone count.
+        policy.requests.readsPerMinute = 1_000_000
+        policy.requests.writesPerMinute = 1_000_000
         return policy
     }
 

@@ -18,7 +18,7 @@ struct WebhookRouteTests {
     private static let url = #"{"url":"https://receiver.invalid/hook"}"#
 
     /// Tells that a user's sessions are over, by a Security Event Token.
-    private static func logout(_ user: String, _ bench: RouterBench) throws -> String {
+    static func logout(_ user: String, _ bench: RouterBench) throws -> String {
         let provider = bench.fixture.registration.provider.id.description
         return try told(
             ProviderEvent.sessionRevokedType,
@@ -44,7 +44,7 @@ struct WebhookRouteTests {
         return try fixture.signer.sign(draft)
     }
 
-    private static let event = "application/secevent+jwt"
+    static let event = "application/secevent+jwt"
 
     static let cases: [RouteCase] = [
         RouteCase("PUT /provider/webhook", 200) { bench in

@@ -31,6 +31,29 @@ struct ProtocolDocumentTests {
         #expect(named.subtracting(routes).sorted() == [], "described, and not there")
     }
 
+    @Test("say of every route what a call of it costs, and how many calls of that are taken")
+    func costs() throws {
+        let rows = MarkdownDocument.rows(try MarkdownDocument(Self.folder + "/Protocol.md").section("Limits"))
+        let named = Dictionary(
+            uniqueKeysWithValues: rows.flatMap { row in
+                MarkdownDocument.words(row[1]).filter { $0.contains(" /") }.map {
+                    ($0, MarkdownDocument.words(row[0])[0])
+                }
+            })
+        for (route, cost) in try DescriptionTests.costs() {
+            let usual = route.hasPrefix("GET ") ? "read" : "write"
+            #expect(named[route, default: usual] == cost, "\(route)")
+        }
+        let limits = RequestPolicy()
+        for (row, cost) in zip(rows, CallCost.allCases) {
+            #expect(MarkdownDocument.words(row[0]) == [cost.rawValue])
+            let limit = limits.limit(of: cost, for: .address(""))
+            let number = row[2].prefix { $0.isNumber || $0 == "," }.filter(\.isNumber)
+            #expect(number == limit.map { "\($0.count)" } ?? "", "\(row)")
+        }
+        #expect(rows.count == CallCost.allCases.count)
+    }
+
     @Test("have every code, and no other")
     func everyCode() throws {
         let ofHTTP = try text("HTTPDefect.swift").matches(of: /case \.\w+: "([a-z_]+)"/).map { String($0.1) }

@@ -44,21 +44,24 @@ struct DescriptionTests {
     }
 
     /// `METHOD /path` of every route that the sources add to a router, with parameters as the description writes them.
-    static func routes() throws -> Set<String> {
-        var found: Set<String> = []
+    static func routes() throws -> Set<String> { Set(try costs().keys) }
+
+    /// What a call of each of them costs.
+    static func costs() throws -> [String: String] {
+        var found: [String: String] = [:]
         for file in try SourceFile.all(below: "Sources/API") where file.name.hasSuffix("Routes.swift") {
             var prefixes = ["router": ""]
             for line in file.text.split(separator: "\n") {
                 if let group = line.firstMatch(of: /let (\w+) = router\.group\((?:"([^"]*)")?\)/) {
                     prefixes[String(group.1)] = group.2.map { "/\($0)" } ?? ""
                 }
-                let call = /^ +(\w+)\.(get|post|put|patch|delete|head|on)(?:\((?:"([^"]*)")?| \{)/
+                let call = /^ +(\w+)\.(get|post|put|patch|delete|head|on)\((?:"([^"]*)", )?cost: \.(\w+)/
                 guard let route = line.firstMatch(of: call), let prefix = prefixes[String(route.1)] else { continue }
                 let path = (route.3 ?? "").split(separator: "/").map { part in
                     part.hasPrefix(":") ? "/{\(part.dropFirst())}" : "/\(part)"
                 }
                 let whole = prefix + path.joined()
-                found.insert("\(route.2.uppercased()) \(whole.isEmpty ? "/" : whole)")
+                found["\(route.2.uppercased()) \(whole.isEmpty ? "/" : whole)"] = String(route.4)
             }
         }
         return found

@@ -220,7 +220,7 @@ struct IssuerSignInTests {
             let request = ProvenRequest(method: "GET", path: "/provider", body: [])
             for token in [bearer, try issuer.idToken("a", nonce: nonce(), now: now)] {
                 await #expect(throws: Refusal(.providerTokenInvalid, "")) {
-                    try await fixture.authenticate(token, for: nil, in: request)
+                    try await fixture.authenticate(token, for: nil, in: request, at: .free)
                 }
             }
         }
@@ -244,7 +244,7 @@ struct IssuerSignInTests {
             // Its backend is proved by that key, and has ID tokens checked.
             let caller = try await fixture.authenticate(
                 try signer.providerToken(provider: id, kid: key, realm: ServiceFixture.realm, now: fixture.clock.now),
-                for: nil, in: ProvenRequest(method: "GET", path: "/provider", body: []))
+                for: nil, in: ProvenRequest(method: "GET", path: "/provider", body: []), at: .free)
             let good = try issuer.idToken("a", nonce: fixture.nonces(connection).nonce, now: fixture.clock.now)
             #expect(try await fixture.serve.check(good, for: caller).defects.isEmpty)
             let bad = try issuer.idToken("a", nonce: "x", now: fixture.clock.now - 700) {

@@ -291,7 +291,7 @@ struct EventStreamTests {
             let proof = try await fixture.authenticate(
                 try signer.providerToken(
                     provider: backend.id, kid: key, realm: ServiceFixture.realm, now: fixture.clock.now),
-                for: nil, in: ProvenRequest(method: "GET", path: "/provider", body: []))
+                for: nil, in: ProvenRequest(method: "GET", path: "/provider", body: []), at: .free)
             try await RevokeProviderKey(fixture.admin)(key, endingSessions: false)
             var change = EventStreamChange()
             change.delivery = .push("https://receiver.invalid/")

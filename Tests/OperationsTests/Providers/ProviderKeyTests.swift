@@ -24,7 +24,7 @@ struct ProviderKeyTests {
                     try signer.providerToken(
                         provider: fixture.registration.provider.id, kid: keyID, realm: ServiceFixture.realm,
                         now: fixture.clock.now), for: nil,
-                    in: ProvenRequest(method: "GET", path: "/provider", body: []))
+                    in: ProvenRequest(method: "GET", path: "/provider", body: []), at: .free)
             }
         }
 
@@ -124,7 +124,7 @@ struct ProviderKeyTests {
             await #expect(throws: ended) { _ = try await fixture.webhook.set("https://other.invalid/", by: proven) }
             await #expect(throws: ended) { try await fixture.webhook.remove(by: proven) }
             await #expect(throws: ended) { try await fixture.serve.endSessions(of: "alice", at: proven) }
-            await #expect(throws: ended) { try await fixture.receive(event) }
+            await #expect(throws: ended) { try await fixture.receive(event, at: .free) }
             for received in [[], [OutboxMessageID(UUID())]] {
                 let question = PollEvents.Question(maximum: nil, isImmediate: true, received: received, refused: [])
                 await #expect(throws: ended) {

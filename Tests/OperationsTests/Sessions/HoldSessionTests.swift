@@ -30,6 +30,23 @@ struct HoldSessionTests {
         }
     }
 
+    @Test("is not looked for where a device shows too many tokens, and is again after a while")
+    func limited() async throws {
+        var policy = Policy()
+        policy.requests.readsPerMinute = 2
+        try await ServiceFixture.run(policy) { fixture in
+            let hold = HoldSession(fixture.context)
+            let connection = try await fixture.connectNewDevice()
+            let token = try token(try await fixture.opened("alice", on: connection))
+            for _ in 0..<2 {
+                await #expect(throws: Refusal(.sessionDestroyed, "")) { try await hold("no token", on: connection) }
+            }
+            await #expect(throws: Refusal(.rateLimited, "")) { try await hold(token, on: connection) }
+            fixture.clock.advance(30)
+            _ = try await hold(token, on: connection)
+        }
+    }
+
     @Test("is challenged where another device shows its token, and held by neither")
     func mismatch() async throws {
         try await ServiceFixture.run { fixture in

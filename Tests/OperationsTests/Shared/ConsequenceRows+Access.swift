@@ -259,7 +259,7 @@ extension ConsequenceTests {
             "ReceiveProviderEvent", notices: ["user"], queued: ["session-revoked"],
             here: [.dropsSession, .wakesOutbox]
         ) { world in
-            { node in try await ReceiveProviderEvent(node.context)(try world.logout()) }
+            { node in try await ReceiveProviderEvent(node.context)(try world.logout(), at: .free) }
         },
     ]
 }

@@ -89,7 +89,7 @@ struct ConsequenceWorld: Sendable {
                 try fixture.signer.providerToken(
                     provider: fixture.registration.provider.id, kid: fixture.registration.keyID,
                     realm: ServiceFixture.realm, now: fixture.clock.now), for: nil,
-                in: ProvenRequest(method: "GET", path: "/provider", body: []))
+                in: ProvenRequest(method: "GET", path: "/provider", body: []), at: .free)
         }
     }
 

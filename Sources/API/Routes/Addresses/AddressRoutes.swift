@@ -18,26 +18,26 @@ package struct AddressRoutes: Sendable {
         policy = context.policy
     }
 
-    func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
+    func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
         discovery.add(to: router, behind: session)
-        let own = router.group("me/addresses").add(middleware: session)
-        own.get { _, context in
+        let own = router.group("me/addresses").behind(session)
+        own.get(cost: .read) { _, context in
             let shared = try await share.list(for: try context.checkedSession)
             return Response.json([
                 "findable": .array(
                     shared.map { .object(["type": .string($0.type.rawValue), "since": .string($0.since.rfc3339)]) })
             ])
         }
-        own.put(":type") { _, context in
+        own.put(":type", cost: .write) { _, context in
             try await share.share(try context.parameters.require("type"), for: try context.checkedSession)
             return Response(status: .noContent)
         }
-        own.delete(":type") { _, context in
+        own.delete(":type", cost: .write) { _, context in
             try await share.hide(try context.parameters.require("type"), for: try context.checkedSession)
             return Response(status: .noContent)
         }
-        let addresses = router.group("addresses").add(middleware: session)
-        addresses.post("resolve") { request, context in
+        let addresses = router.group("addresses").behind(session)
+        addresses.post("resolve", cost: .write) { request, context in
             var members = try await request.members(upTo: policy[\.requests].maximumBody)
             let address = try SoughtAddress(try members.string("address"))
             try members.rejectUnknown()

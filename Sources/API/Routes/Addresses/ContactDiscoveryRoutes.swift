@@ -14,9 +14,9 @@ struct ContactDiscoveryRoutes: Sendable {
         policy = context.policy
     }
 
-    func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
-        let discovery = router.group("contact-discovery").add(middleware: session)
-        discovery.get { _, context in
+    func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
+        let discovery = router.group("contact-discovery").behind(session)
+        discovery.get(cost: .read) { _, context in
             let week = try await discover.week(for: try context.checkedSession)
             return Response.json([
                 "suite": .string("P384-SHA384"), "week": .integer(week.week.number),
@@ -25,8 +25,8 @@ struct ContactDiscoveryRoutes: Sendable {
                 "evaluations_per_day": .integer(Int64(policy[\.addresses].evaluationsPerDay)),
             ])
         }
-        discovery.post("evaluations", use: evaluate)
-        discovery.get("entries", use: entries)
+        discovery.post("evaluations", cost: .heavy, use: evaluate)
+        discovery.get("entries", cost: .heavy, use: entries)
     }
 
     @Sendable private func evaluate(_ request: Request, _ context: ClientContext) async throws -> Response {

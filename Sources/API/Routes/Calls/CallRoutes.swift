@@ -11,9 +11,9 @@ struct CallRoutes: Sendable {
         servers = IssueCallServers(context, secret: secret)
     }
 
-    func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
-        let calls = router.group("calls").add(middleware: session)
-        calls.get("servers") { _, context in
+    func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
+        let calls = router.group("calls").behind(session)
+        calls.get("servers", cost: .read) { _, context in
             let found = try await servers(for: try context.checkedSession)
             // The form of RTCIceServer, which WebRTC takes as it is.
             var list: [JSONValue] = []

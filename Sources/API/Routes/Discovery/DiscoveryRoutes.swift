@@ -34,13 +34,13 @@ package struct DiscoveryRoutes: Sendable {
         self.policy = policy
     }
 
-    func add(to router: some RouterMethods<PublicContext>) {
-        router.get("/") { _, _ in describe() }
-        router.get(".well-known/countersign") { _, _ in describe() }
-        router.get(".well-known/jwks.json") { _, _ in
+    func add(to router: ListedRouter<PublicContext>) {
+        router.get("/", cost: .free) { _, _ in describe() }
+        router.get(".well-known/countersign", cost: .free) { _, _ in describe() }
+        router.get(".well-known/jwks.json", cost: .free) { _, _ in
             Response.json(["keys": .array(webKeys)], mayStore: true)
         }
-        router.get("openapi.json") { _, _ in
+        router.get("openapi.json", cost: .free) { _, _ in
             Response(
                 status: .ok, headers: [.contentType: "application/json"],
                 body: ResponseBody(shared: document.buffer(publicURL: publicURL(), clientURL: clientURL())))

@@ -16,12 +16,12 @@ package struct MetadataRoutes: Sendable {
         self.urls = urls
     }
 
-    func addPublic(to router: some RouterMethods<PublicContext>) {
-        router.get(".well-known/oauth-authorization-server") { _, _ in describeServer() }
+    func addPublic(to router: ListedRouter<PublicContext>) {
+        router.get(".well-known/oauth-authorization-server", cost: .free) { _, _ in describeServer() }
     }
 
-    func addClient(to router: some RouterMethods<ClientContext>) {
-        router.get(".well-known/oauth-protected-resource") { _, _ in describeResource() }
+    func addClient(to router: ListedRouter<ClientContext>) {
+        router.get(".well-known/oauth-protected-resource", cost: .free) { _, _ in describeResource() }
     }
 
     /// RFC 8414 §2, and the endpoint with mutual TLS of RFC 8705 §5. `response_types_supported` is required though there

@@ -5,8 +5,8 @@ import Hummingbird
 struct ProblemRoutes {
     let face: ListenerFace
 
-    func add(to router: some RouterMethods<PublicContext>) {
-        router.get("problems/{code}") { [face] request, context in
+    func add(to router: ListedRouter<PublicContext>) {
+        router.get("problems/{code}", cost: .free) { [face] request, context in
             guard let kind = ProblemKind.of(try context.parameters.require("code")) else {
                 throw Refusal(.notFound, "No problem of this service has this code.")
             }

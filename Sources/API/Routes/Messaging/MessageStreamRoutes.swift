@@ -34,54 +34,54 @@ package struct MessageStreamRoutes: Sendable {
         policy = context.policy
     }
 
-    func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
-        let streams = router.group("streams").add(middleware: session)
-        streams.post(use: openStream)
-        streams.get(use: listStreams)
-        streams.get(":id") { _, context in
+    func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
+        let streams = router.group("streams").behind(session)
+        streams.post(cost: .write, use: openStream)
+        streams.get(cost: .heavy, use: listStreams)
+        streams.get(":id", cost: .heavy) { _, context in
             try limitReads(on: try context.connection)
             try await context.carrier.reserve(upTo: MessageStreamView.largestWhole)
             let view = try await list.show(try Self.id(context), to: try context.checkedSession)
             return Response.json(MessageStreamBody.row(view).buffer)
         }
-        streams.delete(":id") { _, context in
+        streams.delete(":id", cost: .write) { _, context in
             try await delete.delete(try Self.id(context), for: try context.checkedSession)
             return Response(status: .noContent)
         }
-        streams.post(":id/receipts", use: raiseReceipts)
-        streams.post(":id/typing") { _, context in
+        streams.post(":id/receipts", cost: .write, use: raiseReceipts)
+        streams.post(":id/typing", cost: .write) { _, context in
             try await typing(in: try Self.id(context), for: try context.checkedSession)
             return Response(status: .noContent)
         }
-        streams.put(":id/members/:user") { _, context in
+        streams.put(":id/members/:user", cost: .write) { _, context in
             try await members.add(
                 try context.parameters.require("user"), to: try Self.id(context), for: try context.checkedSession)
             return Response(status: .noContent)
         }
-        streams.delete(":id/members/:user") { _, context in
+        streams.delete(":id/members/:user", cost: .write) { _, context in
             try await members.remove(
                 try context.parameters.require("user"), from: try Self.id(context), for: try context.checkedSession)
             return Response(status: .noContent)
         }
-        streams.patch(":id/metadata") { request, context in
+        streams.patch(":id/metadata", cost: .write) { request, context in
             let (change, session) = (try await change(in: request), try context.checkedSession)
             let value = try await metadata.share(change, in: try Self.id(context), for: session)
             return Response.json(["metadata": value])
         }
-        streams.patch(":id/metadata/private") { request, context in
+        streams.patch(":id/metadata/private", cost: .write) { request, context in
             let (change, session) = (try await change(in: request), try context.checkedSession)
             let value = try await metadata.keep(change, in: try Self.id(context), for: session)
             return Response.json(["private_metadata": value])
         }
         addEvents(to: streams)
-        let sync = router.group("sync").add(middleware: session)
-        sync.get(use: synchronizeStreams)
+        let sync = router.group("sync").behind(session)
+        sync.get(cost: .heavy, use: synchronizeStreams)
     }
 
-    private func addEvents(to streams: RouterGroup<ClientContext>) {
-        streams.post(":id/events", use: appendMessage)
-        streams.get(":id/events", use: readMessages)
-        streams.delete(":id/events/:event") { _, context in
+    private func addEvents(to streams: ListedRouter<ClientContext>) {
+        streams.post(":id/events", cost: .write, use: appendMessage)
+        streams.get(":id/events", cost: .heavy, use: readMessages)
+        streams.delete(":id/events/:event", cost: .write) { _, context in
             try await delete.delete(
                 try context.parameters.require("event"), in: try Self.id(context), for: try context.checkedSession)
             return Response(status: .noContent)

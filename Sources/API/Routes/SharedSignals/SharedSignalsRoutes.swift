@@ -32,46 +32,49 @@ package struct SharedSignalsRoutes: Sendable {
         policy = context.policy
     }
 
-    func add(to router: some RouterMethods<PublicContext>) {
-        router.get(".well-known/ssf-configuration") { _, _ in describe() }
-        router.post("ssf/streams", use: create)
-        router.get("ssf/streams", use: readStreams)
-        router.patch("ssf/streams") { request, _ in try await update(request, isWhole: false) }
-        router.put("ssf/streams") { request, _ in try await update(request, isWhole: true) }
-        router.delete("ssf/streams") { request, _ in
-            let caller = try await caller(of: request, for: .ssfManage)
+    func add(to router: ListedRouter<PublicContext>) {
+        let router = router.ofProviders
+        router.get(".well-known/ssf-configuration", cost: .free) { _, _ in describe() }
+        router.post("ssf/streams", cost: .write, use: create)
+        router.get("ssf/streams", cost: .read, use: readStreams)
+        router.patch("ssf/streams", cost: .write) { try await update($0, $1, isWhole: false) }
+        router.put("ssf/streams", cost: .write) { try await update($0, $1, isWhole: true) }
+        router.delete("ssf/streams", cost: .write) { request, context in
+            let caller = try await caller(of: request, for: .ssfManage, at: context.cost)
             try await change.delete(try Self.streamID(of: request), by: caller)
             return Response(status: .noContent)
         }
-        router.get("ssf/status") { request, _ in
-            let caller = try await caller(of: request, for: .ssfRead)
+        router.get("ssf/status", cost: .read) { request, context in
+            let caller = try await caller(of: request, for: .ssfRead, at: context.cost)
             return status(of: try await read(try Self.streamID(of: request), of: caller.id))
         }
-        router.post("ssf/status", use: setStreamStatus)
-        router.post("ssf/subjects/add") { request, _ in
-            try await change(request) { try await subjects.add($0, to: $1, by: $2) }
+        router.post("ssf/status", cost: .write, use: setStreamStatus)
+        router.post("ssf/subjects/add", cost: .write) { request, context in
+            try await change(request, context) { try await subjects.add($0, to: $1, by: $2) }
             return Response(status: .ok)
         }
-        router.post("ssf/subjects/remove") { request, _ in
-            try await change(request) { try await subjects.remove($0, from: $1, by: $2) }
+        router.post("ssf/subjects/remove", cost: .write) { request, context in
+            try await change(request, context) { try await subjects.remove($0, from: $1, by: $2) }
             return Response(status: .noContent)
         }
-        router.post("ssf/verification", use: requestVerification)
-        router.post("ssf/poll/:stream_id", use: pollEvents)
+        router.post("ssf/verification", cost: .write, use: requestVerification)
+        router.post("ssf/poll/:stream_id", cost: .heavy, use: pollEvents)
     }
 
     /// Who calls. A token in the URL is refused (RFC 6750 §2.3): logs keep URLs.
-    private func caller(of request: Request, for scope: ProviderScope) async throws -> ProvenProvider {
+    private func caller(
+        of request: Request, for scope: ProviderScope, at cost: CallCost
+    ) async throws -> ProvenProvider {
         guard request.uri.queryParameters["access_token"] == nil else {
             throw Refusal(.providerTokenRequired, "Send the token in Authorization, never in the URL.")
         }
-        return try await authenticate(request.bearer, for: scope, in: request.named)
+        return try await authenticate(request.bearer, for: scope, in: request.named, at: cost)
     }
 
     // MARK: Streams
 
     @Sendable private func create(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let caller = try await caller(of: request, for: .ssfManage)
+        let caller = try await caller(of: request, for: .ssfManage, at: context.cost)
         let body = try await request.bytes(upTo: policy[\.requests].maximumBody)
         var members = try request.members(body)
         let wanted = try EventStreamChange(&members)
@@ -81,7 +84,7 @@ package struct SharedSignalsRoutes: Sendable {
     }
 
     @Sendable private func readStreams(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let caller = try await caller(of: request, for: .ssfRead)
+        let caller = try await caller(of: request, for: .ssfRead, at: context.cost)
         guard request.uri.queryParameters["stream_id"] != nil else {
             try await context.carrier.reserve(upTo: ReadEventStreams.largestList)
             return .json(JSONValue.array(try await read(of: caller.id).map(document.json)).buffer)
@@ -89,8 +92,8 @@ package struct SharedSignalsRoutes: Sendable {
         return .json(document.json(try await read(try Self.streamID(of: request), of: caller.id)).buffer)
     }
 
-    private func update(_ request: Request, isWhole: Bool) async throws -> Response {
-        let caller = try await caller(of: request, for: .ssfManage)
+    private func update(_ request: Request, _ context: PublicContext, isWhole: Bool) async throws -> Response {
+        let caller = try await caller(of: request, for: .ssfManage, at: context.cost)
         let body = try await request.bytes(upTo: policy[\.requests].maximumBody)
         var members = try request.members(body)
         let id = try Self.streamID(try members.string("stream_id"))
@@ -106,7 +109,8 @@ package struct SharedSignalsRoutes: Sendable {
         of request: Request, _ body: [UInt8], by caller: ProvenProvider
     ) async throws -> ProvenProvider? {
         guard let proof = try request.countersignProof else { return nil }
-        let proven = try await authenticate.fresh(proof, for: request.proven(body))
+        // The call was counted for its token.
+        let proven = try await authenticate.fresh(proof, for: request.proven(body), at: .free)
         guard proven.id == caller.id else {
             throw Refusal(.providerTokenInvalid, "The proof is another provider's than the access token.")
         }
@@ -130,7 +134,7 @@ package struct SharedSignalsRoutes: Sendable {
     }
 
     @Sendable private func setStreamStatus(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let caller = try await caller(of: request, for: .ssfManage)
+        let caller = try await caller(of: request, for: .ssfManage, at: context.cost)
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let id = try Self.streamID(try members.string("stream_id"))
         guard let status = EventStream.Status(rawValue: try members.string("status")) else {
@@ -142,7 +146,7 @@ package struct SharedSignalsRoutes: Sendable {
     }
 
     @Sendable private func requestVerification(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let caller = try await caller(of: request, for: .ssfManage)
+        let caller = try await caller(of: request, for: .ssfManage, at: context.cost)
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let id = try Self.streamID(try members.string("stream_id"))
         try await verify(id, state: try members.shortText("state"), by: caller)
@@ -153,9 +157,10 @@ package struct SharedSignalsRoutes: Sendable {
 
     /// Reads a request about a subject (SSF 1.0 §8.1.3), and makes the change.
     private func change(
-        _ request: Request, _ body: (SubjectIdentifier, EventStreamID, ProvenProvider) async throws -> Void
+        _ request: Request, _ context: PublicContext,
+        _ body: (SubjectIdentifier, EventStreamID, ProvenProvider) async throws -> Void
     ) async throws {
-        let caller = try await caller(of: request, for: .ssfManage)
+        let caller = try await caller(of: request, for: .ssfManage, at: context.cost)
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let id = try Self.streamID(try members.string("stream_id"))
         guard let subject = SubjectIdentifier(try members.value("subject")) else {
@@ -171,7 +176,7 @@ package struct SharedSignalsRoutes: Sendable {
     // MARK: Poll
 
     @Sendable private func pollEvents(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let caller = try await caller(of: request, for: .ssfManage)
+        let caller = try await caller(of: request, for: .ssfManage, at: context.cost)
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let question = try PollEvents.Question(&members)
         let id = try Self.streamID(try context.parameters.require("stream_id"))

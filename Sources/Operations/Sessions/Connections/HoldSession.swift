@@ -36,12 +36,13 @@ package struct HoldSession: Sendable {
         case unknown
     }
 
-    /// Attaches the session that a token names.
+    /// Attaches the session that a token names. Each token that is shown counts as a call of the device.
     ///
     /// - Throws: `Refusal` with the session codes. `binding_mismatch` challenges the session. `user_banned` where a ban
-    ///   has ended it. `certificate_revoked`, `unavailable`.
+    ///   has ended it. `certificate_revoked`, `rate_limited`, `unavailable`.
     package func callAsFunction(_ shown: String, on connection: ClientConnection) async throws -> Held {
         try await authenticate(connection)
+        try context.count(.read, by: .certificate(connection.thumbprint))
         guard let token = SessionToken(shown: shown) else { throw Self.unknown }
         do {
             let (session, cached) = try await check.bound(shown, on: connection)
