@@ -26,7 +26,6 @@ struct RouteDirectoryTests {
     func methods() {
         #expect(directory.find("/", on: .public) == .otherMethods([.get, .head, .options]))
         #expect(directory.find("/certificates", on: .public) == .otherMethods([.options, .post]))
-        #expect(directory.find("//certificates/", on: .public) == .otherMethods([.options, .post]))
         #expect(directory.find("/sessions", on: .client) == .otherMethods([.get, .head, .options]))
         #expect(directory.find("/sessions/5", on: .client) == .otherMethods([.delete, .options]))
     }
@@ -54,6 +53,16 @@ struct RouteDirectoryTests {
                 "DELETE /sessions/current": .write, "DELETE /sessions/{id}": .heavy,
             ])
         #expect(directory.costs(on: .ops).isEmpty)
+    }
+
+    @Test("knows no path with an empty part, and none without a slash before it")
+    func empty() {
+        for path in ["//certificates", "/certificates/", "/certificates//", "//", "certificates", ""] {
+            #expect(directory.find(path, on: .public) == .nowhere, "\(path)")
+        }
+        for path in ["/sessions//5", "/sessions//current", "/sessions/", "//sessions/current", "/sessions/current/"] {
+            #expect(directory.find(path, on: .client) == .nowhere, "\(path)")
+        }
     }
 
     @Test("gives all methods of a listener for the asterisk")

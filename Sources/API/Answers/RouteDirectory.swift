@@ -36,7 +36,7 @@ final class RouteDirectory: Sendable {
 
     /// Records a route. `GET` implies `HEAD`, and every path has `OPTIONS`.
     func add(_ method: HTTPRequest.Method, _ template: String, cost: CallCost, on listener: ListenerName) {
-        let parts = Self.parts(template).map { $0.hasPrefix("{") ? nil : $0 }
+        let parts = template.split(separator: "/").map { $0.hasPrefix("{") ? nil : $0 }
         routes.withLock { routes in
             var known = routes[listener] ?? []
             let index = known.firstIndex { $0.parts == parts } ?? known.endIndex
@@ -70,11 +70,18 @@ final class RouteDirectory: Sendable {
     /// first difference.
     private static func methods(_ path: String, _ routes: [Route]) -> [HTTPRequest.Method]? {
         if path == "*" { return Set(routes.flatMap(\.methods)).sorted { $0.rawValue < $1.rawValue } }
-        let parts = parts(path)
+        guard let parts = parts(ofPath: path) else { return nil }
         let fitting = routes.filter { $0.fits(parts) }
         return fitting.max { $0.parts.lexicographicallyPrecedes($1.parts) { $0 == nil && $1 != nil } }?.methods
     }
 
-    /// Empty parts are ignored, as in the router.
-    private static func parts(_ path: String) -> [Substring] { path.split(separator: "/") }
+    /// The parts of a path; `nil` where one is empty, or where it does not begin with a slash. Such a path is that of no
+    /// route. The router skips empty parts, so that nothing reaches it that was not asked about here.
+    static func parts(ofPath path: String) -> [Substring]? {
+        guard path.utf8.first == UInt8(ascii: "/") else { return nil }
+        let rest = path.dropFirst()
+        guard !rest.isEmpty else { return [] }
+        let parts = rest.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.allSatisfy { !$0.isEmpty } ? parts : nil
+    }
 }

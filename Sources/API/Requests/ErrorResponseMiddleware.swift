@@ -48,10 +48,14 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
         var response: Response
         var problem: Problem?
         var cause: (any Error)?
+        // The router skips empty parts of a path: what it found for one that has such parts is not what was asked for.
+        let isPath = RouteDirectory.parts(ofPath: request.uri.path) != nil
+        if !isPath { context.coreContext.endpointPath.value = nil }
         // Set by the router; nil if there is no such route.
         let route = context.endpointPath
         do {
             let bounded = try await request.bounded(to: policy[\.requests].maximumBody, on: context.channel)
+            guard isPath else { throw HTTPError(.notFound) }
             response = try await next(bounded, context)
             try await context.carriedBy?.settle(at: request.method == .head ? 0 : response.body.contentLength)
         } catch let error as HTTPError where error.status == .notFound && route == nil {

@@ -98,6 +98,9 @@ struct FastPathTests {
                 (WireRequest(fields: field + [("transfer-encoding", "chunked")], body: "0\r\n\r\n"), "200"),
                 (WireRequest(target: "/sessions/current?", fields: field), "200"),
                 (WireRequest(method: "HEAD", fields: field), "200"),
+                (WireRequest(target: "//sessions/current", fields: field), "404"),
+                (WireRequest(method: "POST", target: "//nonces"), "404"),
+                (WireRequest(target: "https://localhost//sessions/current", fields: field), "404"),
             ]
             for (other, expected) in others {
                 let wire = try await bench.open()

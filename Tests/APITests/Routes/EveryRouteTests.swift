@@ -228,7 +228,7 @@ struct EveryRouteTests {
     }
 
     /// The path of a route, with something in the place of each parameter.
-    private static func path(_ route: String) -> String {
+    static func path(_ route: String) -> String {
         let parts = route.split(separator: " ")[1].split(separator: "/").map { $0.hasPrefix("{") ? "x" : String($0) }
         return "/" + parts.joined(separator: "/")
     }
