@@ -3,7 +3,7 @@ extension StringProtocol {
     ///
     /// Swift compares, hashes and splits text by canonical equivalence, for which it sorts the marks of a run. That
     /// takes quadratic time: one comparison with a run of 64 KiB took seconds. Text from outside is looked at here,
-    /// in linear time, before anything else is done with it.
+    /// in linear time, before anything else is done with it (Upstream.md).
     package var isStreamSafe: Bool {
         if utf8.withContiguousStorageIfAvailable(Self.isASCII) ?? false { return true }
         var run = 0

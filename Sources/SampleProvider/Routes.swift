@@ -171,7 +171,7 @@ struct Fields: Decodable {
     func require(_ name: String, _ value: String?) throws -> String {
         guard let value, !value.isEmpty else { throw HTTPError(.badRequest, message: "\(name) is missing") }
         guard value.utf8.count <= 1024 else { throw HTTPError(.badRequest, message: "\(name) is too long") }
-        // libjwt takes C strings, which end at the first NUL: "alice\0x" must not be signed as "alice".
+        // libjwt takes C strings, which end at the first NUL: "alice\0x" must not be signed as "alice" (Upstream.md).
         guard !value.utf8.contains(0) else { throw HTTPError(.badRequest, message: "\(name) is malformed") }
         return value
     }

@@ -87,7 +87,7 @@ struct TokenSigner: Sendable {
         return "\(input).\(Self.base64URL(try signature(over: Data(input.utf8))))"
     }
 
-    /// libjwt writes a `typ` of its own over every other one, so this token is signed without it.
+    /// libjwt writes a `typ` of its own over every other one, so this token is signed without it (Upstream.md).
     private func signature(over input: Data) throws -> Data {
         let pem = String(decoding: key, as: UTF8.self)
         guard isRSA else {

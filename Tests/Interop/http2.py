@@ -4,12 +4,12 @@ import json
 import time
 
 import options
-from checks import equal, expect
+from checks import accepted, equal, expect
 from client import Device
 from http2_frames import (
-    ACK, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, RST_STREAM, Connection, context, frame, head)
+    ACK, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, RST_STREAM, Connection, context, frame, head, literal)
 
-ENHANCE_YOUR_CALM, STREAM_CLOSED, CANCEL, REFUSED_STREAM = 11, 5, 8, 7
+PROTOCOL_ERROR, ENHANCE_YOUR_CALM, STREAM_CLOSED, CANCEL, REFUSED_STREAM = 1, 11, 5, 8, 7
 
 
 def ends(connection, streams):
@@ -88,8 +88,59 @@ def honest(chosen, tls):
     print("160 cancelled streams, 50 pings and 10 streams too many end nothing else")
 
 
+def half_closed(chosen, tls):
+    """A header block behind the end of a request is an error of its stream, STREAM_CLOSED (RFC 9113, section 5.1)."""
+    device = Device(chosen.public, chosen.client, chosen.ca, "EC")
+    accepted(device.certify(), 201)
+    for url, shown in ((chosen.public, tls), (chosen.client, context(chosen.ca, device.files))):
+        connection = Connection(url, shown)
+        for method, path, body in (("GET", "/openapi.json", None), ("POST", "/certificates", b'{"csr":"x"}'),
+                                   ("GET", "/nonce", None), ("GET", "/nowhere", None)):
+            stream, frames = connection.request(method, path, body, send=False, content_type="application/json")
+            # Sent at once, so that no answer has closed the stream before.
+            connection.send(frames, frame(HEADERS, END_HEADERS | END_STREAM, stream, head("GET", "/")))
+            ended, _ = ends(connection, [stream])
+            equal(ended[stream], -STREAM_CLOSED, f"what ends {method} {path}")
+        stream = connection.request("GET", "/nowhere")
+        equal(ends(connection, [stream])[0][stream], DATA, "what ends the next stream")
+        connection.close()
+    print("a header block behind a request: STREAM_CLOSED, and the connection goes on")
+
+
+def malformed(chosen, tls):
+    """A malformed request is an error of its stream, PROTOCOL_ERROR (RFC 9113, section 8.1.1)."""
+    plain, marks = head("GET", "/nowhere"), "\u0301" * 5000
+    blocks = [
+        plain + literal(name, value) for name, value in (
+            ("te", marks), ("te", "trailers" + marks), ("te", "gzip"), ("connection", "close"), ("Upper", "x"),
+            ("", "x"), ("x", "a\nb"), (":path", "/"), (":unknown", "x"), ("content-length", "5"),
+            ("content-length", "x"))]
+    blocks += [
+        plain + literal("content-length", "1" + marks) + literal("content-length", marks + "1"),
+        literal(":method", "GET" + marks) + literal(":scheme", "https") + literal(":path", "/"),
+        literal(":method", "GET") + literal(":scheme", "https")]
+    connection = Connection(chosen.public, tls)
+
+    def ask(block, *frames, flags=END_STREAM):
+        stream, connection.next = connection.next, connection.next + 2
+        connection.send(frame(HEADERS, END_HEADERS | flags, stream, block), *(make(stream) for make in frames))
+        return ends(connection, [stream])[0][stream]
+
+    for block in blocks:
+        equal(ask(block), -PROTOCOL_ERROR, f"what ends {block[:120]}")
+    post = head("POST", "/certificates", content_type="application/json", content_length="3")
+    for body in (b"{}", b"{}  "):
+        equal(ask(post, lambda stream, body=body: frame(DATA, END_STREAM, stream, body), flags=0), -PROTOCOL_ERROR,
+              f"what ends a body of {len(body)} bytes")
+    trailers = lambda stream: frame(HEADERS, END_HEADERS | END_STREAM, stream, literal("te", marks))  # noqa: E731
+    equal(ask(post, lambda stream: frame(DATA, 0, stream, b"{} "), trailers, flags=0), -PROTOCOL_ERROR, "trailers")
+    equal(ask(plain + literal("te", "trailers")), DATA, "what ends a request with its te")
+    connection.close()
+    print(f"{len(blocks) + 3} malformed requests: PROTOCOL_ERROR, and the connection goes on")
+
+
 def floods(chosen, tls):
-    """A rapid reset, and pings without end, are ended by GOAWAY."""
+    """A rapid reset, and pings or malformed requests without end, are ended by GOAWAY."""
     def reset(connection):
         stream, frames = connection.request("GET", "/openapi.json", send=False)
         return frames + frame(RST_STREAM, 0, stream, CANCEL.to_bytes(4, "big"))
@@ -97,7 +148,10 @@ def floods(chosen, tls):
     def ping(_):
         return frame(PING, 0, 0, b"12345678")
 
-    for name, make in (("resets", reset), ("pings", ping)):
+    def wrong(connection):
+        return connection.request("GET", "/openapi.json", send=False, te="gzip")[1]
+
+    for name, make in (("resets", reset), ("pings", ping), ("malformed requests", wrong)):
         connection = Connection(chosen.public, tls)
         code, sent = None, 0
         try:
@@ -142,7 +196,7 @@ def certifications(chosen, tls):
 
 def main():
     chosen = options.parser(__doc__).parse_args()
-    for part in (last_bytes, honest, floods, certifications):
+    for part in (last_bytes, honest, half_closed, malformed, floods, certifications):
         part(chosen, context(chosen.ca))
 
 

@@ -16,9 +16,19 @@ def frame(kind, flags, stream, payload=b""):
 
 
 def literal(name, value):
-    """A header field that is not indexed (RFC 7541, section 6.2.2); both parts are short."""
-    assert len(name) < 127 and len(value) < 127
-    return b"\0" + bytes([len(name)]) + name.encode() + bytes([len(value)]) + value.encode()
+    """A header field that is not indexed (RFC 7541, section 6.2.2)."""
+    return b"\0" + string(name) + string(value)
+
+
+def string(text):
+    """A string literal as it is, behind its length (RFC 7541, sections 5.1 and 5.2)."""
+    data = text.encode()
+    if len(data) < 127:
+        return bytes([len(data)]) + data
+    rest, length = len(data) - 127, b"\x7f"
+    while rest >= 128:
+        rest, length = rest >> 7, length + bytes([128 | rest & 127])
+    return length + bytes([rest]) + data
 
 
 def head(method, path, **fields):

@@ -76,7 +76,7 @@ final class RouteDirectory: Sendable {
     }
 
     /// The parts of a path; `nil` where one is empty, or where it does not begin with a slash. Such a path is that of no
-    /// route. The router skips empty parts, so that nothing reaches it that was not asked about here.
+    /// route. The router skips empty parts (Upstream.md), so that its choice counts only where this has parts.
     static func parts(ofPath path: String) -> [Substring]? {
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }
         let rest = path.dropFirst()

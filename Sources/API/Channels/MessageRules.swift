@@ -4,7 +4,7 @@ import HTTPTypes
 import NIOHTTP1
 
 /// What a request of HTTP/1 must be before anything is made of it (RFC 9112): the HTTP library reads its fields and
-/// leaves these to the server.
+/// leaves these to the server (Upstream.md).
 enum MessageRules {
     /// What is wrong with a head, if anything.
     static func defect(of head: HTTPRequestHead) -> HTTPDefect? {

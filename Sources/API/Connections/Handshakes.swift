@@ -53,7 +53,7 @@ final class Handshakes: Sendable {
         Counter(label: "handshakes", dimensions: [("listener", listener), ("result", result.rawValue)])
     }
 
-    /// Reads the result out of an error of the TLS library, which names reasons in its text alone.
+    /// Reads the result out of an error of the TLS library, which names reasons in its text alone (Upstream.md).
     static func result(of error: any Error, certificateExpiresAt expiry: Date?, now: Date) -> Result {
         guard let error = error as? NIOSSLError else { return .closed }
         guard case .handshakeFailed(let failure) = error, case .sslError(let stack) = failure else { return .closed }

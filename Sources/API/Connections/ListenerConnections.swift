@@ -195,7 +195,8 @@ final class ListenerConnections: Sendable {
     }
 }
 
-/// Says when the HTTP library may accept. It has a count of its own: elsewhere a closed connection is removed later.
+/// Says when the HTTP library may accept. It has a count of its own: elsewhere a closed connection is removed later
+/// (Upstream.md).
 struct AvailableConnections: AvailableConnectionsDelegate {
     let connections: ListenerConnections
     private var open = 0

@@ -68,7 +68,7 @@ struct FastRequest {
         self.init(route, fields)
     }
 
-    /// Reads the header of a request of HTTP/2. The library has looked at the pseudo-header fields.
+    /// Reads the header of a request of HTTP/2. ``StreamRulesHandler`` has looked at its fields.
     init?(_ headers: HPACKHeaders) {
         var fields = FastFields()
         var (method, path) = ("", "")

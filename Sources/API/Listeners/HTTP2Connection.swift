@@ -6,7 +6,8 @@ import NIOHTTP2
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP2
 
-/// HTTP/2 on an accepted connection, composed of the library's parts: its own composition has one set of limits for all.
+/// HTTP/2 on an accepted connection, composed of the library's parts: its own composition has one set of limits for all
+/// (Upstream.md).
 final class HTTP2Connection: Sendable {
     /// A stream whose request may be handled.
     struct Stream: Sendable {
@@ -50,6 +51,8 @@ final class HTTP2Connection: Sendable {
         let watch = GoingAwayHandler.Watch(goingAway, on: channel.eventLoop)
         let unsent = NIOLoopBound(UnsentBytes(limit: limits.maximumUnsent), eventLoop: channel.eventLoop)
         let operations = channel.pipeline.syncOperations
+        let halfClosed = HalfClosedStreamHandler()
+        try operations.addHandler(halfClosed)
         let streams: NIOHTTP2Handler.AsyncStreamMultiplexer<Stream?> = try operations.configureAsyncHTTP2Pipeline(
             mode: .server, streamDelegate: watch, frameDelegate: watch, configuration: configuration
         ) { [self] stream in
@@ -60,6 +63,7 @@ final class HTTP2Connection: Sendable {
                     return nil
                 }
                 let carrier = ResponseCarrier(accounts, on: channel)
+                try operations.addHandler(StreamRulesHandler(watch))
                 if let fastPath { try operations.addHandler(FastStreamHandler(fastPath, established, limits: limits)) }
                 try operations.addHandlers([EndStreamHandler(), HTTP2FramePayloadToHTTPServerCodec()])
                 try operations.addHandler(
@@ -72,7 +76,7 @@ final class HTTP2Connection: Sendable {
                 return Stream(requests: try HTTP1Channel.Value(wrappingChannelSynchronously: stream), carrier: carrier)
             }
         }
-        try operations.addHandler(goingAway)
+        try operations.addHandlers([HalfClosedStreamHandler.Ear(halfClosed), goingAway])
         return Value(streams: streams)
     }
 
@@ -97,8 +101,11 @@ final class HTTP2Connection: Sendable {
     /// What is counted against floods. A peer that cancels all its streams at once, twice, is not one; a peer that opens
     /// and resets streams as fast as it can meets the limit within a second (CVE-2023-44487). Each count is of one
     /// connection, and reserves eight bytes for each of its events.
-    private var configuration: NIOHTTP2Handler.Configuration {
+    var configuration: NIOHTTP2Handler.Configuration {
         var configuration = NIOHTTP2Handler.Configuration()
+        // It compares what was not looked at yet as text: StreamRulesHandler has the rules (Upstream.md).
+        configuration.connection.headerBlockValidation = .disabled
+        configuration.connection.contentLengthValidation = .disabled
         configuration.connection.initialSettings = nioDefaultSettings.filter {
             $0.parameter != .maxConcurrentStreams && $0.parameter != .maxHeaderListSize
         }

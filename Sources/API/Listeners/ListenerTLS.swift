@@ -13,7 +13,7 @@ package final class ListenerTLS: Sendable {
         /// - Parameters:
         ///   - authorities: certificates in DER.
         ///   - areRoots: whether each of them signed itself. Then the TLS library judges chains, and can say in its alert
-        ///     what is wrong; it does not trust an authority that is not a root.
+        ///     what is wrong; it does not trust an authority that is not a root (Upstream.md).
         ///   - isTLS13Only: whether TLS 1.2 is refused.
         package init(authorities: [[UInt8]], areRoots: Bool, isTLS13Only: Bool) {
             self.authorities = authorities

@@ -35,7 +35,8 @@ extension ListenerContext {
 struct NotCarried: Error {}
 
 extension ApplicationRequestContextSource {
-    /// The same with an id of the connection's. The library's own ids count the requests of the whole process.
+    /// The same with an id of the connection's. The library's own ids count the requests of the whole process
+    /// (Upstream.md).
     fileprivate var withOwnID: ApplicationRequestContextSource {
         var logger = logger
         logger[metadataKey: RequestIDs.key] = .string((CurrentConnection.requestIDs ?? RequestIDs()).next())

@@ -3,7 +3,7 @@ import CryptoExtras
 import Foundation
 
 /// The client's side of a verifiable oblivious pseudorandom function: RFC 9497 §3.3.2, P384-SHA384. The library's own type may
-/// change without notice, so nobody else names it.
+/// change without notice, so nobody else names it (Upstream.md).
 struct BlindedQuestion: Sendable {
     private let publicKey: Data
 

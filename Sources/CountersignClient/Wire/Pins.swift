@@ -73,7 +73,7 @@ extension Refusal {
         }
     }
 
-    /// By the words of BoringSSL, which has no other form of them.
+    /// By the words of BoringSSL, which has no other form of them (Upstream.md).
     private static func tls(_ words: String) -> Refusal {
         if words.contains("CERTIFICATE_VERIFY_FAILED") || words.contains("unableToValidateCertificate") {
             return .untrusted("no authority that is trusted has certified it, or a clock is wrong")

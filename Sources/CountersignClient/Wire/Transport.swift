@@ -47,7 +47,7 @@ final class Transport: Sendable {
             configuration.localAddress = localAddress
             configuration.connectionPool.retryConnectionEstablishment = false
             configuration.requirePins(Set(service.pins), count)
-            // On Network.framework there are no client certificates: SwiftNIO's own sockets everywhere.
+            // On Network.framework there are no client certificates: SwiftNIO's own sockets everywhere (Upstream.md).
             return HTTPClient(
                 eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton), configuration: configuration)
         }

@@ -17,7 +17,7 @@ package struct PostgreSQLAddress: Sendable, Equatable {
         else { throw StoreError.url(reason: "postgresql: is followed by //HOST/DATABASE") }
         let (lanes, uri) = try LaneSizes.take(from: uri)
         guard let options = PQconninfoParse(uri, nil) else {
-            // libpq's own sentence would repeat the address, password included.
+            // libpq's own sentence would repeat the address, password included (Upstream.md).
             throw StoreError.url(reason: "the address that begins with postgresql: is not one that libpq understands")
         }
         defer { PQconninfoFree(options) }

@@ -3,7 +3,7 @@ import GRDB
 import GRDBSQLite
 
 /// A conversation over one SQLite connection. Statements are kept by GRDB, prepared once a connection; binding and
-/// stepping go straight to SQLite, which is several times cheaper than through rows of GRDB.
+/// stepping go straight to SQLite, which is several times cheaper than through rows of GRDB (Upstream.md).
 final class SQLiteTransaction: Transaction {
     let now: Date
     private let connection: GRDB.Database

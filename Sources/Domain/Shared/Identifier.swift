@@ -18,7 +18,7 @@ package struct Identifier<Kind>: Hashable, Sendable {
         self.uuid = uuid
     }
 
-    /// Parses 36 characters. Every request has several, and Foundation takes a microsecond for each.
+    /// Parses 36 characters. Every request has several, and Foundation takes a microsecond for each (Upstream.md).
     private static func read(_ text: UnsafeBufferPointer<UInt8>) -> UUID? {
         guard text.count == 36 else { return nil }
         var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)

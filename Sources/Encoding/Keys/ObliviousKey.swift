@@ -5,7 +5,7 @@ import Foundation
 /// The service's side of a verifiable oblivious pseudorandom function: RFC 9497 §3.3.2, P384-SHA384.
 ///
 /// Whoever asks blinds an input, so that the holder of the key does not learn it. The evaluation comes with a proof that this
-/// key made it. The library's own type may change without notice, so nobody else names it.
+/// key made it. The library's own type may change without notice, so nobody else names it (Upstream.md).
 package struct ObliviousKey: Sendable {
     private let scalar: Secret
 

@@ -30,7 +30,7 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// Whether the library has given the connection up, in its own frame.
     private var isGivenUp = false
     private var refused = 0
-    /// Streams beyond the number of those that are allowed, over the life of a connection.
+    /// Streams beyond the number of those that are allowed, and malformed ones, over the life of a connection.
     private static let patience = 1000
 
     init(idleTimeout: TimeAmount, pingTimeout: TimeAmount, activity: ConnectionActivity) {
@@ -137,7 +137,7 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
         closeIfDone()
     }
 
-    /// A stream too many came.
+    /// A stream too many came, or a malformed one.
     private func refuse() {
         refused += 1
         if refused == Self.patience { end(.enhanceYourCalm) }
@@ -161,12 +161,15 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
 
         /// Whether one stream more is taken. A peer is held to it before it has acknowledged our settings, too: the
-        /// library waits for that, and a peer may never do it.
+        /// library waits for that, and a peer may never do it (Upstream.md).
         func takesStream(_ maximum: Int) -> Bool {
             guard handler.value.streams.count >= maximum else { return true }
-            handler.value.refuse()
+            refused()
             return false
         }
+
+        /// A stream was refused.
+        func refused() { handler.value.refuse() }
 
         func streamCreated(_ id: HTTP2StreamID, channel: any Channel) { handler.value.opened(id) }
 

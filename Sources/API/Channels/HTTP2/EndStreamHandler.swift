@@ -9,7 +9,7 @@ import NIOHTTP2
 ///
 /// The library ends each answer by an empty frame of its own. Clients that count bytes take the answer for complete
 /// before it, close the stream themselves and say so (RST_STREAM, STREAM_CLOSED): curl 7.88 does at every request, and
-/// met the limit on resets after 200 of them.
+/// met the limit on resets after 200 of them (Upstream.md).
 final class EndStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias InboundOut = HTTP2Frame.FramePayload

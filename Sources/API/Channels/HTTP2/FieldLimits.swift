@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTPTypes
 
 /// Holds the limits of header fields on a stream of HTTP/2, where the library knows one for the compressed block alone
-/// and ends the whole connection by it.
+/// and ends the whole connection by it (Upstream.md).
 final class FieldLimitsHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart

@@ -1,0 +1,109 @@
+import NIOCore
+import NIOHTTP2
+
+/// Names the right error where a header block comes on a stream whose request has ended, which is half-closed (remote):
+/// STREAM_CLOSED (RFC 9113 §5.1). The HTTP library resets the stream by PROTOCOL_ERROR (Upstream.md).
+///
+/// It stands in front of the library, and sees its frames as bytes. The library writes a reset first and says only
+/// then, to the handlers behind it, what it was for; so a reset is held until that is known, with what follows it.
+final class HalfClosedStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = IOData
+    typealias OutboundOut = IOData
+
+    private var isReading = false
+    private var held: [(frame: IOData, promise: EventLoopPromise<Void>?)] = []
+    private var isFlushHeld = false
+    private var context: ChannelHandlerContext?
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        for (_, promise) in held { promise?.fail(ChannelError.ioOnClosedChannel) }
+        held = []
+        self.context = nil
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        isReading = true
+        context.fireChannelRead(data)
+        isReading = false
+        release()
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        let frame = unwrapOutboundIn(data)
+        if isReading, Self.isProtocolErrorOfStream(frame) {
+            release()
+            held = [(frame, promise)]
+        } else if held.isEmpty {
+            context.write(data, promise: promise)
+        } else {
+            held.append((frame, promise))
+        }
+    }
+
+    func flush(context: ChannelHandlerContext) {
+        if held.isEmpty { context.flush() } else { isFlushHeld = true }
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        release()
+        context.close(mode: mode, promise: promise)
+    }
+
+    private func release() {
+        guard let context, !held.isEmpty else { return }
+        let (frames, wantsFlush) = (held, isFlushHeld)
+        (held, isFlushHeld) = ([], false)
+        for (frame, promise) in frames { context.write(wrapOutboundOut(frame), promise: promise) }
+        if wantsFlush { context.flush() }
+    }
+
+    /// The library says what the reset was for.
+    fileprivate func learn(_ error: any Error) {
+        if let state = (error as? NIOHTTP2Errors.BadStreamStateTransition)?.fromState, Self.halfClosed.contains(state),
+            case .byteBuffer(var frame)? = held.first?.frame
+        {
+            frame.setInteger(Self.streamClosed, at: frame.readerIndex + Self.codeOffset)
+            held[0].frame = .byteBuffer(frame)
+        }
+        release()
+    }
+
+    private static let halfClosed: Set<NIOHTTP2StreamState> = [
+        .halfClosedRemoteLocalIdle, .halfClosedRemoteLocalActive,
+    ]
+    /// RFC 9113 §7.
+    private static let protocolError: UInt32 = 1
+    private static let streamClosed: UInt32 = 5
+    /// Behind length, type, flags and stream (RFC 9113 §4.1).
+    private static let codeOffset = 9
+
+    /// Whether it is a frame RST_STREAM (RFC 9113 §6.4) of this code.
+    private static func isProtocolErrorOfStream(_ data: IOData) -> Bool {
+        guard case .byteBuffer(let frame) = data, frame.readableBytes == codeOffset + 4 else { return false }
+        let start = frame.readerIndex
+        return frame.getInteger(at: start, as: UInt32.self) == 0x0000_0403
+            && frame.getInteger(at: start + codeOffset, as: UInt32.self) == protocolError
+    }
+
+    /// Stands behind the library, and hears its errors.
+    final class Ear: ChannelInboundHandler, RemovableChannelHandler {
+        typealias InboundIn = HTTP2Frame
+
+        private let handler: HalfClosedStreamHandler
+
+        init(_ handler: HalfClosedStreamHandler) {
+            self.handler = handler
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) {
+            handler.learn(error)
+            context.fireErrorCaught(error)
+        }
+    }
+}

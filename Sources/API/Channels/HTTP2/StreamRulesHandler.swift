@@ -1,0 +1,49 @@
+import NIOCore
+import NIOHTTP2
+
+/// Ends a stream of HTTP/2 whose request is malformed (RFC 9113 §8.1.1), ahead of whatever makes a request of its
+/// frames: by its header block, its trailers, or a body that is not as long as was announced.
+final class StreamRulesHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTP2Frame.FramePayload
+    typealias InboundOut = HTTP2Frame.FramePayload
+    typealias OutboundOut = HTTP2Frame.FramePayload
+
+    private let watch: GoingAwayHandler.Watch
+    private var hasBegun = false
+    private var isOver = false
+    private var length: Int?
+    private var received = 0
+
+    init(_ watch: GoingAwayHandler.Watch) {
+        self.watch = watch
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isOver else { return }
+        guard keepsRules(unwrapInboundIn(data)) else {
+            isOver = true
+            watch.refused()
+            context.writeAndFlush(wrapOutboundOut(.rstStream(.protocolError)), promise: nil)
+            return
+        }
+        context.fireChannelRead(data)
+    }
+
+    private func keepsRules(_ payload: HTTP2Frame.FramePayload) -> Bool {
+        switch payload {
+        case .headers(let headers) where !hasBegun:
+            guard let block = RequestBlock(headers.headers) else { return false }
+            hasBegun = true
+            length = block.length
+            return !headers.endStream || isWhole
+        case .headers(let trailers): return RequestBlock.areTrailers(trailers.headers) && isWhole
+        case .data(let part):
+            received += part.data.readableBytes
+            return part.endStream ? isWhole : received <= length ?? .max
+        default: return true
+        }
+    }
+
+    /// Whether the body is as long as was announced.
+    private var isWhole: Bool { length == nil || length == received }
+}
