@@ -113,8 +113,8 @@ struct AnswerPaceTests {
 
         init(_ unsent: UnsentBytes, _ carrier: ResponseCarrier? = nil) throws {
             let pace = AnswerPaceHandler(
-                timeout: 20, unsent: unsent, activity: nil,
-                carrier: carrier ?? ResponseCarrier(.roomy, on: channel))
+                timeout: 20, unsent: unsent, progress: ConnectionProgress(ConnectionActivity(alone: channel)),
+                isStream: true, carrier: carrier ?? ResponseCarrier(.roomy, on: channel))
             try channel.pipeline.syncOperations.addHandlers([window, pace])
             channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
         }

@@ -1,5 +1,6 @@
-"""Too many connections: of one address, of one certificate, of all. Who is idle gives way, the oldest first; who is at
-work does not; what waits is served as soon as one has answered; and the probes' listener stands apart.
+"""Too many connections: of one address, of one certificate, of all. Who is idle gives way, the oldest first, and so
+does who keeps the service waiting; what waits is served as soon as one has given way; and the probes' listener stands
+apart.
 
 The service's policy takes 24 connections on a listener, 16 of an address and 4 of a certificate; its limits are on.
 This machine has all of 127.0.0.0/8.
@@ -11,10 +12,11 @@ import time
 import urllib.parse
 import urllib.request
 
+import http2_frames
 import options
 from checks import accepted, equal, expect
 from client import Device
-from http2_frames import context
+from http2_frames import DATA, END_HEADERS, HEADERS, PING, context, frame
 
 # Nothing says when the service has noticed that a client closed: on a busy machine 0.3 s were too short.
 PAUSE = 1.5
@@ -140,7 +142,8 @@ def by_certificate(chosen):
 
 
 def full(chosen, tls):
-    """A full listener: the longest idle one gives way; where all are at work one waits; probes are answered."""
+    """A full listener: the longest idle one gives way; where all are at work one waits, until a request has stood still
+    for two seconds; probes are answered."""
     time.sleep(0.5)
     idle = [Connection(chosen.public, tls, "127.0.0.9")]
     equal(idle[0].ask(), 200, "the answer")
@@ -152,7 +155,7 @@ def full(chosen, tls):
     expect(settled(lambda: not idle[0].is_open()), "the idle one did not give way")
     expect(next_.is_open(), "the one that the idle one gave way to was closed")
     next_.begin()
-    # One more is taken at any time, for which the first that has answered makes room; those after it wait.
+    # One more is taken at any time, for which the first that stands still makes room; those after it wait.
     beyond = Connection(chosen.public, tls, "127.0.0.20")
     beyond.begin()
     answers = []
@@ -162,15 +165,64 @@ def full(chosen, tls):
 
     waiting = threading.Thread(target=wait)
     waiting.start()
-    time.sleep(1)
-    equal(answers, [], "the answers while all are at work")
     equal(urllib.request.urlopen(chosen.ops + "/livez", timeout=5).status, 200, "a probe's answer")
-    expect(metric(chosen, "countersign_connections_waited_total") >= 1, "nothing was counted")
-    equal(busy[0].ask(REST), 422, "the answer to one at work")
     waiting.join(timeout=10)
-    equal(answers, [200], "the answer to the one that waited")
-    equal([one.ask(REST) for one in busy[1:] + [next_, beyond]], [422] * TOTAL, "the answers to the others")
-    print("full: the idle one gave way, one waited, probes were answered")
+    equal(answers, [200], "the answer to the one that waited while nobody answered")
+    expect(metric(chosen, "countersign_connections_waited_total") >= 1, "nothing was counted")
+    closed = [not one.is_open() for one in busy]
+    expect(closed[0] and closed == sorted(closed, reverse=True), f"not the first gave way: {closed}")
+    left = busy[sum(closed):] + [next_, beyond]
+    expect(len(left) >= TOTAL - 4, f"{len(left)} are left")
+    equal([one.ask(REST) for one in left], [422] * len(left), "the answers to the others")
+    for one in left:
+        one.close()
+    time.sleep(PAUSE)
+    print("full: the idle one gave way, then the first that stood still, probes were answered")
+
+
+def still(chosen, tls):
+    """Bodies that do not come and answers that are not taken keep no place, over HTTP/1.1 and HTTP/2."""
+    http2 = context(chosen.ca)
+    held = []
+    for index in range(TOTAL):
+        source = f"127.0.0.{30 + index % 3}"
+        if index % 3 == 0:
+            held.append(Connection(chosen.public, tls, source))
+            held[-1].begin()
+            continue
+        takes = index % 3 == 2
+        held.append(http2_frames.Connection(chosen.public, http2, window=1 << 20 if takes else 0, source=source))
+        if takes:
+            block = http2_frames.head("POST", "/certificates", content_type="application/json")
+            held[-1].send(frame(HEADERS, END_HEADERS, 1, block), frame(DATA, 0, 1, b"{"), frame(PING, 0, 0, bytes(8)))
+        else:
+            held[-1].request("GET", "/openapi.json")
+        got = (None,)
+        while got[0] != (PING if takes else HEADERS):
+            got = held[-1].read()
+            expect(got is not None, "the connection ended")
+    # All of them have stood still for two seconds by then: nobody waits for longer.
+    time.sleep(2.5)
+    new = [Connection(chosen.public, tls, "127.0.0.40") for _ in range(6)]
+    equal([one.ask() for one in new], [200] * 6, "the answers to new ones")
+    expect(settled(lambda: all(is_gone(one) for one in held[:6])), "the first did not give way")
+    expect(not any(is_gone(one) for one in held[6:]), "others gave way")
+    for one in held + new:
+        one.close()
+    print("bodies and answers that stood still gave way, the oldest first")
+
+
+def is_gone(connection):
+    """Whether the service has closed it."""
+    if isinstance(connection, Connection):
+        return not connection.is_open()
+    connection.tls.settimeout(0.01)
+    try:
+        while connection.read() is not None:
+            pass
+        return True
+    except TimeoutError:
+        return False
 
 
 def main():
@@ -179,6 +231,7 @@ def main():
     by_address(chosen, tls)
     by_certificate(chosen)
     full(chosen, tls)
+    still(chosen, tls)
 
 
 if __name__ == "__main__":

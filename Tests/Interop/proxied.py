@@ -102,6 +102,9 @@ def main():
         tls.sendall(b"POST /nonces HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
         expect(tls.recv(65536).startswith(b"HTTP/1.1 201"), "no nonce behind the header")
 
+    for url, shown in ((chosen.public, None), (chosen.client, context)):
+        networks(proxy, url, shown)
+
     # What must have a header and has none, or another one.
     for first in (b"", b"PROXY TCP4 203.0.113.5 192.0.2.1 049153 8440\r\n", header("203.0.113.5", command=0x22),
                   header("203.0.113.5", command=0x11), SIGNATURE + b"\x21\x11\x00\x04\0\0\0\0",
@@ -127,6 +130,38 @@ def main():
     equal(statuses(3, b"", origin="127.0.0.2"), [201, 201, 429], "the statuses of a direct client")
     equal(statuses(1, b"", origin="127.0.0.3"), [201], "the status of another")
     print("the proxy's clients are told apart")
+
+
+def networks(proxy, url, context):
+    """Connections count by /56 and by /48 too: beyond 6 and 8, from as many networks of /64, the first gives way."""
+    for limit, addresses in ((6, [f"2001:db8:5:{number}::1" for number in range(7)]),
+                             (8, [f"2001:db8:6:{number}00::1" for number in range(9)])):
+        held = []
+        for address in addresses:
+            held.append(proxy.open(url, header(address), context=context))
+            held[-1].sendall(b"GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n")
+            expect(held[-1].recv(65536).startswith(b"HTTP/1.1 404"), f"no answer to {address}")
+        for _ in range(100):
+            if is_closed(held[0]):
+                break
+        else:
+            raise AssertionError(f"beyond {limit} of a network none gave way")
+        expect(not any(is_closed(one) for one in held[1:]), "others gave way")
+        for one in held:
+            one.close()
+
+
+def is_closed(connection):
+    """Whether the service has closed a connection; what it still says is let go."""
+    connection.settimeout(0.05)
+    try:
+        while connection.recv(65536):
+            pass
+        return True
+    except TimeoutError:
+        return False
+    except OSError:
+        return True
 
 
 def stalled(proxy, part):

@@ -19,13 +19,11 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Bytes that are handed on at a time, so that it is seen how far an answer came. A frame of HTTP/2 holds as many.
     static let piece = 16_384
-    /// Bytes a second that a peer must take in the end.
-    static let slowest = 4096
-
     private let timeout: TimeAmount
     private let unsent: UnsentBytes
-    /// The activity of the connection; `nil` for one of its streams.
-    private let activity: ConnectionActivity?
+    private let progress: ConnectionProgress
+    /// Whether the channel is one stream of a connection, which itself says when a request begins and ends.
+    private let isStream: Bool
     private let carrier: ResponseCarrier
     /// The claims of answers whose end was not passed on, in order; `nil` for an answer without one.
     private var claims = CircularBuffer<ResponseClaim?>()
@@ -39,6 +37,9 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var unanswered = 0
     /// Answers that were begun and have not left.
     private var unfinished = 0
+    /// Requests that were read to their end, less answers that were given to theirs.
+    private var due = 0
+    private var isOurTurn = false
     /// Bytes of this channel in ``unsent``.
     private var owed = 0
     /// Of these, written since a promise of their departure was last asked for.
@@ -51,16 +52,16 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var wantsRead = false
     private var context: ChannelHandlerContext?
 
-    init(timeout: Double, unsent: UnsentBytes, activity: ConnectionActivity?, carrier: ResponseCarrier) {
+    init(
+        timeout: Double, unsent: UnsentBytes, progress: ConnectionProgress, isStream: Bool, carrier: ResponseCarrier
+    ) {
         self.timeout = .milliseconds(Int64(timeout * 1000))
         self.unsent = unsent
-        self.activity = activity
-        self.carrier = carrier
+        (self.progress, self.isStream, self.carrier) = (progress, isStream, carrier)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        activity?.begin()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -75,10 +76,10 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         // The connection goes away when its streams have ended, not they with it.
-        if activity == nil, event is ChannelShouldQuiesceEvent { return }
-        if event is GiveWay, unanswered == 0 { return context.close(promise: nil) }
+        if isStream, event is ChannelShouldQuiesceEvent { return }
+        if event is GiveWay, progress.givesWay() { return context.close(promise: nil) }
         // A stream's input also ends with a whole request.
-        if activity != nil, case ChannelEvent.inputClosed = event { carrier.leave() }
+        if !isStream, case ChannelEvent.inputClosed = event { carrier.leave() }
         context.fireUserInboundEventTriggered(event)
     }
 
@@ -86,12 +87,32 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if isHolding { return held.append(data) }
-        if case .head = unwrapInboundIn(data) {
-            if activity == nil, unsent.isFull { return hold(data, context) }
-            unanswered += 1
-            activity?.work()
+        if case .head = unwrapInboundIn(data), isStream, unsent.isFull { return hold(data, context) }
+        passOn(data, context)
+    }
+
+    private func passOn(_ data: NIOAny, _ context: ChannelHandlerContext) {
+        switch unwrapInboundIn(data) {
+        case .head: beginRequest()
+        case .body(let bytes): progress.move(bytes.readableBytes)
+        case .end:
+            due += 1
+            judgeTurn()
         }
         context.fireChannelRead(data)
+    }
+
+    private func beginRequest() {
+        unanswered += 1
+        if !isStream { progress.begin() }
+    }
+
+    /// It is the peer's turn where a request is still to come, or an answer to be taken.
+    private func judgeTurn() {
+        let isOurs = due > 0 && waiting.isEmpty
+        guard isOurs != isOurTurn else { return }
+        isOurTurn = isOurs
+        if isOurs { progress.work() } else { progress.wait() }
     }
 
     func read(context: ChannelHandlerContext) {
@@ -105,12 +126,11 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// Passes on the request that was held: unsent bytes are below the limit again.
-    private func release() {
+    func release() {
         guard isHolding, let context else { return }
         let parts = held
         (isHolding, held) = (false, [])
-        unanswered += 1
-        for part in parts { context.fireChannelRead(part) }
+        for part in parts { passOn(part, context) }
         context.fireChannelReadComplete()
         if wantsRead { context.read() }
         wantsRead = false
@@ -131,7 +151,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .body(let body):
             unsent.add(body.readableBytes)
             owed += body.readableBytes
-        case .end: break
+        case .end: due -= 1
         }
         waiting.append((part, promise))
         passOn(context) { context.channel.isWritable }
@@ -165,6 +185,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
             }
         }
         isPassingOn = false
+        judgeTurn()
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -204,11 +225,13 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
             taken += bytes
             settle(bytes)
             if let claim { leaving.removeValue(forKey: claim.id)?.end() }
+            progress.move(bytes)
             guard ends else { return }
             unfinished = max(0, unfinished - 1)
-            unanswered = max(0, unanswered - 1)
             began = unfinished == 0 ? nil : context.eventLoop.now
-            if unanswered == 0 { activity?.rest() }
+            guard unanswered > 0 else { return }
+            unanswered -= 1
+            if !isStream { progress.end() }
         }
     }
 
@@ -228,7 +251,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Counts answers that are written before a request came here; what is returned goes with their last byte.
     func follow(ahead bytes: Int) -> EventLoopPromise<Void>? {
         guard let context else { return nil }
-        unanswered += 1
+        beginRequest()
         unfinished += 1
         if began == nil { (began, taken) = (context.eventLoop.now, 0) }
         unsent.add(bytes)
@@ -243,10 +266,10 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         guardian = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [self] in
             guardian = nil
             guard let began else { return }
-            let allowed = began + timeout + .seconds(Int64(taken / Self.slowest))
+            let allowed = began + timeout + .seconds(Int64(taken / RequestProgress.pace))
             guard allowed <= context.eventLoop.now else { return watch(context, until: allowed) }
             Counter(label: "answers_not_taken").increment()
-            if let connection = context.channel.parent, activity == nil, unsent.isFull || !connection.isWritable {
+            if let connection = context.channel.parent, isStream, unsent.isFull || !connection.isWritable {
                 connection.pipeline.fireUserInboundEventTriggered(AnswersNotTaken())
             } else {
                 context.close(promise: nil)
@@ -270,6 +293,8 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         for claim in claims { claim?.end() }
         for claim in leaving.values { claim.end() }
         (claims, leaving) = ([], [:])
+        due = 0
+        judgeTurn()
         while let (_, promise) = waiting.popFirst() { promise?.fail(ChannelError.ioOnClosedChannel) }
     }
 }

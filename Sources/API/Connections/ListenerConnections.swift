@@ -7,59 +7,8 @@ import NIOCore
 import Operations
 import Synchronization
 
-/// Asks a connection that has no request to close for another.
-struct GiveWay: Sendable {}
-
-/// The activity of one connection of a listener. Its event loop writes it; any thread may read it.
-final class ConnectionActivity: Sendable {
-    fileprivate let channel: any Channel
-    private let listener: ListenerConnections?
-    /// The time since which it is idle; 0 while it is active.
-    private let idleSince: Atomic<UInt64>
-    private let hasShakenHands = Atomic<Bool>(false)
-
-    fileprivate init(_ channel: any Channel, of listener: ListenerConnections?) {
-        self.channel = channel
-        self.listener = listener
-        idleSince = Atomic(NIODeadline.now().uptimeNanoseconds)
-    }
-
-    /// For a connection that no listener counts.
-    convenience init(alone channel: any Channel) {
-        self.init(channel, of: nil)
-    }
-
-    func work() {
-        idleSince.store(0, ordering: .relaxed)
-    }
-
-    /// The handshake has ended.
-    func begin() {
-        hasShakenHands.store(true, ordering: .relaxed)
-        idleSince.store(NIODeadline.now().uptimeNanoseconds, ordering: .relaxed)
-    }
-
-    /// There is no request any more. While others wait, who was served closes.
-    func rest() {
-        begin()
-        if let listener, listener.isWaitedFor() { giveWay() }
-    }
-
-    fileprivate var value: ConnectionCensus<ObjectIdentifier>.Activity {
-        let since = idleSince.load(ordering: .relaxed)
-        if since == 0 { return .busy }
-        return hasShakenHands.load(ordering: .relaxed) ? .idle(since: since) : .handshaking(since: since)
-    }
-
-    /// Asked once: it counts as being at work until it has closed, or has answered what came meanwhile.
-    fileprivate func giveWay() {
-        work()
-        channel.pipeline.fireUserInboundEventTriggered(GiveWay())
-    }
-}
-
-/// The open connections of one listener: counts them by address and certificate, and lets the longest idle one give way
-/// if there are too many.
+/// The open connections of one listener: counts them by address, network and certificate, and lets the longest idle
+/// one give way if there are too many.
 final class ListenerConnections: Sendable {
     private struct State {
         var census: ConnectionCensus<ObjectIdentifier>
@@ -180,7 +129,7 @@ final class ListenerConnections: Sendable {
     }
 
     /// Whether a connection waits; the caller then closes the longest idle one.
-    fileprivate func isWaitedFor() -> Bool {
+    func isWaitedFor() -> Bool {
         isWaiting.load(ordering: .relaxed) && isWaiting.exchange(false, ordering: .relaxed)
     }
 

@@ -25,7 +25,7 @@ struct HeraldClock {
     init(_ limits: RequestPolicy, now: NIODeadline) {
         let time = { (seconds: Double) in TimeAmount.milliseconds(Int64(saturating: seconds * 1000)) }
         (silence, message) = (time(limits.idleTimeout), time(limits.requestTimeout))
-        answer = time(limits.answerTimeout) + .seconds(Int64(HeraldOutput.piece / AnswerPaceHandler.slowest))
+        answer = time(limits.answerTimeout) + .seconds(Int64(HeraldOutput.piece / RequestProgress.pace))
         (began, lastUse) = (now, now)
     }
 

@@ -85,8 +85,8 @@ final class HTTP1Connection: Sendable {
         configuration.additionalChannelHandlers = { [limits] in
             [
                 AnswerPaceHandler(
-                    timeout: limits.answerTimeout, unsent: UnsentBytes(limit: limits.maximumUnsent), activity: activity,
-                    carrier: carrier)
+                    timeout: limits.answerTimeout, unsent: UnsentBytes(limit: limits.maximumUnsent),
+                    progress: ConnectionProgress(activity), isStream: false, carrier: carrier)
             ] + others()
         }
         return HTTP1Channel(responder: http1.responder, configuration: configuration)

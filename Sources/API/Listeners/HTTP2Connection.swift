@@ -45,11 +45,13 @@ final class HTTP2Connection: Sendable {
     func setup(
         channel: any Channel, activity: ConnectionActivity, established: EstablishedConnection, logger: Logger
     ) throws -> Value {
+        let progress = ConnectionProgress(activity)
         let goingAway = GoingAwayHandler(
             idleTimeout: .milliseconds(Int64(limits.idleTimeout * 1000)),
-            pingTimeout: .milliseconds(Int64(limits.requestTimeout * 1000)), activity: activity)
+            pingTimeout: .milliseconds(Int64(limits.requestTimeout * 1000)), progress: progress)
         let watch = GoingAwayHandler.Watch(goingAway, on: channel.eventLoop)
-        let unsent = NIOLoopBound(UnsentBytes(limit: limits.maximumUnsent), eventLoop: channel.eventLoop)
+        let shared = NIOLoopBound(
+            (unsent: UnsentBytes(limit: limits.maximumUnsent), progress: progress), eventLoop: channel.eventLoop)
         let operations = channel.pipeline.syncOperations
         let halfClosed = HalfClosedStreamHandler()
         try operations.addHandler(halfClosed)
@@ -68,7 +70,8 @@ final class HTTP2Connection: Sendable {
                 try operations.addHandlers([EndStreamHandler(), HTTP2FramePayloadToHTTPServerCodec()])
                 try operations.addHandler(
                     AnswerPaceHandler(
-                        timeout: limits.answerTimeout, unsent: unsent.value, activity: nil, carrier: carrier))
+                        timeout: limits.answerTimeout, unsent: shared.value.unsent, progress: shared.value.progress,
+                        isStream: true, carrier: carrier))
                 try operations.addHandlers(http1.configuration.additionalChannelHandlers())
                 try operations.addHandler(
                     HTTPConnectionStateHandler(

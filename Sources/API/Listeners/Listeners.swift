@@ -35,7 +35,7 @@ package struct Listeners: Sendable {
     let policy: CurrentPolicy
     /// Those of the start: a channel's limits stay as they are.
     let limits: RequestPolicy
-    /// Whether connections are limited by address and certificate.
+    /// Whether connections are limited by address, network and certificate.
     let rateLimiting: RateLimiting
     let count: CountCall
     let open: OpenChannels
@@ -95,7 +95,7 @@ package struct Listeners: Sendable {
         let router = publicRouter(
             certificates: certificates, providers: providers, tokens: tokens, webhooks: webhooks,
             sharedSignals: sharedSignals, discovery: discovery, metadata: metadata)
-        let gate = gate("public", limits)
+        let gate = gate(.public, limits)
         let fastPath = FastPath(tokens, face: face)
         return application(router, at: address, gate, onRunning: onRunning) { responder in
             TLSListenerChannel(
@@ -127,7 +127,7 @@ package struct Listeners: Sendable {
                 operations: herald, calls: HeraldCalls { try await routes.respond(to: $0, context: $1) },
                 limits: limits, face: face))
         let fastPath = FastPath(sessions, tokens, authenticate: authenticate, face: face)
-        let gate = gate("client", limits)
+        let gate = gate(.client, limits)
         return application(router, at: address, gate, onRunning: onRunning) { responder in
             TLSListenerChannel(
                 tls: tls, clients: clients, gate: gate, maximumStreams: limits.clientStreams, face: face,
@@ -146,7 +146,7 @@ package struct Listeners: Sendable {
         var limits = limits
         limits.proxiedNetworks = []
         limits.maximumConnections = min(Self.opsConnections, limits.maximumConnections)
-        let gate = gate("ops", limits)
+        let gate = gate(.ops, limits)
         return application(router, at: address, gate, onRunning: onRunning) { responder -> any ServerChildChannel in
             guard let tls else { return PlainListenerChannel(gate: gate, face: face, responder: responder) }
             return TLSListenerChannel(
@@ -158,18 +158,18 @@ package struct Listeners: Sendable {
     /// Probes have a number of connections of their own, however full the other listeners are.
     package static let opsConnections = 128
 
-    private func gate(_ name: String, _ limits: RequestPolicy) -> ListenerGate {
+    /// What stands before a listener. No other way leads to one, so that its limits hold on all.
+    func gate(_ name: ListenerName, _ limits: RequestPolicy) -> ListenerGate {
         let isLimited = rateLimiting == .on
         return ListenerGate(
             limits: limits, open: open,
             accepted: ListenerConnections(
-                name: name,
+                name: name.rawValue,
                 limits: .init(
-                    total: limits.maximumConnections,
-                    perAddress: isLimited ? limits.connectionsPerAddress : .max,
+                    total: limits.maximumConnections, networks: isLimited ? limits.connectionsPerSender : .none,
                     perCertificate: isLimited ? limits.connectionsPerCertificate : .max),
                 logger: logger),
-            handshakes: Handshakes(listener: name, logger: logger))
+            handshakes: Handshakes(listener: name.rawValue, logger: logger))
     }
 
     private func application<Context: RequestContext>(

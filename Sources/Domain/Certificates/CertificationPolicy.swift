@@ -33,4 +33,9 @@ package struct CertificationPolicy: Sendable, Equatable {
     package var captchaSecretFile = ""
 
     package init() {}
+
+    /// Certificates per hour for one sender.
+    package var perHourPerSender: NetworkLimits {
+        NetworkLimits(perAddress: perHourPerAddress, per56: perHourPer56, per48: perHourPer48)
+    }
 }

@@ -103,10 +103,8 @@ package struct SendTarget: Sendable {
 package enum RequesterNetwork {
     /// The network of a limit's key: an IPv4 address, or the decimal bytes of an IPv6 prefix with its length.
     package static func key(ofAddress key: String) -> String {
-        let halves = key.split(separator: "/", maxSplits: 1)
-        let parts = (halves.first ?? "").split(separator: ".")
-        if halves.count == 2, parts.count >= 6 { return parts[..<6].joined(separator: ".") + "/48" }
-        if halves.count == 1, parts.count == 4 { return parts[..<3].joined(separator: ".") + "/24" }
-        return key
+        if let network = SenderNetworks(key).bits48 { return network }
+        let parts = key.split(separator: ".")
+        return parts.count == 4 && !key.contains("/") ? parts[..<3].joined(separator: ".") + "/24" : key
     }
 }

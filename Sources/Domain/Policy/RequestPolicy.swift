@@ -18,6 +18,10 @@ package struct RequestPolicy: Sendable, Equatable {
     package var maximumConnections = 16_384
     /// Of these, from one address (/32 of IPv4, /64 of IPv6).
     package var connectionsPerAddress = 1024
+    /// Of these, from one IPv6 network of /56.
+    package var connectionsPer56 = 2048
+    /// Of these, from one IPv6 network of /48.
+    package var connectionsPer48 = 4096
     /// Of these, with one client certificate.
     package var connectionsPerCertificate = 16
     /// Concurrent requests on one HTTP/2 connection to the public listener.
@@ -50,6 +54,11 @@ package struct RequestPolicy: Sendable, Equatable {
     package var proxiedNetworks: [AddressNetwork] = []
 
     package init() {}
+
+    /// Open connections on one listener, for one sender.
+    package var connectionsPerSender: NetworkLimits {
+        NetworkLimits(perAddress: connectionsPerAddress, per56: connectionsPer56, per48: connectionsPer48)
+    }
 }
 
 /// The oldest version of TLS that a listener speaks.

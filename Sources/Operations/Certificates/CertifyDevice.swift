@@ -111,11 +111,7 @@ package struct CertifyDevice: Sendable {
     ///
     /// - Throws: `Refusal` `rate_limited`.
     private func count(_ address: String, _ rules: CertificationPolicy, in transaction: any Transaction) throws {
-        var limits = [(address, rules.perHourPerAddress)]
-        if let wider = LimitedNetwork.wider(than: address) {
-            limits += [(wider.bits56, rules.perHourPer56), (wider.bits48, rules.perHourPer48)]
-        }
-        for (key, count) in limits {
+        for (key, count) in rules.perHourPerSender.counted(address) {
             try RateRepository(transaction).count(
                 "certify", from: key, keys: context.keys.personal, limit: RateLimit(count: count, per: 3600))
         }

@@ -14,6 +14,8 @@ extension PolicyArea {
                 .time("idle_timeout", \.requests.idleTimeout, 1...3600),
                 .whole("maximum_connections", \.requests.maximumConnections, 1...1_000_000),
                 .whole("connections_per_address", \.requests.connectionsPerAddress, 1...1_000_000),
+                .whole("connections_per_56", \.requests.connectionsPer56, 1...1_000_000),
+                .whole("connections_per_48", \.requests.connectionsPer48, 1...1_000_000),
                 .whole("connections_per_certificate", \.requests.connectionsPerCertificate, 1...1_000_000),
                 .whole("public_streams", \.requests.publicStreams, 1...1000),
                 .whole("client_streams", \.requests.clientStreams, 1...1000),

@@ -9,7 +9,8 @@ struct ListenerTests {
     func proxied() async throws {
         let service = try await RunningService(
             policies: [
-                "requests.yaml": "handshake_timeout: 2s\nproxied_networks: [127.0.0.1/32]\n",
+                "requests.yaml": "handshake_timeout: 2s\nproxied_networks: [127.0.0.1/32]\n"
+                    + "connections_per_56: 6\nconnections_per_48: 8\n",
                 "certification.yaml": "per_hour_per_address: 2\n",
             ], arguments: ["--limits", "on"])
         try await expectScript("proxied.py", service.clientArguments)
@@ -143,7 +144,9 @@ struct ListenerTests {
             ])
     }
 
-    @Test("let idle connections of an address, of a certificate and of all give way, and stand apart from the probes'")
+    @Test(
+        "let connections that are idle or stand still give way, of an address, a certificate and of all, but no probe"
+    )
     func crowding() async throws {
         let service = try await RunningService(
             policies: [

@@ -49,14 +49,17 @@ struct CertificateLineageTests {
 }
 
 @Suite("The networks that limits count")
-struct LimitedNetworkTests {
+struct SenderNetworksTests {
+    private static let limits = NetworkLimits(perAddress: 1, per56: 2, per48: 3)
+
     @Test("around an IPv6 network of /64 are its /56 and its /48; an IPv4 address has none")
-    func wider() throws {
-        let networks = try #require(LimitedNetwork.wider(than: "32.1.13.184.0.1.2.3/64"))
-        #expect(networks.bits56 == "32.1.13.184.0.1.2/56")
-        #expect(networks.bits48 == "32.1.13.184.0.1/48")
+    func wider() {
+        let counted = Self.limits.counted("32.1.13.184.0.1.2.3/64")
+        #expect(counted.map(\.key) == ["32.1.13.184.0.1.2.3/64", "32.1.13.184.0.1.2/56", "32.1.13.184.0.1/48"])
+        #expect(counted.map(\.limit) == [1, 2, 3])
         for key in ["192.0.2.1", "local", "", "/64", "1.2.3/64", "32.1.13.184.0.1.2.3/56"] {
-            #expect(LimitedNetwork.wider(than: key) == nil, "\(key)")
+            let counted = Self.limits.counted(key)
+            #expect(counted.map(\.key) == [key] && counted.map(\.limit) == [1], "\(key)")
         }
     }
 }

@@ -7,8 +7,13 @@ struct ConnectionCensusTests {
     private typealias Census = ConnectionCensus<Int>
     private static let second: UInt64 = 1_000_000_000
 
-    private func census(total: Int = 100, perAddress: Int = 3, perCertificate: Int = 2) -> Census {
-        Census(limits: .init(total: total, perAddress: perAddress, perCertificate: perCertificate))
+    private func census(
+        total: Int = 100, perAddress: Int = 3, per56: Int = 100, per48: Int = 100, perCertificate: Int = 2
+    ) -> Census {
+        Census(
+            limits: .init(
+                total: total, networks: NetworkLimits(perAddress: perAddress, per56: per56, per48: per48),
+                perCertificate: perCertificate))
     }
 
     @Test("of one address: the one that is idle for longest gives way to a new one")
@@ -42,6 +47,46 @@ struct ConnectionCensusTests {
         census.remove(2)
         #expect(census.count == 2)
         #expect(census.insert(5, from: "a", now: 9) { _ in .busy } == .taken(inPlaceOf: nil))
+    }
+
+    @Test("of one /56 or /48 count together: who is idle for longest in the network that is full gives way")
+    func networks() {
+        var census = census(per56: 4, per48: 6)
+        func activity(_ id: Int) -> Census.Activity { .idle(since: UInt64(100 - id)) }
+        for id in 1...4 {
+            let address = "32.1.13.184.0.1.2.\(id)/64"
+            #expect(census.insert(id, from: address, now: 200, activity: activity) == .taken(inPlaceOf: nil))
+        }
+        let neighbour = census.insert(5, from: "32.1.13.184.0.1.2.77/64", now: 200, activity: activity)
+        #expect(neighbour == .taken(inPlaceOf: 4))
+        // Who gave way is in none of the networks any more.
+        for id in 6...7 {
+            let address = "32.1.13.184.0.1.\(id).0/64"
+            #expect(census.insert(id, from: address, now: 200, activity: activity) == .taken(inPlaceOf: nil))
+        }
+        #expect(census.insert(8, from: "32.1.13.184.0.1.8.0/64", now: 200, activity: activity) == .taken(inPlaceOf: 7))
+        #expect(census.insert(9, from: "32.1.13.184.0.1.9.0/64", now: 200) { _ in .busy } == .refused)
+        #expect(census.insert(10, from: "32.1.13.184.0.2.9.0/64", now: 200) { _ in .busy } == .taken(inPlaceOf: nil))
+        #expect(census.insert(11, from: "192.0.2.1", now: 200) { _ in .busy } == .taken(inPlaceOf: nil))
+    }
+
+    @Test("whose peers keep the service waiting for two seconds give way like idle ones, and no sooner")
+    func waiting() {
+        var census = census(perAddress: 2)
+        let now = 100 * Self.second
+        var activities: [Int: Census.Activity] = [
+            1: .waiting(since: now - 2 * Self.second + 1), 2: .busy, 3: .waiting(since: now - 3 * Self.second),
+        ]
+        for id in 1...2 { _ = census.insert(id, from: "a", now: now) { activities[$0] ?? .busy } }
+        #expect(census.insert(4, from: "a", now: now) { activities[$0] ?? .busy } == .refused)
+        // A look that found nobody is not repeated at once.
+        activities[2] = .idle(since: 1)
+        #expect(census.insert(4, from: "a", now: now + 1) { activities[$0] ?? .busy } == .refused)
+        activities[2] = .busy
+        let later = now + Self.second
+        #expect(census.insert(4, from: "a", now: later) { activities[$0] ?? .busy } == .taken(inPlaceOf: 1))
+        _ = census.insert(3, from: "b", now: now) { activities[$0] ?? .busy }
+        #expect(census.makeRoom(now: now) { activities[$0] ?? .busy } == 3)
     }
 
     @Test("count for an address from when a proxy says it")

@@ -21,7 +21,7 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private let idleTimeout: TimeAmount
     private let pingTimeout: TimeAmount
-    private let activity: ConnectionActivity
+    private let progress: ConnectionProgress
     private var stage = Stage.open
     private var streams: Set<HTTP2StreamID> = []
     private var last = HTTP2StreamID.rootStream
@@ -33,15 +33,14 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// Streams beyond the number of those that are allowed, and malformed ones, over the life of a connection.
     private static let patience = 1000
 
-    init(idleTimeout: TimeAmount, pingTimeout: TimeAmount, activity: ConnectionActivity) {
+    init(idleTimeout: TimeAmount, pingTimeout: TimeAmount, progress: ConnectionProgress) {
         self.idleTimeout = idleTimeout
         self.pingTimeout = pingTimeout
-        self.activity = activity
+        self.progress = progress
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        activity.begin()
         waitForStreams()
     }
 
@@ -73,9 +72,9 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
         switch event {
         case is ChannelShouldQuiesceEvent, is LastAnswer: leave()
         case is GiveWay:
-            // What the peer sends now was seen by nobody: it may send it again elsewhere.
-            guard streams.isEmpty else { break }
-            end(.noError)
+            guard progress.givesWay() else { break }
+            // Without streams, what the peer sends now was seen by nobody: it may send it again elsewhere.
+            end(streams.isEmpty ? .noError : .enhanceYourCalm)
         case is AnswersNotTaken: end(.enhanceYourCalm)
         case ChannelEvent.inputClosed: context.close(promise: nil)
         default: break
@@ -124,15 +123,14 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
             timer?.cancel()
             timer = nil
         }
-        activity.work()
-        streams.insert(stream)
+        if streams.insert(stream).inserted { progress.begin() }
         last = max(last, stream)
     }
 
     private func closed(_ stream: HTTP2StreamID) {
-        streams.remove(stream)
+        guard streams.remove(stream) != nil else { return }
+        progress.end()
         guard streams.isEmpty else { return }
-        activity.rest()
         waitForStreams()
         closeIfDone()
     }

@@ -1,0 +1,43 @@
+/// The networks by which limits count a sender. A customer of an internet provider gets an IPv6 prefix of /56 or
+/// /48, which contains 256 or 65,536 networks of /64. A limit by /64 alone bounds nobody.
+package struct SenderNetworks: Sendable {
+    /// An IPv4 address, an IPv6 network of /64 with its eight bytes in decimal, as in `32.1.13.184.0.1.2.3/64`, or
+    /// another word for where a sender is.
+    package let address: String
+    /// The network of /56 around it; `nil` if there is none.
+    package let bits56: String?
+    /// The network of /48 around it; `nil` if there is none.
+    package let bits48: String?
+
+    /// - Parameter address: a limit's key for a sender's address.
+    package init(_ address: String) {
+        self.address = address
+        let bytes = address.dropLast(3).split(separator: ".", omittingEmptySubsequences: false)
+        let isIPv6 = address.hasSuffix("/64") && bytes.count == 8
+        bits56 = isIPv6 ? bytes.prefix(7).joined(separator: ".") + "/56" : nil
+        bits48 = isIPv6 ? bytes.prefix(6).joined(separator: ".") + "/48" : nil
+    }
+}
+
+/// The most of one thing for a sender: for its address, and for the networks around that.
+package struct NetworkLimits: Sendable, Equatable {
+    package let perAddress: Int
+    package let per56: Int
+    package let per48: Int
+
+    package init(perAddress: Int, per56: Int, per48: Int) {
+        (self.perAddress, self.per56, self.per48) = (perAddress, per56, per48)
+    }
+
+    /// Where nothing is limited.
+    package static let none = NetworkLimits(perAddress: .max, per56: .max, per48: .max)
+
+    /// The keys under which a sender counts, each with its limit. The first is the narrowest.
+    ///
+    /// - Parameter address: a limit's key for the sender's address.
+    package func counted(_ address: String) -> [(key: String, limit: Int)] {
+        let networks = SenderNetworks(address)
+        let counted = [(networks.address, perAddress), (networks.bits56, per56), (networks.bits48, per48)]
+        return counted.compactMap { key, limit in key.map { ($0, limit) } }
+    }
+}
