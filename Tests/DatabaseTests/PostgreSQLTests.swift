@@ -226,6 +226,39 @@ import Testing
         }
     }
 
+    @Test("What is asked ahead costs one wait, and is asked again behind a write")
+    func ahead() async throws {
+        try await withTemporaryDirectory { directory in
+            let address = try PostgreSQLCluster.shared.address(of: directory.lastPathComponent)
+            let store = PostgreSQLDatabase(try PostgreSQLAddress(address))
+            try await store.migrate([Self.accounts])
+            let question = "SELECT balance FROM accounts WHERE id = $1"
+            @Sendable func ask(_ transaction: any Transaction) throws -> [Row?] {
+                try (1...40).map { try transaction.first(question, [.integer($0)]) }
+            }
+            var before = store.exchanges
+            let (first, second) = try await store.read { transaction in
+                let first = try transaction.together(ask)
+                return (first, try ask(transaction))
+            }
+            // Both parts of it, and the end.
+            #expect(store.exchanges == before + 3)
+            #expect(first == second && first.prefix(3) == [Row([100]), Row([100]), nil])
+            before = store.exchanges
+            let changed = try await store.write { transaction in
+                try transaction.ahead { _ = try ask($0) }
+                try transaction.enqueue("UPDATE accounts SET balance = 7 WHERE id = $1", [1])
+                return try transaction.first(question, [1])
+            }
+            #expect(changed == Row([7]))
+            #expect(store.exchanges == before + 4)
+            await #expect(throws: StoreError.statement(reason: "")) {
+                try await store.write { try $0.ahead { try $0.execute("DELETE FROM accounts") } }
+            }
+            try await store.close()
+        }
+    }
+
     @Test("A statement has one plan, made once")
     func plans() async throws {
         try await withStore(.postgresql) { store async throws in

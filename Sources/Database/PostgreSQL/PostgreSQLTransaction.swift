@@ -14,6 +14,8 @@ final class PostgreSQLTransaction: Transaction {
     /// How many entries of the change log it wrote.
     private var changes: Int64 = 0
     private var later: [PostgreSQLConnection.Part] = []
+    /// What was asked ahead, as long as nothing is written.
+    private var known: [Question: [Row]] = [:]
     /// Why a statement failed: it ends the transaction on the server too.
     private(set) var failure: PostgreSQLFailure?
 
@@ -88,7 +90,7 @@ final class PostgreSQLTransaction: Transaction {
     /// Begins alone. That it failed is told by the next statement, and by the end of the body.
     private func begin() {
         do throws(PostgreSQLFailure) {
-            _ = try exchange(nil)
+            _ = try exchange([])
         } catch {
             failure = error
         }
@@ -98,11 +100,11 @@ final class PostgreSQLTransaction: Transaction {
     func commit() throws(PostgreSQLFailure) {
         guard hasBegun || !later.isEmpty, !hasCommitted, kind != .statement else { return }
         guard kind.isWriting else {
-            _ = try exchange(.command("COMMIT"))
+            _ = try exchange([.command("COMMIT")])
             return
         }
         connection.forgetWarnings()
-        try requireCommitted(try exchange(.commit).command)
+        try requireCommitted(try exchange([.commit]).command)
     }
 
     /// Carries out statements and commits, all in one exchange.
@@ -155,7 +157,30 @@ final class PostgreSQLTransaction: Transaction {
         if hasBegun, !hasCommitted, kind != .statement { _ = try connection.command("ROLLBACK") }
     }
 
+    /// Under `READ COMMITTED` each statement has a snapshot of its own, and an answer of before is none.
+    func ahead(_ body: (any Transaction) throws -> Void) throws {
+        guard kind == .read || kind == .write else { return }
+        if let failure { throw failure.error }
+        let list = StatementsAhead(now: moment ?? .distantPast)
+        try body(list)
+        let questions = list.questions.filter { known[$0] == nil }
+        for start in stride(from: 0, to: questions.count, by: Self.mostLater) {
+            let some = questions[start..<min(start + Self.mostLater, questions.count)]
+            var answers: [Result<[Row], StoreError>] = []
+            _ = try perform(some.map { .statement($0.sql, $0.arguments) }) { answers.append(Self.rows(of: $0)) }
+            for (question, answer) in zip(some, answers) {
+                do throws(StoreError) {
+                    known[question] = try answer.get()
+                } catch {
+                    failure = .refused(error)
+                    throw error
+                }
+            }
+        }
+    }
+
     func query(_ sql: String, _ arguments: [Value]) throws -> [Row] {
+        if let rows = try answer(to: sql, arguments) { return rows }
         let result = try perform(sql, arguments)
         var rows: [Row] = []
         rows.reserveCapacity(result.count)
@@ -166,18 +191,29 @@ final class PostgreSQLTransaction: Transaction {
     }
 
     func first(_ sql: String, _ arguments: [Value]) throws -> Row? {
+        if let rows = try answer(to: sql, arguments) { return rows.first }
         let result = try perform(sql, arguments)
         return result.count > 0 ? try row(0, of: result) : nil
     }
 
     @discardableResult func execute(_ sql: String, _ arguments: [Value]) throws -> Int {
-        try perform(sql, arguments).changedRows
+        known = [:]
+        return try perform(sql, arguments).changedRows
     }
 
     func enqueue(_ sql: String, _ arguments: [Value]) throws {
         if let failure { throw failure.error }
+        known = [:]
         later.append(.statement(sql, arguments))
-        if later.count >= Self.mostLater { _ = try perform(nil) }
+        if later.count >= Self.mostLater { _ = try perform([]) }
+    }
+
+    /// What is known of a statement that is asked now; one that may write ends all knowledge.
+    private func answer(to sql: String, _ arguments: [Value]) throws -> [Row]? {
+        if let failure { throw failure.error }
+        if known.isEmpty { return nil }
+        if !sql.hasPrefix("SELECT") { known = [:] }
+        return known[Question(sql: sql, arguments: arguments)]
     }
 
     func appendChange(kind: Int, key: [UInt8]) throws {
@@ -188,21 +224,27 @@ final class PostgreSQLTransaction: Transaction {
     }
 
     private func perform(_ sql: String, _ arguments: [Value]) throws(StoreError) -> PostgreSQLResult {
-        try perform(.statement(sql, arguments))
+        try perform([.statement(sql, arguments)])
     }
 
-    private func perform(_ part: PostgreSQLConnection.Part?) throws(StoreError) -> PostgreSQLResult {
+    private func perform(
+        _ parts: [PostgreSQLConnection.Part], _ inspect: (borrowing PostgreSQLResult) -> Void = { _ in }
+    ) throws(StoreError) -> PostgreSQLResult {
         if let failure { throw failure.error }
         do {
-            return try exchange(part)
+            return try exchange(parts, inspect)
         } catch {
             failure = error
             throw error.error
         }
     }
 
-    /// Sends what is due, with a last part, and gives the answer to the last of all.
-    private func exchange(_ last: PostgreSQLConnection.Part?) throws(PostgreSQLFailure) -> PostgreSQLResult {
+    /// Sends what is due, with some parts behind it, and gives the answer to the last of all.
+    ///
+    /// - Parameter inspect: is shown the answer to each of the parts.
+    private func exchange(
+        _ last: [PostgreSQLConnection.Part], _ inspect: (borrowing PostgreSQLResult) -> Void = { _ in }
+    ) throws(PostgreSQLFailure) -> PostgreSQLResult {
         var (parts, clock) = ([PostgreSQLConnection.Part](), Int?.none)
         if !hasBegun {
             parts = kind.begin.map { .command($0) }
@@ -212,11 +254,13 @@ final class PostgreSQLTransaction: Transaction {
             }
         }
         parts += later
-        if let last { parts.append(last) }
+        let before = parts.count
+        parts += last
         later = []
         hasBegun = true
         var moment = moment
         let answer = try connection.exchange(parts, isWriting: kind.isWriting) { index, result in
+            if index >= before { inspect(result) }
             guard index == clock, let microseconds = try? result.row(0).integer(0) else { return }
             moment = Date(timeIntervalSince1970: Double(microseconds) / 1_000_000).inMilliseconds
         }

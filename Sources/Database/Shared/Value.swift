@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a column holds or a parameter is given.
-package enum Value: Sendable, Equatable {
+package enum Value: Sendable, Hashable {
     case null
     /// `BIGINT` or `INTEGER`; a truth value is 0 or 1.
     case integer(Int64)
