@@ -66,7 +66,7 @@ struct ConnectionLimitTests {
             try channel.pipeline.syncOperations.addHandler(
                 AnswerPaceHandler(
                     timeout: 20, unsent: UnsentBytes(limit: 1 << 20), progress: ConnectionProgress(activity),
-                    isStream: false))
+                    isStream: false, carrier: ResponseCarrier(.roomy, on: channel)))
             channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
         }
 

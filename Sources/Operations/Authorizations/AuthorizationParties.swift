@@ -1,5 +1,6 @@
 import Database
 import Domain
+import Foundation
 import Repositories
 
 /// The verification of both sides of an authorization. Only this type decides who may take part.
@@ -39,8 +40,12 @@ struct AuthorizationParties {
 
     /// The ban that keeps a user from messaging; `nil` if there is none.
     func ban(of user: UserID) throws -> BanEntry? {
-        BanEntry.activeBan(
-            among: try BanRepository(transaction).holdsInForce(on: user), for: .messaging, at: transaction.now)
+        Self.ban(among: try BanRepository(transaction).holdsInForce(on: user), at: transaction.now)
+    }
+
+    /// The one of some entries in force that keeps a user from messaging.
+    static func ban(among entries: [BanEntry], at now: Date) -> BanEntry? {
+        BanEntry.activeBan(among: entries, for: .messaging, at: now)
     }
 
     /// Refuses a caller who may not take part.

@@ -18,7 +18,9 @@ package struct AcknowledgeMessages: Sendable {
     package func callAsFunction(
         delivered: Int64?, read: Int64?, in stream: String, for session: Session
     ) async throws -> (delivered: Int64, read: Int64) {
-        try await store.write(for: session, by: context) { transaction, holder, events in
+        try await store.write(
+            for: session, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+        ) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let found = try access.require(.acknowledge, stream)
             guard let member = found.member else { throw MessageStreamAccess.unknown }

@@ -43,7 +43,9 @@ package struct AppendMessage: Sendable {
     package func callAsFunction(
         _ request: Request, to stream: String, for session: Session
     ) async throws -> StreamMessage {
-        try await store.write(for: session, by: context) { transaction, holder, events in
+        try await store.write(
+            for: session, by: context, ahead: lookAhead(request, in: stream, of: session)
+        ) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let found = try access.require(.append, stream)
             let key = try access.key(found.stream.id)
@@ -58,21 +60,42 @@ package struct AppendMessage: Sendable {
                 return head.thread ?? head.id
             }
             let text = request.body.json.jsonText
-            try requireRoom(for: Int64(text.utf8.count), of: holder.user.id, in: transaction)
+            let stored = try StreamUserRepository(transaction).storedBytes(of: holder.user.id)
+            try requireRoom(for: Int64(text.utf8.count), beside: stored)
             let sealed = try key.seal(text, in: .messageBody, of: request.id)
             let size = max(StreamMessage.smallestSize, Int64(sealed.count))
+            try requireRoom(for: size, beside: stored)
+            // All is read now: what is written goes out with the commit.
+            let members = StreamMemberRepository(transaction)
+            let (readers, pushed) = try (
+                members.present(in: found.stream.id), members.pushed(in: found.stream.id, besides: holder.user.id)
+            )
             guard
-                let number = try MessageStreamRepository(transaction).takeNumber(found.stream.id, at: transaction.now)
+                let number = try MessageStreamRepository(transaction).takeNumber(
+                    of: found.stream, at: transaction.now)
             else { throw MessageStreamAccess.unknown }
             if found.stream.kind == .call { try requireTurn(number, found.stream, holder.user.id, transaction.now) }
             let message = StreamMessage(
                 streamID: found.stream.id, sequence: number, id: request.id, senderID: holder.user.id,
                 sentAt: transaction.now, inReplyTo: request.inReplyTo, thread: thread, size: size, sealedBody: sealed)
             try messages.insert(message)
-            try follow(message, found, access, &events)
-            try PushMessages(context).queue(message, in: transaction, &events)
-            try countStored(size, of: holder.user.id, in: transaction)
+            try follow(message, found, access, readers, &events)
+            try PushMessages(context).queue(message, to: pushed, in: transaction, &events)
+            // Comes last: the sender's row is locked among those of the members, in their order.
+            try StreamUserRepository(transaction).add(bytes: size, of: holder.user.id)
             return message
+        }
+    }
+
+    private func lookAhead(_ request: Request, in stream: String, of session: Session) -> SessionStore.Ahead {
+        let keys = context.keys.personal
+        return MessageStreamAccess.lookAhead(stream, of: session) { id, transaction in
+            _ = try StreamKeyRepository(transaction, keys: keys).find(id)
+            for message in [request.id, request.inReplyTo] {
+                if let message { _ = try StreamMessageRepository(transaction).find(message, in: id) }
+            }
+            _ = try StreamUserRepository(transaction).storedBytes(of: session.userID)
+            _ = try StreamMemberRepository(transaction).pushed(in: id, besides: session.userID)
         }
     }
 
@@ -106,27 +129,20 @@ package struct AppendMessage: Sendable {
 
     private var full: Refusal { MessageStreamAccess.full("Your messages take \(limit) bytes: delete some first.") }
 
-    /// Refuses before the work what is too much in any case. The row is not locked yet, so it is no decision.
-    private func requireRoom(for size: Int64, of user: UserID, in transaction: any Transaction) throws {
-        let stored = try StreamUserRepository(transaction).storedBytes(of: user)
+    /// Nobody else changes the user's row between this look and the commit.
+    private func requireRoom(for size: Int64, beside stored: Int64) throws {
         guard stored <= limit - max(StreamMessage.smallestSize, size) else { throw full }
-    }
-
-    /// Comes last: the sender's row is locked among those of the members, in their order.
-    private func countStored(_ size: Int64, of user: UserID, in transaction: any Transaction) throws {
-        guard try StreamUserRepository(transaction).count(bytes: size, of: user).bytes <= limit else { throw full }
     }
 
     /// Tells the members. A sender who has read everything else has read this, too.
     private func follow(
         _ message: StreamMessage, _ found: MessageStreamAccess.Found, _ access: MessageStreamAccess,
-        _ events: inout RecordedEvents
+        _ readers: [UserID], _ events: inout RecordedEvents
     ) throws {
-        let members = StreamMemberRepository(access.transaction)
         if let sender = found.member, sender.readThrough == message.sequence - 1 {
-            try members.setReceipts(
+            try StreamMemberRepository(access.transaction).setReceipts(
                 (message.sequence, message.sequence), of: sender.userID, in: message.streamID)
         }
-        try access.note(.newMessage, message.streamID, for: try members.present(in: message.streamID), &events)
+        try access.note(.newMessage, message.streamID, for: readers, &events)
     }
 }

@@ -17,7 +17,9 @@ package struct ChangeStreamMembers: Sendable {
     /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `rate_limited`, `unavailable`. `conflict` if there
     ///   are 25 members, or no authorization between the two.
     package func add(_ name: String, to stream: String, for session: Session) async throws {
-        try await store.write(for: session, by: context) { transaction, holder, events in
+        try await store.write(
+            for: session, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+        ) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let found = try access.require(.addMember, stream)
             let other = try UserID(name[...]).flatMap { try UserRepository(transaction).find($0) }
@@ -47,7 +49,9 @@ package struct ChangeStreamMembers: Sendable {
     ///
     /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `conflict`, `rate_limited`, `unavailable`.
     package func remove(_ name: String, from stream: String, for session: Session) async throws {
-        try await store.write(for: session, by: context) { transaction, holder, events in
+        try await store.write(
+            for: session, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+        ) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let id = UserID(name[...])
             let found = try access.require(id == holder.user.id ? .leave : .removeMember, stream)

@@ -31,7 +31,9 @@ package struct ChangeStreamMetadata: Sendable {
     ///
     /// - Throws: `Refusal` `malformed_request`, `not_found`, `user_banned`, `not_verified`, `conflict`, `rate_limited`.
     package func share(_ change: Change, in stream: String, for session: Session) async throws -> JSONValue {
-        try await store.write(for: session, by: context) { transaction, holder, events in
+        try await store.write(
+            for: session, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+        ) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let id = try access.require(.changeMetadata, stream).stream.id
             let (key, streams) = (try access.key(id), MessageStreamRepository(transaction))
@@ -48,7 +50,9 @@ package struct ChangeStreamMetadata: Sendable {
     /// - Throws: `Refusal` `malformed_request`, `not_found`, `conflict`, `rate_limited`, `unavailable`.
     package func keep(_ change: Change, in stream: String, for session: Session) async throws -> JSONValue {
         let keys = context.keys.personal
-        return try await store.write(for: session, by: context) { transaction, holder, events in
+        return try await store.write(
+            for: session, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+        ) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let id = try access.require(.acknowledge, stream).stream.id
             let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(
@@ -65,7 +69,12 @@ package struct ChangeStreamMetadata: Sendable {
     static func shared(
         _ stream: MessageStreamID, _ key: StreamKey, in transaction: any Transaction
     ) throws -> StreamMetadata {
-        guard let sealed = try MessageStreamRepository(transaction).sealed(of: stream).metadata else { return .empty }
+        try shared(try MessageStreamRepository(transaction).sealed(of: stream).metadata, key)
+    }
+
+    /// Opens what all members see.
+    static func shared(_ sealed: [UInt8]?, _ key: StreamKey) throws -> StreamMetadata {
+        guard let sealed else { return .empty }
         return StreamMetadata(
             stored: try StrictJSON.parse(Array(try key.open(sealed, in: .streamMetadata).utf8)))
     }
@@ -73,9 +82,18 @@ package struct ChangeStreamMetadata: Sendable {
     static func kept(
         _ stream: MessageStreamID, of user: UserID, _ keys: PersonalKeys, in transaction: any Transaction
     ) throws -> StreamMetadata {
-        guard let sealed = try StreamMemberRepository(transaction).metadata(of: user, in: stream),
-            let key = try DataKeyRepository(transaction, keys: keys).find(user)
-        else { return .empty }
+        try kept(try StreamMemberRepository(transaction).metadata(of: user, in: stream), stream) {
+            try DataKeyRepository(transaction, keys: keys).find(user)
+        }
+    }
+
+    /// Opens what a user alone sees.
+    ///
+    /// - Parameter key: finds the user's own; it is asked for where there is something to open.
+    static func kept(
+        _ sealed: [UInt8]?, _ stream: MessageStreamID, key: () throws -> DataKey?
+    ) throws -> StreamMetadata {
+        guard let sealed, let key = try key() else { return .empty }
         return StreamMetadata(
             stored: try StrictJSON.parse(Array(try key.open(sealed, in: .memberMetadata, of: stream).utf8)))
     }

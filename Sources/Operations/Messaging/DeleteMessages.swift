@@ -16,7 +16,9 @@ package struct DeleteMessages: Sendable {
     ///
     /// - Throws: `Refusal` `not_found`, also for a member who did not open the conversation, `conflict`, `unavailable`.
     package func delete(_ stream: String, for session: Session) async throws {
-        try await store.write(for: session, by: context) { transaction, holder, events in
+        try await store.write(
+            for: session, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+        ) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let found = try access.find(stream)
             let isOwn = found.stream.createdBy == holder.user.id || found.member != nil
@@ -36,7 +38,9 @@ package struct DeleteMessages: Sendable {
     /// - Throws: `Refusal` `not_found`, also for another's message unless the user opened the stream, `conflict`,
     ///   `unavailable`.
     package func delete(_ message: String, in stream: String, for session: Session) async throws {
-        try await store.write(for: session, by: context) { transaction, holder, events in
+        try await store.write(
+            for: session, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+        ) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let found = try access.find(stream)
             // The stream comes first: what a stranger learns does not depend on the message.

@@ -69,7 +69,12 @@ package struct ListMessageStreams: Sendable {
     ///
     /// - Throws: `Refusal` `unavailable`.
     package func callAsFunction(_ filter: Filter, for session: Session) async throws -> Page {
-        try await SessionStore(context).snapshot(for: session) { transaction, holder in
+        try await SessionStore(context).snapshot(
+            for: session,
+            ahead: {
+                if filter.kind != .forum { _ = try Self.entries(filter, of: session.userID, in: $0) }
+            }
+        ) { transaction, holder in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             return filter.kind == .forum ? try forums(filter, access) : try own(filter, access)
         }
@@ -81,27 +86,32 @@ package struct ListMessageStreams: Sendable {
     package func show(_ stream: String, to session: Session) async throws -> MessageStreamView {
         try await SessionStore(context).snapshot(for: session) { transaction, holder in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
-            var views = MessageStreamViews(access)
-            guard let view = try views.whole(try access.find(stream)) else {
-                throw MessageStreamAccess.unknown
-            }
+            guard let id = MessageStreamID(stream[...]) else { throw MessageStreamAccess.unknown }
+            var views = try MessageStreamViews(access, of: [id], whole: [id])
+            guard let view = try views.view(of: id, isWhole: true) else { throw MessageStreamAccess.unknown }
             return view
         }
     }
 
     private func own(_ filter: Filter, _ access: MessageStreamAccess) throws -> Page {
-        let entries = try StreamUserRepository(access.transaction).streams(
-            of: access.user.id, before: filter.cursor?.number ?? .max, limit: Self.pageSize)
-        var views = MessageStreamViews(access)
+        let entries = try Self.entries(filter, of: access.user.id, in: access.transaction)
+        var views = try MessageStreamViews(access, of: entries.map(\.stream))
         var shown: [MessageStreamView] = []
         for entry in entries {
-            guard let found = try access.find(entry.stream), filter.kind.map({ $0 == found.stream.kind }) ?? true,
-                let view = try views.view(found)
+            guard let found = views.find(entry.stream), filter.kind.map({ $0 == found.stream.kind }) ?? true,
+                let view = try views.view(of: entry.stream, isWhole: false)
             else { continue }
             shown.append(view)
         }
         let isFull = entries.count == Self.pageSize
         return Page(views: shown, cursor: isFull ? entries.last.map { Filter.text($0.sequence) } : nil)
+    }
+
+    private static func entries(
+        _ filter: Filter, of user: UserID, in transaction: any Transaction
+    ) throws -> [StreamUserRepository.Entry] {
+        try StreamUserRepository(transaction).streams(
+            of: user, before: filter.cursor?.number ?? .max, limit: pageSize)
     }
 
     private func forums(_ filter: Filter, _ access: MessageStreamAccess) throws -> Page {
@@ -110,10 +120,8 @@ package struct ListMessageStreams: Sendable {
         }
         let found = try MessageStreamRepository(access.transaction).forums(
             of: access.user.providerID, before: mark, limit: Self.pageSize)
-        var views = MessageStreamViews(access)
-        let shown = try found.compactMap {
-            try views.view(MessageStreamAccess.Found(stream: $0.stream, member: nil))
-        }
+        var views = try MessageStreamViews(access, of: found.map(\.stream.id))
+        let shown = try found.compactMap { try views.view(of: $0.stream.id, isWhole: false) }
         let last = found.count == Self.pageSize ? found.last : nil
         return Page(views: shown, cursor: last.map { Filter.text($0.changedAt.milliseconds, $0.stream.id) })
     }

@@ -45,6 +45,22 @@ struct MessageStreamAccess {
         return Found(stream: stream, member: try StreamMemberRepository(transaction).find(user.id, in: id))
     }
 
+    /// Asks ahead what every act of a user in a stream is decided from, but for what hangs on the time.
+    ///
+    /// - Parameter more: asks what this act is decided from besides.
+    static func lookAhead(
+        _ text: String, of session: Session,
+        _ more: @Sendable @escaping (MessageStreamID, any Transaction) throws -> Void = { _, _ in }
+    ) -> SessionStore.Ahead {
+        { transaction in
+            guard let stream = MessageStreamID(text[...]) else { return }
+            let members = StreamMemberRepository(transaction)
+            _ = try MessageStreamRepository(transaction).find(stream)
+            _ = try (members.find(session.userID, in: stream), members.list(of: stream))
+            try more(stream, transaction)
+        }
+    }
+
     /// Finds a stream to which the user may do something.
     ///
     /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `conflict`.
@@ -59,12 +75,26 @@ struct MessageStreamAccess {
     }
 
     func verdict(_ action: MessageStreamRule.Action, _ found: Found) throws -> MessageStreamRule.Verdict {
-        let (stream, parties) = (found.stream, parties(found.stream.kind))
+        let (kind, other) = (found.stream.kind, try partner(in: found))
+        return try transaction.together { transaction in
+            let parties = parties(kind, in: transaction)
+            let isBanned = try parties.ban(of: user.id) != nil
+            return rule(found, isBanned: isBanned, partner: try other.map { try state(of: $0, parties) }).verdict(
+                on: action)
+        }
+    }
+
+    /// What the verdict is made of, from what was found of the user and of the other side.
+    ///
+    /// - Parameter partner: `nil` where there is no other side.
+    func rule(_ found: Found, isBanned: Bool, partner: MessageStreamRule.Partner?) -> MessageStreamRule {
+        let stream = found.stream
+        let isAlone = stream.kind.isBetweenTwo && found.member != nil
         return MessageStreamRule(
             kind: stream.kind, isDeleted: stream.deletedAt != nil, membership: found.membership,
-            isCreator: stream.createdBy == user.id, isBanned: try parties.ban(of: user.id) != nil,
-            hasLevel: user.assurance >= parties.required, partner: try partner(found, parties)
-        ).verdict(on: action)
+            isCreator: stream.createdBy == user.id, isBanned: isBanned,
+            hasLevel: user.assurance >= parties(stream.kind).required,
+            partner: partner ?? (isAlone ? .notPermitted : .permitted))
     }
 
     /// Refuses a user who may not write in streams of a kind.
@@ -72,18 +102,28 @@ struct MessageStreamAccess {
     /// - Throws: `Refusal` `user_banned`, `not_verified`.
     func requireWriter(_ kind: MessageStream.Kind) throws { try parties(kind).requireCaller(user.id) }
 
-    func parties(_ kind: MessageStream.Kind) -> AuthorizationParties {
-        kind.isBetweenTwo
+    func parties(_ kind: MessageStream.Kind, in transaction: (any Transaction)? = nil) -> AuthorizationParties {
+        let transaction = transaction ?? self.transaction
+        return kind.isBetweenTwo
             ? AuthorizationParties(context.policy, in: transaction)
             : AuthorizationParties(required: context.policy[\.streams].requiredLevel, in: transaction)
     }
 
-    private func partner(_ found: Found, _ parties: AuthorizationParties) throws -> MessageStreamRule.Partner {
-        guard found.stream.kind.isBetweenTwo, found.member != nil else { return .permitted }
-        let others = try StreamMemberRepository(transaction).present(in: found.stream.id).filter { $0 != user.id }
-        guard let other = others.first, try parties.arePermitted(user.id, other), try parties.ban(of: other) == nil
-        else { return .notPermitted }
-        return try parties.isVerified(other) ? .permitted : .notVerified
+    /// The other one of a stream between two; `nil` elsewhere, and where there is none any more.
+    private func partner(in found: Found) throws -> UserID? {
+        guard found.stream.kind.isBetweenTwo, found.member != nil else { return nil }
+        return try StreamMemberRepository(transaction).present(in: found.stream.id).first { $0 != user.id }
+    }
+
+    /// Everything of the other side, whatever the first answers are: it is asked together.
+    private func state(of other: UserID, _ parties: AuthorizationParties) throws -> MessageStreamRule.Partner {
+        let (isPermitted, isBanned) = (try parties.arePermitted(user.id, other), try parties.ban(of: other) != nil)
+        let isVerified = try parties.isVerified(other)
+        return Self.partner(isPermitted: isPermitted, isBanned: isBanned, isVerified: isVerified)
+    }
+
+    static func partner(isPermitted: Bool, isBanned: Bool, isVerified: Bool) -> MessageStreamRule.Partner {
+        isPermitted && !isBanned ? isVerified ? .permitted : .notVerified : .notPermitted
     }
 
     private func refuse(_ verdict: MessageStreamRule.Verdict, _ kind: MessageStream.Kind) throws {
@@ -146,21 +186,25 @@ struct MessageStreamAccess {
 }
 
 extension SessionStore {
-    /// Writes in streams as ``act(for:_:)`` does, and counts it in a transaction of its own before: what is refused, and
-    /// what repeats and changes nothing, counts too.
+    /// Writes in streams as ``act(for:_:)`` does, and counts it in a transaction before: what is refused, and what
+    /// repeats and changes nothing, counts too.
     ///
     /// - Throws: `Refusal` `rate_limited`; what ``act(for:_:)`` throws.
     @discardableResult
     func write<T: Sendable>(
-        for session: Session, by context: ServiceContext,
+        for session: Session, by context: ServiceContext, ahead: Ahead? = nil,
         _ body: @Sendable @escaping (any Transaction, SessionHolder, inout RecordedEvents) throws -> T
     ) async throws -> T {
         if context.rateLimiting == .on {
             let limit = RateLimit(count: context.policy[\.streams].writesPerMinute, per: 60)
-            try await act(for: session) { transaction, holder, _ in
-                try RateRepository(transaction).count("streams \(holder.user.id)", limit: limit)
+            let (key, store) = ("streams \(session.userID)", context.store)
+            let isAdmitted = try await store.reached { try await RateRepository.admits(key, limit: limit, in: store) }
+            if !isAdmitted {
+                try await act(for: session) { transaction, _, _ in
+                    try RateRepository(transaction).count(key, limit: limit)
+                }
             }
         }
-        return try await act(for: session, body)
+        return try await act(for: session, ahead: ahead, body)
     }
 }

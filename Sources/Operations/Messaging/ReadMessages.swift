@@ -73,7 +73,13 @@ package struct ReadMessages: Sendable {
     ///
     /// - Throws: `Refusal` `not_found`, `conflict` for a direct stream that nobody permits any more, `unavailable`.
     package func callAsFunction(_ range: Range, of stream: String, for session: Session) async throws -> Page {
-        try await SessionStore(context).snapshot(for: session) { transaction, holder in
+        let keys = context.keys.personal
+        return try await SessionStore(context).snapshot(
+            for: session,
+            ahead: MessageStreamAccess.lookAhead(stream, of: session) {
+                _ = try StreamKeyRepository($1, keys: keys).find($0)
+            }
+        ) { transaction, holder in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let found = try access.require(.read, stream)
             let key = try access.key(found.stream.id)

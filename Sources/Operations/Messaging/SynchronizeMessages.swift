@@ -125,7 +125,15 @@ package struct SynchronizeMessages: Sendable {
     }
 
     private func read(_ given: Anchor, _ session: Session) async throws -> Answer {
-        try await SessionStore(context).snapshot(for: session) { transaction, holder in
+        // An anchor that the store does not know makes it ask again.
+        try await SessionStore(context).snapshot(
+            for: session,
+            ahead: {
+                let records = StreamUserRepository($0)
+                _ = try (RestoreRepository($0).nonceGeneration(), records.lastChange(of: session.userID))
+                _ = try records.changes(of: session.userID, after: given.sequence, limit: Self.pageSize + 1)
+            }
+        ) { transaction, holder in
             let records = StreamUserRepository(transaction)
             let generation = String(try RestoreRepository(transaction).nonceGeneration().prefix(8))
             let end = try records.lastChange(of: holder.user.id)
@@ -134,28 +142,7 @@ package struct SynchronizeMessages: Sendable {
             let sequence = given.isLatest ? end : isKnown ? given.sequence : 0
             let entries = try records.changes(of: holder.user.id, after: sequence, limit: Self.pageSize + 1)
             let access = MessageStreamAccess(context, holder.user, in: transaction)
-            var views = MessageStreamViews(access)
-            let notifications = NotificationRepository(transaction, keys: context.keys.personal)
-            var (operations, bytes, taken) = ([Operation](), 0, 0)
-            for entry in entries.prefix(Self.pageSize) where operations.isEmpty || bytes < Self.pageBytes {
-                taken += 1
-                guard entry.kind != .notification else {
-                    // One that was dropped or has expired is as if it had never been.
-                    guard let kept = try notifications.find(OutboxMessageID(entry.stream.uuid), of: holder.user.id)
-                    else { continue }
-                    bytes += kept.content.weight
-                    operations.append(
-                        Operation(
-                            change: entry.kind, stream: entry.stream, message: nil, view: nil, notification: kept))
-                    continue
-                }
-                let view =
-                    entry.kind == .deleted
-                    ? nil : try views.view(of: entry.stream, isWhole: entry.kind == .updateTags)
-                bytes += view?.weight ?? 0
-                operations.append(
-                    Operation(change: entry.kind, stream: entry.stream, message: entry.message, view: view))
-            }
+            let (operations, taken) = try operations(of: entries.prefix(Self.pageSize), access)
             let last = taken == 0 ? sequence : entries[taken - 1].sequence
             let hasMore = entries.count > taken
             // What is on the next page may be as old as the anchor that this one began at.
@@ -165,5 +152,38 @@ package struct SynchronizeMessages: Sendable {
                 anchor: Anchor(generation: generation, sequence: last, at: time), operations: operations,
                 hasMore: hasMore)
         }
+    }
+
+    /// What has become of some changes, as far as it fits into a page, and how many of them are in it.
+    private func operations(
+        of entries: ArraySlice<StreamUserRepository.Entry>, _ access: MessageStreamAccess
+    ) throws -> (operations: [Operation], taken: Int) {
+        let (user, keys) = (access.user.id, context.keys.personal)
+        func named(_ kinds: (UserChange) -> Bool) -> [MessageStreamID] {
+            entries.filter { kinds($0.kind) }.map(\.stream)
+        }
+        let notified = named { $0 == .notification }.map { OutboxMessageID($0.uuid) }
+        let notifications = try NotificationRepository(access.transaction, keys: keys).find(notified, of: user)
+        var views = try MessageStreamViews(
+            access, of: named { $0 != .notification && $0 != .deleted }, whole: Set(named { $0 == .updateTags }))
+        var (operations, bytes, taken) = ([Operation](), 0, 0)
+        for entry in entries where operations.isEmpty || bytes < Self.pageBytes {
+            taken += 1
+            guard entry.kind != .notification else {
+                // One that was dropped or has expired is as if it had never been.
+                guard let kept = notifications[OutboxMessageID(entry.stream.uuid)] else { continue }
+                bytes += kept.content.weight
+                operations.append(
+                    Operation(change: entry.kind, stream: entry.stream, message: nil, view: nil, notification: kept))
+                continue
+            }
+            let view =
+                entry.kind == .deleted
+                ? nil : try views.view(of: entry.stream, isWhole: entry.kind == .updateTags)
+            bytes += view?.weight ?? 0
+            operations.append(
+                Operation(change: entry.kind, stream: entry.stream, message: entry.message, view: view))
+        }
+        return (operations, taken)
     }
 }

@@ -14,11 +14,24 @@ struct PhoneTexts: Sendable {
     /// A text that is requested in a transaction.
     struct Request: Sendable {
         let challenge: PhoneVerification
-        let number: PhoneNumber
+        let recipient: Recipient
         /// The number of the send, from 0.
         let sending: Int
+    }
+
+    /// Who wants a text, where to and where from.
+    struct Recipient: Sendable {
+        let userID: UserID
+        let number: PhoneNumber
         /// The limit's key for the requester's address.
         let address: String
+    }
+
+    /// What a text is decided from.
+    struct Limits: Sendable {
+        let target: SendTarget
+        let streak: FailureStreak
+        let counts: SendCounts
     }
 
     /// The result, for metrics and log only: the caller gets the same response in every case.
@@ -41,40 +54,75 @@ struct PhoneTexts: Sendable {
         }
     }
 
+    /// Asks ahead what does not hang on the time.
+    func lookAhead(_ recipient: Recipient, in transaction: any Transaction) throws {
+        let (user, indexes) = (recipient.userID, keys.blindIndexes(recipient.number.e164, .phoneNumber))
+        _ = try UserRepository(transaction).find(user)
+        _ = try AuthenticatedUserRepository(transaction, keys: keys).isHolder(user, ofNumber: indexes)
+        _ = try PhoneFailureRepository(transaction).find(userID: user, numberIndexes: indexes)
+        let dataKeys = DataKeyRepository(transaction, keys: keys)
+        _ = try (dataKeys.find(user), dataKeys.versionInForce())
+        if context.rateLimiting == .on {
+            try RateRepository(transaction).lookAhead(
+                [true, false].map {
+                    RateRepository.key(Self.act(isSettled: $0), from: recipient.address, keys: keys)
+                })
+        }
+    }
+
+    /// Settled accounts have their own budget for an address, so new accounts behind it cannot use it up.
+    private static func act(isSettled: Bool) -> String { isSettled ? "phone settled" : "phone" }
+
+    /// Reads what a text is decided from.
+    ///
+    /// - Parameter beside: asks ahead what else is asked with it.
+    func limits(
+        for recipient: Recipient, in transaction: any Transaction,
+        beside: (any Transaction) throws -> Void = { _ in }
+    ) throws -> Limits {
+        let policy = context.policy[\.phones]
+        let indexes = keys.blindIndexes(recipient.number.e164, .phoneNumber)
+        let target = try target(recipient, indexes, policy, in: transaction)
+        try transaction.ahead {
+            _ = try PhoneSendRepository($0).counts(for: target, policy: policy)
+            try beside($0)
+        }
+        return Limits(
+            target: target,
+            streak: try PhoneFailureRepository(transaction).find(
+                userID: recipient.userID, numberIndexes: indexes),
+            counts: try PhoneSendRepository(transaction).counts(for: target, policy: policy))
+    }
+
     /// Decides about a text and, if it may be sent, writes it to the outbox.
     ///
     /// - Throws: `Refusal` `rate_limited` if the requester's own address or account exceeds a limit. The transaction
     ///   must then be rolled back.
     func ask(
-        _ request: Request, dataKey: DataKey, names: Names, in transaction: any Transaction,
+        _ request: Request, within limits: Limits, dataKey: DataKey, names: Names, in transaction: any Transaction,
         _ events: inout RecordedEvents
     ) throws -> Outcome {
         let policy = context.policy[\.phones]
-        let challenge = request.challenge
-        let indexes = keys.blindIndexes(request.number.e164, .phoneNumber)
-        let target = try target(request, indexes, policy, in: transaction)
+        let (challenge, recipient) = (request.challenge, request.recipient)
+        let (target, counts) = (limits.target, limits.counts)
         if context.rateLimiting == .on {
-            // Settled accounts have their own budget for an address, so new accounts behind it cannot use it up.
-            let act = target.age == .new && !target.isOwner ? "phone" : "phone settled"
+            let act = Self.act(isSettled: target.age == .settled || target.isOwner)
             try RateRepository(transaction).count(
-                act, from: request.address, keys: keys,
+                act, from: recipient.address, keys: keys,
                 limit: RateLimit(count: policy.sendsPerHourPerAddress, per: 3600))
         }
-        let streak = try PhoneFailureRepository(transaction).find(userID: challenge.userID, numberIndexes: indexes)
         let attempt = SendAttempt(
-            number: request.number, isOwner: target.isOwner, isFrozen: streak.isFrozen(now: transaction.now),
+            number: recipient.number, isOwner: target.isOwner, isFrozen: limits.streak.isFrozen(now: transaction.now),
             age: target.age)
         let records = PhoneSendRepository(transaction)
-        let counts = try records.counts(for: target, policy: policy)
         let rule = SendGuard(policy: policy, limitsRates: context.rateLimiting == .on)
         try rule.requireWithinUserLimits(attempt, counts)
         let decision = rule.decide(attempt, counts)
         try records.record(decision, to: target, verification: challenge.id, id: names.sending, policy: policy)
         switch decision {
         case .send:
-            if try write(request, dataKey: dataKey, id: names.message, in: transaction) {
-                events.record(.messageQueued)
-            }
+            try write(request, dataKey: dataKey, id: names.message, in: transaction)
+            events.record(.messageQueued)
         case .withhold(_, let scope?):
             events.record(
                 .phoneSendsStopped(name: target.name(of: scope)), by: "service", because: "too_few_verified")
@@ -86,9 +134,9 @@ struct PhoneTexts: Sendable {
 
     /// The requester and the recipient, as limits count them.
     private func target(
-        _ request: Request, _ indexes: [Digest256], _ policy: PhonePolicy, in transaction: any Transaction
+        _ recipient: Recipient, _ indexes: [Digest256], _ policy: PhonePolicy, in transaction: any Transaction
     ) throws -> SendTarget {
-        let userID = request.challenge.userID
+        let userID = recipient.userID
         guard let user = try UserRepository(transaction).find(userID) else {
             throw Refusal(.notFound, "The user no longer exists.")
         }
@@ -96,10 +144,10 @@ struct PhoneTexts: Sendable {
             userID: userID, providerID: user.providerID,
             age: AccountAge(
                 createdAt: user.createdAt, assurance: user.assurance, now: transaction.now, policy: policy),
-            network: keys.blindIndex("network " + RequesterNetwork.key(ofAddress: request.address), .networkAddress),
-            number: indexes[0], prefixName: prefixName(of: request.number),
-            prefix: keys.blindIndex("prefix " + SendGuard.prefix(of: request.number), .phoneNumber),
-            country: request.number.region,
+            network: keys.blindIndex("network " + RequesterNetwork.key(ofAddress: recipient.address), .networkAddress),
+            number: indexes[0], prefixName: prefixName(of: recipient.number),
+            prefix: keys.blindIndex("prefix " + SendGuard.prefix(of: recipient.number), .phoneNumber),
+            country: recipient.number.region,
             isOwner: try AuthenticatedUserRepository(transaction, keys: keys).isHolder(userID, ofNumber: indexes))
     }
 
@@ -112,14 +160,14 @@ struct PhoneTexts: Sendable {
 
     private func write(
         _ request: Request, dataKey: DataKey, id: OutboxMessageID, in transaction: any Transaction
-    ) throws -> Bool {
+    ) throws {
         let challenge = request.challenge
         let message = OutboxMessage(
             id: id, kind: .phoneCode, subject: challenge.id.description, userID: challenge.userID,
             deduplicationKey: "\(OutboxKind.phoneCode.rawValue) \(challenge.id) \(request.sending)",
             payload: try dataKey.seal(
-                request.number.e164, in: .outboxPayload, of: id),
+                request.recipient.number.e164, in: .outboxPayload, of: id),
             createdAt: transaction.now, expiresAt: challenge.expiresAt, dueAt: transaction.now)
-        return try OutboxRepository(transaction).insert(message)
+        try OutboxRepository(transaction).enqueueInsert(message)
     }
 }

@@ -35,11 +35,12 @@ package struct ResendPhoneCode: Sendable {
             try challenge.requireResendable(now: transaction.now, policy: policy)
             let e164 = try dataKey.open(entry.sealedNumber, in: .verificationNumber, of: id)
             guard let number = PhoneNumber(canonical: e164) else { throw SealingFailure.notAuthentic }
+            let recipient = PhoneTexts.Recipient(userID: session.userID, number: number, address: address)
+            let limits = try texts.limits(for: recipient, in: transaction)
             challenge.resends += 1
             challenge.askedAt = transaction.now
             let outcome = try texts.ask(
-                .init(
-                    challenge: challenge, number: number, sending: challenge.resends, address: address),
+                .init(challenge: challenge, recipient: recipient, sending: challenge.resends), within: limits,
                 dataKey: dataKey, names: names, in: transaction, &events)
             if outcome.isSent { challenge.isSent = true }
             guard try records.recordResend(challenge) else {

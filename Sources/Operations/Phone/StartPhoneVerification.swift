@@ -55,27 +55,33 @@ package struct StartPhoneVerification: Sendable {
         let names = PhoneTexts.Names(context.environment)
         let id: PhoneVerificationID = context.environment.newIdentifier()
 
-        let started = try await SessionStore(context).act(for: session) {
-            transaction, _, events -> StartedPhoneVerification in
-            if let presence { try spend(presence, of: session, in: transaction) }
+        let recipient = PhoneTexts.Recipient(userID: session.userID, number: number, address: request.address)
+        let indexes = keys.blindIndexes(number.e164, .phoneNumber)
+        let findLive = { @Sendable (transaction: any Transaction) in
+            try PhoneVerificationRepository(transaction).findUnexpired(
+                userID: session.userID, deviceID: session.deviceID, numberIndexes: indexes)
+        }
+        let started = try await SessionStore(context).act(
+            for: session, ahead: { try texts.lookAhead(recipient, in: $0) }
+        ) { transaction, _, events -> StartedPhoneVerification in
+            // All is read before anything is written.
+            let limits = try texts.limits(for: recipient, in: transaction) { _ = try findLive($0) }
+            let (live, records) = (try findLive(transaction), PhoneVerificationRepository(transaction))
             let dataKey = try DataKeyRepository(transaction, keys: keys).findOrCreate(
                 session.userID, at: transaction.now)
-            let records = PhoneVerificationRepository(transaction)
-            let indexes = keys.blindIndexes(number.e164, .phoneNumber)
-            let live = try records.findUnexpired(
-                userID: session.userID, deviceID: session.deviceID, numberIndexes: indexes)
             if let live, live.challenge.state(now: transaction.now, policy: policy) == .open {
                 let sealed = try endpoint.map {
                     try dataKey.seal($0.arn, in: .verificationPushEndpoint, of: live.challenge.id)
                 }
                 try records.replacePushEndpoint(live.challenge.id, sealed: sealed)
+                if let presence { try spend(presence, of: session, in: transaction) }
                 return StartedPhoneVerification(live.challenge, outcome: nil, policy: policy)
             }
             var challenge = PhoneVerification.start(
                 id: id, userID: session.userID, deviceID: session.deviceID, keyVersion: codes.currentVersion,
                 isSent: false, now: transaction.now, policy: policy)
             let outcome = try texts.ask(
-                .init(challenge: challenge, number: number, sending: 0, address: request.address), dataKey: dataKey,
+                .init(challenge: challenge, recipient: recipient, sending: 0), within: limits, dataKey: dataKey,
                 names: names, in: transaction, &events)
             if outcome.isSent { challenge.isSent = true }
             try records.insert(
@@ -85,6 +91,7 @@ package struct StartPhoneVerification: Sendable {
                     sealedPushEndpoint: try endpoint.map {
                         try dataKey.seal($0.arn, in: .verificationPushEndpoint, of: id)
                     }))
+            if let presence { try spend(presence, of: session, in: transaction) }
             return StartedPhoneVerification(challenge, outcome: outcome, policy: policy)
         }
         context.development?.note(started.decision, number)

@@ -15,13 +15,18 @@ struct SessionStore: Sendable {
         try await context.store.snapshot(body)
     }
 
+    /// What a body is going to ask whoever holds the session: see `Transaction/ahead(_:)`. It goes with the look at the
+    /// session, when the transaction has no time yet.
+    typealias Ahead = @Sendable (any Transaction) throws -> Void
+
     /// Reads for the holder of a session that was let in before, if the store still lets them in.
     ///
     /// - Throws: `Refusal` as ``act(for:_:)``.
     func snapshot<T: Sendable>(
-        for shown: Session, _ body: @Sendable @escaping (any Transaction, SessionHolder) throws -> T
+        for shown: Session, ahead: Ahead? = nil,
+        _ body: @Sendable @escaping (any Transaction, SessionHolder) throws -> T
     ) async throws -> T {
-        try await context.store.snapshot { try body($0, SessionHolder(shown, in: $0)) }
+        try await context.store.snapshot { try body($0, SessionHolder(shown, in: $0, ahead)) }
     }
 
     /// Writes for the holder of a session that was let in before. Between that and this the session may have been ended,
@@ -30,11 +35,11 @@ struct SessionStore: Sendable {
     /// - Throws: `Refusal` with the session codes, `certificate_revoked` or `user_banned`; what the body throws.
     @discardableResult
     func act<T: Sendable>(
-        for shown: Session,
+        for shown: Session, ahead: Ahead? = nil,
         _ body: @Sendable @escaping (any Transaction, SessionHolder, inout RecordedEvents) throws -> T
     ) async throws -> T {
         try await context.commit { transaction, events in
-            try body(transaction, SessionHolder(shown, in: transaction), &events)
+            try body(transaction, SessionHolder(shown, in: transaction, ahead), &events)
         }
     }
 
@@ -68,7 +73,13 @@ struct SessionHolder {
     /// The session, as the store knows it now.
     let session: Session
 
-    fileprivate init(_ shown: Session, in transaction: any Transaction) throws {
+    fileprivate init(_ shown: Session, in transaction: any Transaction, _ ahead: SessionStore.Ahead?) throws {
+        if let ahead {
+            try transaction.ahead {
+                _ = try HolderRepository($0).holder(of: shown)
+                try ahead($0)
+            }
+        }
         guard let found = try HolderRepository(transaction).holder(of: shown) else {
             throw Refusal(.sessionDestroyed, "The session was ended: create a new one.")
         }

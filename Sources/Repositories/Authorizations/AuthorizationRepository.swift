@@ -87,6 +87,34 @@ package struct AuthorizationRepository {
         ).map(Self.columns.each.authorization).filter { $0.state == .approval }
     }
 
+    private static let between = ColumnTuple(
+        Column<UserID?>("asker_id"), Column<UserID?>("accepter_id"),
+        Column<MessagingPermissionState>(PermissionCutRepository.state(of: "authorizations")))
+    private static let askedOfSome = ListStatement(after: 1) { list in
+        """
+        SELECT \(between) FROM authorizations
+        WHERE asker_id = $1 AND accepter_id IN \(list.in) AND state = 'APPROVAL'
+        """
+    }
+    private static let askedBySome = ListStatement(after: 1) { list in
+        """
+        SELECT \(between) FROM authorizations
+        WHERE accepter_id = $1 AND asker_id IN \(list.in) AND state = 'APPROVAL'
+        """
+    }
+
+    /// Those of some users who have a permission with a user, whoever requested it.
+    package func permitted(with user: UserID, among others: [UserID]) throws -> Set<UserID> {
+        let rows = try [Self.askedOfSome, Self.askedBySome].flatMap {
+            try transaction.query($0, [.id(user)], list: others.map(\.value))
+        }
+        return try rows.reduce(into: []) { found, row in
+            let (asker, accepter, state) = try Self.between.read(row)
+            guard state == .approval, let other = asker == user ? accepter : asker else { return }
+            found.insert(other)
+        }
+    }
+
     /// The unanswered requests of one user to another.
     package func requests(askedBy requester: UserID, of recipient: UserID) throws -> [MessagingPermission] {
         try transaction.query(

@@ -6,7 +6,7 @@ import Foundation
 /// Bans and their entries: what they name or derive. Numbers and documents are stored as blind indexes alone, notes
 /// sealed.
 package struct BanRepository {
-    private let transaction: any Transaction
+    let transaction: any Transaction
 
     package init(_ transaction: any Transaction) {
         self.transaction = transaction
@@ -14,10 +14,10 @@ package struct BanRepository {
 
     private static let columns = Selection(BanColumns.self)
     private static let entryColumns = Selection(BanEntryColumns.self)
-    private static let entry = Selection(Entry.self)
+    static let entry = Selection(Entry.self)
 
     /// What a ban names or derives, with the ban itself.
-    private struct Entry: ColumnSet {
+    struct Entry: ColumnSet {
         let ban: BanColumns
         let entry: BanEntryColumns
 
@@ -27,7 +27,7 @@ package struct BanRepository {
         }
     }
 
-    private static let inForce = "b.lifted_at IS NULL AND (h.ends_at IS NULL OR h.ends_at >"
+    static let inForce = "b.lifted_at IS NULL AND (h.ends_at IS NULL OR h.ends_at >"
 
     package func insert(_ ban: Ban) throws {
         try transaction.execute(
@@ -170,7 +170,7 @@ package struct BanRepository {
         return isLifted
     }
 
-    private static func entry(in row: Row) throws -> BanEntry {
+    static func entry(in row: Row) throws -> BanEntry {
         try entry.each.entry.entry(row, of: try entry.each.ban.ban(row))
     }
 

@@ -29,7 +29,7 @@ package struct RateRepository {
             throw Refusal(
                 .rateLimited, "Too many requests: try again in \(retryAfter) s.", retryAfter: retryAfter)
         case .admitted(let next):
-            try transaction.execute(
+            try transaction.enqueue(
                 """
                 INSERT INTO rates (\(Self.columns)) VALUES (\(Self.columns.placeholders))
                 ON CONFLICT (key) DO UPDATE SET arrival = excluded.arrival
@@ -37,13 +37,44 @@ package struct RateRepository {
         }
     }
 
+    /// Counts an attempt at once, in a transaction that others share: see ``count(_:limit:)``.
+    ///
+    /// - Returns: `false` if nothing was counted: then that is to decide.
+    package static func admits(_ key: String, limit: RateLimit, in store: any Database) async throws -> Bool {
+        let (period, interval) = (Int64(limit.period * 1000), Int64(limit.period * 1000 / Double(limit.count)))
+        guard interval > 0 else { return false }
+        return try await !store.share(SharedStatement(atOnce, [.text(key), interval.value, period.value])).isEmpty
+    }
+
+    /// What `RateLimit` admits in any case, in whole milliseconds.
+    private static let atOnce = SharedText(parameters: 3) { now in
+        let isAhead = "rates.arrival > \(now) AND rates.arrival <= \(now) + $3 + 1000"
+        let start = "CASE WHEN \(isAhead) THEN rates.arrival ELSE \(now) END"
+        return """
+            INSERT INTO rates (\(columns)) VALUES ($1, \(now) + $2)
+            ON CONFLICT (key) DO UPDATE SET arrival = \(start) + $2
+            WHERE \(start) + $2 - $3 <= \(now)
+            RETURNING key
+            """
+    }
+
+    /// The times of some keys, for a look ahead of ``count(_:limit:)``.
+    package func lookAhead(_ keys: [String]) throws {
+        for key in keys { _ = try arrival(key) }
+    }
+
     /// Counts an attempt of a network address as ``count(_:limit:)`` does. What is stored is the act and a keyed digest of
     /// the address: the store does not say who came from which address. With a new version of the index key limits begin anew.
     ///
     /// - Throws: `Refusal` `rate_limited`.
     package func count(_ act: String, from address: String, keys: PersonalKeys, limit: RateLimit) throws {
+        try count(Self.key(act, from: address, keys: keys), limit: limit)
+    }
+
+    /// The key of an act of a network address.
+    package static func key(_ act: String, from address: String, keys: PersonalKeys) -> String {
         let digest = keys.blindIndex(address, .networkAddress).bytes.prefix(16)
-        try count("\(act) \(Base64URL.encode(Array(digest)))", limit: limit)
+        return "\(act) \(Base64URL.encode(Array(digest)))"
     }
 
     /// Counts an attempt as ``count(_:limit:)`` does, exactly: never more than the limit's count in any period of its

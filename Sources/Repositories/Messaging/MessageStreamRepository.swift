@@ -11,7 +11,6 @@ package struct MessageStreamRepository {
     }
 
     private static let columns = Selection(MessageStreamColumns.self)
-    private static let last = Column<Int64>("last_sequence")
 
     /// Inserts a stream with its wrapped key.
     ///
@@ -48,17 +47,22 @@ package struct MessageStreamRepository {
             ?? (nil, nil)
     }
 
-    /// Takes the next number. Whoever appends to the same stream waits for this transaction, and nobody else does. The time
-    /// of the change is kept for forums alone, which are listed by it: elsewhere no column of an index changes.
+    /// Takes the next number of a stream as this transaction has read it: whoever takes it meanwhile makes this one
+    /// begin again, and nobody else does. The time of the change is kept for forums alone, which are listed by it:
+    /// elsewhere no column of an index changes.
     ///
     /// - Returns: `nil` if the stream was deleted.
-    package func takeNumber(_ id: MessageStreamID, at time: Date) throws -> Int64? {
-        try transaction.value(
+    package func takeNumber(of stream: MessageStream, at time: Date) throws -> Int64? {
+        guard stream.deletedAt == nil else { return nil }
+        let (number, isOver) = stream.lastSequence.addingReportingOverflow(1)
+        guard !isOver else { return nil }
+        try transaction.enqueue(
             """
-            UPDATE streams SET last_sequence = last_sequence + 1,
+            UPDATE streams SET last_sequence = $3,
                 changed_at = CASE kind WHEN 'forum' THEN $2 ELSE changed_at END
-            WHERE id = $1 AND deleted_at IS NULL RETURNING \(Self.last.sql)
-            """, [.id(id), .time(time)])
+            WHERE id = $1 AND deleted_at IS NULL
+            """, [.id(stream.id), .time(time), number.value])
+        return number
     }
 
     package func setMetadata(_ sealed: [UInt8], of id: MessageStreamID) throws {

@@ -61,7 +61,12 @@ package struct StreamKeyRepository {
                 "SELECT \(Self.wrapping) FROM streams WHERE id = $1 AND wrapped IS NOT NULL", [.id(stream)])
         else { return nil }
         let (wrapped, version) = try Self.wrapping.read(row)
-        return StreamKey(try open(wrapped, version, stream), of: stream)
+        return try open(wrapped, version, of: stream)
+    }
+
+    /// Opens a key that was read with its stream.
+    func open(_ wrapped: [UInt8], _ version: Int, of stream: MessageStreamID) throws -> StreamKey {
+        StreamKey(try open(wrapped, version, stream), of: stream)
     }
 
     /// Wraps some of the keys under older versions again, under the current version.

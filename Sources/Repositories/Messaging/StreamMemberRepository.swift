@@ -36,6 +36,16 @@ package struct StreamMemberRepository {
         ).map(Self.columns.each.member)
     }
 
+    private static let ofSome = ListStatement {
+        "SELECT \(columns) FROM stream_members WHERE stream_id IN \($0.in) ORDER BY stream_id, user_id"
+    }
+
+    /// The same of some streams.
+    package func list(of streams: [MessageStreamID]) throws -> [MessageStreamID: [StreamMember]] {
+        let members = try transaction.query(Self.ofSome, list: streams.map(\.value)).map(Self.columns.each.member)
+        return Dictionary(grouping: members, by: \.streamID)
+    }
+
     /// The users who are in a stream now, in the order of their ids.
     package func present(in stream: MessageStreamID) throws -> [UserID] {
         try list(of: stream).filter { $0.leftAt == nil }.map(\.userID)
@@ -66,7 +76,7 @@ package struct StreamMemberRepository {
     package func setReceipts(
         _ receipts: (delivered: Int64, read: Int64), of user: UserID, in stream: MessageStreamID
     ) throws {
-        try transaction.execute(
+        try transaction.enqueue(
             """
             UPDATE stream_members SET delivered_through = $3, read_through = $4
             WHERE stream_id = $1 AND user_id = $2

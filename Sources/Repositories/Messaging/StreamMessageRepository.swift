@@ -112,7 +112,7 @@ package struct StreamMessageRepository {
 }
 
 /// The columns of `stream_events`.
-private struct StreamMessageColumns: ColumnSet {
+struct StreamMessageColumns: ColumnSet {
     let streamID: Column<MessageStreamID>
     let sequence: Column<Int64>
     let id: Column<MessageID>

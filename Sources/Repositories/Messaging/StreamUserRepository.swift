@@ -39,6 +39,11 @@ package struct StreamUserRepository {
         return try row.map(Self.counts.read) ?? (0, 0)
     }
 
+    /// Counts bytes of a user whose room was looked at in this transaction.
+    package func add(bytes: Int64, of user: UserID) throws {
+        try transaction.enqueue(Self.adding, Self.all.row(user, 0, 0, bytes))
+    }
+
     /// The bytes of a user's messages, as they were counted.
     package func storedBytes(of user: UserID) throws -> Int64 {
         try transaction.value("SELECT stored_bytes FROM stream_users WHERE user_id = $1", [.id(user)]) ?? 0
@@ -75,28 +80,40 @@ package struct StreamUserRepository {
         at time: Date
     ) throws {
         let target = message?.description ?? stream.description
-        for user in users.sorted(by: { $0.description < $1.description }) {
-            try note(change, target, in: stream, for: user, at: time)
-        }
+        let list = users.map(\.description).sorted().map(\.value)
+        try transaction.enqueue(Self.counting, list: list)
+        try transaction.enqueue(
+            Self.noting, [change.value, .text(target), .id(stream), .time(time)], list: list)
     }
 
     /// Notes a change for each of some users, of as many streams. Their rows are locked in the same order.
     package func note(_ change: UserChange, of streams: [UserID: [MessageStreamID]], at time: Date) throws {
         for (user, streams) in streams.sorted(by: { $0.key.description < $1.key.description }) {
-            for stream in streams { try note(change, stream.description, in: stream, for: user, at: time) }
+            for stream in streams { try note(change, of: stream, for: [user], at: time) }
         }
     }
 
-    private func note(
-        _ change: UserChange, _ target: String, in stream: MessageStreamID, for user: UserID, at time: Date
-    ) throws {
-        try transaction.enqueue(Self.adding, Self.all.row(user, 1, 0, 0))
-        try transaction.enqueue(
-            """
-            INSERT INTO user_changes (user_id, kind, target, stream_id, sequence, at)
-            SELECT user_id, $2, $3, $4, last_change, $5 FROM stream_users WHERE user_id = $1
-            ON CONFLICT (user_id, kind, target) DO UPDATE SET sequence = excluded.sequence, at = excluded.at
-            """, [.id(user), change.value, .text(target), .id(stream), .time(time)])
+    /// A list that is filled up names somebody several times.
+    private static func listed(_ rows: String) -> String {
+        "(SELECT DISTINCT v.column1 AS user_id FROM (VALUES \(rows)) AS v) AS listed"
+    }
+
+    private static let counting = ListStatement { list in
+        """
+        INSERT INTO stream_users (\(all))
+        SELECT listed.user_id, 1, 0, 0 FROM \(listed(list.rows)) WHERE 1 = 1 ORDER BY listed.user_id
+        ON CONFLICT (user_id) DO UPDATE SET last_change = stream_users.last_change + 1
+        """
+    }
+    /// Each number is looked for by itself: a plan that walks the table would meet every other writer.
+    private static let noting = ListStatement(after: 4) { list in
+        """
+        INSERT INTO user_changes (user_id, kind, target, stream_id, sequence, at)
+        SELECT listed.user_id, $1, $2, $3,
+            (SELECT s.last_change FROM stream_users s WHERE s.user_id = listed.user_id), $4
+        FROM \(listed(list.rows)) WHERE 1 = 1
+        ON CONFLICT (user_id, kind, target) DO UPDATE SET sequence = excluded.sequence, at = excluded.at
+        """
     }
 
     /// A user's changes after a number, oldest first, or the newest of a kind before one.

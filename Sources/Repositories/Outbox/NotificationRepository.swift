@@ -29,17 +29,25 @@ package struct NotificationRepository {
                 expiresAt: end, dueAt: end))
     }
 
-    /// A notification of a user that still waits; `nil` if there is none.
+    /// Those of some notifications of a user that still wait.
     ///
     /// - Throws: ``SealingFailure``.
-    package func find(_ id: OutboxMessageID, of user: UserID) throws -> (content: UserNotification, sentAt: Date)? {
-        guard let message = try OutboxRepository(transaction).find(id), message.kind == .notification,
-            message.userID == user, message.state == .waiting, transaction.now < message.expiresAt,
-            let key = try DataKeyRepository(transaction, keys: keys).find(user),
-            let content = UserNotification(
-                jsonText: try key.open(message.payload, in: .outboxPayload, of: id))
-        else { return nil }
-        return (content, message.createdAt)
+    package func find(
+        _ ids: [OutboxMessageID], of user: UserID
+    ) throws -> [OutboxMessageID: (content: UserNotification, sentAt: Date)] {
+        guard !ids.isEmpty else { return [:] }
+        try transaction.ahead {
+            _ = try OutboxRepository($0).find(ids)
+            _ = try DataKeyRepository($0, keys: keys).find(user)
+        }
+        let waiting = try OutboxRepository(transaction).find(ids).filter {
+            $0.kind == .notification && $0.userID == user && $0.state == .waiting && transaction.now < $0.expiresAt
+        }
+        guard !waiting.isEmpty, let key = try DataKeyRepository(transaction, keys: keys).find(user) else { return [:] }
+        return try waiting.reduce(into: [:]) { found, message in
+            let text = try key.open(message.payload, in: .outboxPayload, of: message.id)
+            found[message.id] = UserNotification(jsonText: text).map { ($0, message.createdAt) }
+        }
     }
 
     /// All that wait for a user, oldest first: for the export.
@@ -49,7 +57,8 @@ package struct NotificationRepository {
             SELECT id FROM outbox WHERE user_id = $1 AND kind = 'notification' AND state = 'waiting'
             ORDER BY created_at, id
             """, [.id(user)])
-        return try waiting.compactMap { try find($0, of: user) }
+        let found = try find(waiting, of: user)
+        return waiting.compactMap { found[$0] }
     }
 
     /// Deletes a user's oldest notifications beyond a number.

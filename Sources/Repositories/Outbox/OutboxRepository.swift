@@ -221,6 +221,15 @@ package struct OutboxRepository {
         ).map(Self.columns.each.message)
     }
 
+    private static let some = ListStatement {
+        "SELECT \(columns) FROM outbox WHERE id IN \($0.in) AND kind IN (\(kinds))"
+    }
+
+    /// Those of some messages that are there.
+    package func find(_ ids: [OutboxMessageID]) throws -> [OutboxMessage] {
+        try transaction.query(Self.some, list: ids.map(\.value)).map(Self.columns.each.message)
+    }
+
     /// Resets a message's tries and makes it due; a process that has it leased can no longer settle it.
     package func restart(_ id: OutboxMessageID) throws {
         try transaction.execute(

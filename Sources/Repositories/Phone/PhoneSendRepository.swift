@@ -68,14 +68,14 @@ package struct PhoneSendRepository {
         case .withhold(let reason, let scope):
             withheld = reason
             if let scope {
-                try transaction.execute(
+                try transaction.enqueue(
                     """
                     INSERT INTO phone_stops (\(Self.stops)) VALUES (\(Self.stops.placeholders))
                     ON CONFLICT (subject) DO UPDATE SET ends_at = excluded.ends_at
                     """, Self.stops.row(target.name(of: scope), now.addingTimeInterval(policy.breakerPause)))
             }
         }
-        try transaction.execute(
+        try transaction.enqueue(
             "INSERT INTO phone_sends (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))",
             Self.columns.row { column, row in
                 row.set(column.id, Identifier(id))
@@ -169,12 +169,12 @@ package struct PhoneSendRepository {
 
     private func spend(_ price: Int, _ provider: ProviderID) throws {
         let day = Self.day(transaction.now)
-        try transaction.execute(
+        try transaction.enqueue(
             """
             INSERT INTO phone_spend (\(Self.spend)) VALUES (\(Self.spend.placeholders))
             ON CONFLICT (day) DO UPDATE SET amount = phone_spend.amount + excluded.amount
             """, Self.spend.row(day, price))
-        try transaction.execute(
+        try transaction.enqueue(
             """
             INSERT INTO phone_provider_spend (\(Self.providerSpend)) VALUES (\(Self.providerSpend.placeholders))
             ON CONFLICT (day, provider_id) DO UPDATE SET amount = phone_provider_spend.amount + excluded.amount

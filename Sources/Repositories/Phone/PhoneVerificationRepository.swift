@@ -33,7 +33,7 @@ package struct PhoneVerificationRepository {
     private static let columns = Selection(PhoneVerificationColumns.self)
 
     package func insert(_ entry: Entry) throws {
-        try transaction.execute(
+        try transaction.enqueue(
             "INSERT INTO phone_verifications (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))",
             Self.columns.row { $0.write(entry, to: &$1) })
     }
@@ -93,7 +93,7 @@ package struct PhoneVerificationRepository {
 
     /// Replaces the push endpoint of the start.
     package func replacePushEndpoint(_ id: PhoneVerificationID, sealed: [UInt8]?) throws {
-        try transaction.execute(
+        try transaction.enqueue(
             "UPDATE phone_verifications SET sealed_push_endpoint = $2 WHERE id = $1", [.id(id), sealed.value])
     }
 

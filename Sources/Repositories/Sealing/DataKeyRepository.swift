@@ -41,7 +41,7 @@ package struct DataKeyRepository {
         let version = try versionForNewKeys()
         let wrapped = try key.wrapped(
             under: try keys.wrappingKey(version), version: version, row: user.description)
-        try transaction.execute(
+        try transaction.enqueue(
             """
             INSERT INTO data_keys (\(Self.created)) VALUES (\(Self.created.placeholders))
             ON CONFLICT (user_id) DO UPDATE
@@ -50,8 +50,8 @@ package struct DataKeyRepository {
             WHERE data_keys.wrapped IS NULL
             """,
             Self.created.row(user, wrapped, version, time))
-        // Another node may have been faster, so its key is used.
-        return try find(user) ?? key
+        // Of two that find none at once an engine with several writers refuses one: it begins again, and finds it.
+        return key
     }
 
     /// Crypto-shredding: overwrites the wrapped key, so that all data sealed under it is lost. The row stays with the
@@ -162,7 +162,7 @@ package struct DataKeyRepository {
         return current
     }
 
-    private func open(_ wrapped: [UInt8], version: Int, of user: UserID) throws -> DataKey {
+    func open(_ wrapped: [UInt8], version: Int, of user: UserID) throws -> DataKey {
         try DataKey(
             wrapped: wrapped, under: try keys.wrappingKey(version), version: version, row: user.description)
     }

@@ -49,6 +49,14 @@ package struct UserRepository {
         try transaction.first("SELECT \(Self.columns) FROM users WHERE id = $1", [.id(id)]).map(user)
     }
 
+    private static let some = ListStatement { "SELECT \(columns) FROM users WHERE id IN \($0.in)" }
+
+    /// Those of some users who are there.
+    package func find(_ ids: [UserID]) throws -> [UserID: User] {
+        let found = try transaction.query(Self.some, list: ids.map(\.value)).map(user)
+        return Dictionary(found.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
     /// A user's level; `nil` if there is no such user.
     package func level(of id: UserID) throws -> AssuranceLevel? {
         try transaction.first("SELECT \(Self.columns) FROM users WHERE id = $1", [.id(id)])

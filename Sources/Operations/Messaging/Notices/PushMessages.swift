@@ -21,24 +21,25 @@ struct PushMessages: Sendable {
         environment = context.environment
     }
 
-    /// Queues a push to each other member who has an endpoint, unless one waits or was sent since a device of theirs said
-    /// how far it is.
+    /// Queues a push to some members, unless one waits or was sent since a device of theirs said how far it is. Whether
+    /// one does is not looked at: who reads the outbox here meets everybody who writes in it. The outbox is woken for the
+    /// first message that a member lacks; what is queued for another reason is found at its next round.
+    ///
+    /// - Parameter members: those who have an endpoint.
     func queue(
-        _ message: StreamMessage, in transaction: any Transaction, _ events: inout RecordedEvents
+        _ message: StreamMessage, to members: [StreamMember], in transaction: any Transaction,
+        _ events: inout RecordedEvents
     ) throws {
-        guard let sender = message.senderID else { return }
         let (outbox, now) = (OutboxRepository(transaction), transaction.now)
-        var isNew = false
-        for member in try StreamMemberRepository(transaction).pushed(in: message.streamID, besides: sender) {
+        for member in members {
             let key = "\(OutboxKind.message.rawValue) \(member.streamID) \(member.userID) \(member.deliveredThrough)"
-            let queued = try outbox.insert(
+            try outbox.enqueueInsert(
                 OutboxMessage(
                     id: environment.newIdentifier(), kind: .message, subject: message.streamID.description,
                     userID: member.userID, deduplicationKey: key, payload: [], createdAt: now,
                     expiresAt: now.addingTimeInterval(Self.lifetime), dueAt: now.addingTimeInterval(Self.patience)))
-            isNew = isNew || queued
         }
-        if isNew { events.record(.messageQueued) }
+        if members.contains(where: { $0.deliveredThrough == message.sequence - 1 }) { events.record(.messageQueued) }
     }
 
     /// The content of a push, read when it is sent. There is none if a device has the messages meanwhile, or the user may

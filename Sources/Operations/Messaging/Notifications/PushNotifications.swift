@@ -32,7 +32,7 @@ struct PushNotifications: Sendable {
     func content(of message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
         do {
             guard let id = OutboxMessageID(message.subject[...]),
-                let found = try NotificationRepository(transaction, keys: keys).find(id, of: message.userID)
+                let found = try NotificationRepository(transaction, keys: keys).find([id], of: message.userID)[id]
             else { return .overtaken("the notification was deleted") }
             let users = AuthenticatedUserRepository(transaction, keys: keys)
             guard let user = try users.find(message.userID), let endpoint = user.pushEndpoint else {

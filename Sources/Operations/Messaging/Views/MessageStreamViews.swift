@@ -1,0 +1,171 @@
+import Database
+import Domain
+import Encoding
+import Repositories
+
+/// Puts together what a user sees of streams, within one answer. All that it is made of is read at the beginning, in a
+/// few statements for any number of streams.
+struct MessageStreamViews {
+    private let access: MessageStreamAccess
+    private let entries: [MessageStreamID: StreamPageRepository.Entry]
+    private let metadata: (shared: [MessageStreamID: [UInt8]], own: [MessageStreamID: [UInt8]])
+    private let people: People
+    private var partners: [UserID: Partner] = [:]
+    /// Without metadata.
+    private var shown: [MessageStreamID: MessageStreamView?] = [:]
+
+    /// What members see of each other.
+    private typealias Partner = (initials: String?, assurance: Assurance)
+
+    /// What is known of members, of whom most are in several of the streams.
+    private struct People {
+        let users: [UserID: User]
+        let names: [UserID: UserNameRepository.Sealed]
+        /// Those of the other sides of streams between two who may not take part.
+        let banned: Set<UserID>
+        /// Those of them who have a permission with the user.
+        let permitted: Set<UserID>
+    }
+
+    /// A longer message is not in a list.
+    private static let longestShown: Int64 = 4096
+
+    /// Reads what is there of some streams.
+    ///
+    /// - Parameter whole: those that are shown with their metadata.
+    init(
+        _ access: MessageStreamAccess, of streams: [MessageStreamID], whole: Set<MessageStreamID> = []
+    ) throws {
+        self.access = access
+        let (user, keys, streams) = (access.user.id, access.context.keys.personal, Array(Set(streams)))
+        let described = streams.filter(whole.contains)
+        // The user's own key opens private metadata. Whether it is needed shows later.
+        try access.transaction.ahead {
+            _ = try StreamPageRepository($0, keys: keys).find(streams, for: user, longest: Self.longestShown)
+            _ = try StreamPageRepository($0, keys: keys).metadata(of: described, for: user)
+            if !described.isEmpty { _ = try DataKeyRepository($0, keys: keys).find(user) }
+        }
+        let pages = StreamPageRepository(access.transaction, keys: keys)
+        entries = try pages.find(streams, for: user, longest: Self.longestShown)
+        metadata = try pages.metadata(of: described, for: user)
+        let own = entries.values.filter { $0.stream.kind != .forum && $0.present.contains(user) }
+        let members = Array(Set(own.flatMap(\.present)))
+        let others = Array(Set(own.compactMap { $0.stream.kind.isBetweenTwo ? $0.other(than: user) : nil }))
+        people = try access.transaction.together { transaction in
+            let bans = try BanRepository(transaction).holdsInForce(on: others)
+            return People(
+                users: try UserRepository(transaction).find(members),
+                names: try UserNameRepository(transaction, keys: keys).find(members),
+                banned: Set(
+                    bans.filter { AuthorizationParties.ban(among: $0.value, at: transaction.now) != nil }.keys),
+                permitted: try AuthorizationRepository(transaction).permitted(with: user, among: others))
+        }
+    }
+
+    /// What was found of a stream of the user's provider, deleted or not.
+    func find(_ id: MessageStreamID) -> MessageStreamAccess.Found? {
+        guard let entry = entries[id], entry.stream.providerID == access.user.providerID else { return nil }
+        return MessageStreamAccess.Found(
+            stream: entry.stream, member: entry.members.first { $0.userID == access.user.id })
+    }
+
+    /// The view of a stream; `nil` if it was deleted, or is not the user's.
+    ///
+    /// - Parameter isWhole: whether metadata are shown, too: for those that they were read of.
+    mutating func view(of stream: MessageStreamID, isWhole: Bool) throws -> MessageStreamView? {
+        if shown[stream] == nil { shown.updateValue(try makeView(of: stream), forKey: stream) }
+        guard let view = shown[stream] ?? nil else { return nil }
+        return isWhole ? try addMetadata(to: view) : view
+    }
+
+    private func addMetadata(to view: MessageStreamView) throws -> MessageStreamView {
+        let id = view.stream.id
+        guard view.state == .open, let found = find(id) else { return view }
+        var whole = view
+        whole.metadata = try ChangeStreamMetadata.shared(metadata.shared[id], try key(of: id))
+        if found.member != nil {
+            whole.privateMetadata = try ChangeStreamMetadata.kept(metadata.own[id], id) {
+                try DataKeyRepository(access.transaction, keys: access.context.keys.personal).find(access.user.id)
+            }
+        }
+        return whole
+    }
+
+    private mutating func makeView(of id: MessageStreamID) throws -> MessageStreamView? {
+        guard let entry = entries[id], let found = find(id) else { return nil }
+        let state: MessageStreamView.State
+        // No verdict on reading asks whether the user is banned.
+        switch access.rule(found, isBanned: false, partner: partner(in: entry, found)).verdict(on: .read) {
+        case .allowed: state = found.membership == .former ? .left : .open
+        case .closed: state = .closed
+        default: return nil
+        }
+        let members = try members(of: entry, state)
+        guard state != .closed else { return Self.view(found, state, members: members) }
+        let key = try key(of: id)
+        return Self.view(
+            found, state, members: members,
+            opening: try entry.sealedOpening.map {
+                try StrictJSON.parse(Array(try key.open($0, in: .streamOpening).utf8))
+            },
+            last: try entry.last.map { try MessageView($0, key, upTo: Self.longestShown) })
+    }
+
+    private func key(of id: MessageStreamID) throws -> StreamKey {
+        let pages = StreamPageRepository(access.transaction, keys: access.context.keys.personal)
+        guard let entry = entries[id], let key = try pages.key(of: entry) else { throw MessageStreamAccess.unknown }
+        return key
+    }
+
+    private func partner(
+        in entry: StreamPageRepository.Entry, _ found: MessageStreamAccess.Found
+    ) -> MessageStreamRule.Partner? {
+        guard entry.stream.kind.isBetweenTwo, found.member != nil, let other = entry.other(than: access.user.id)
+        else { return nil }
+        let required = access.parties(entry.stream.kind).required
+        return MessageStreamAccess.partner(
+            isPermitted: people.permitted.contains(other), isBanned: people.banned.contains(other),
+            isVerified: people.users[other].map { $0.assurance >= required } ?? false)
+    }
+
+    private static func view(
+        _ found: MessageStreamAccess.Found, _ state: MessageStreamView.State, members: [MessageStreamView.Member],
+        opening: JSONValue? = nil, last: MessageView? = nil
+    ) -> MessageStreamView {
+        MessageStreamView(
+            stream: found.stream, state: state, opening: opening, lastSequence: found.lastVisible,
+            unread: found.member.map { max(0, found.lastVisible - $0.readThrough) }, lastMessage: last,
+            members: members, metadata: nil, privateMetadata: nil)
+    }
+
+    private mutating func members(
+        of entry: StreamPageRepository.Entry, _ state: MessageStreamView.State
+    ) throws -> [MessageStreamView.Member] {
+        guard entry.stream.kind != .forum, state != .left else { return [] }
+        return try entry.members.filter { $0.leftAt == nil }.map { member in
+            guard state == .open, let partner = try partner(member.userID) else {
+                return MessageStreamView.Member(member: member, initials: nil, assurance: .none)
+            }
+            return MessageStreamView.Member(
+                member: member, initials: partner.initials, assurance: partner.assurance)
+        }
+    }
+
+    /// A member as the others see one; of what is sealed the name alone is opened.
+    private mutating func partner(_ user: UserID) throws -> Partner? {
+        if let known = partners[user] { return known }
+        guard let member = people.users[user] else { return nil }
+        let names = UserNameRepository(access.transaction, keys: access.context.keys.personal)
+        let name = try member.assurance >= .barcode ? people.names[user].map { try names.open($0, of: user) } : nil
+        let partner = (AuthenticatedUser.initials(of: name), member.assurance)
+        partners[user] = partner
+        return partner
+    }
+}
+
+extension StreamPageRepository.Entry {
+    /// The users who are in it now.
+    fileprivate var present: [UserID] { members.filter { $0.leftAt == nil }.map(\.userID) }
+
+    fileprivate func other(than user: UserID) -> UserID? { present.first { $0 != user } }
+}

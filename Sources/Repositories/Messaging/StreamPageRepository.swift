@@ -1,0 +1,115 @@
+import Database
+import Domain
+
+/// What a page of streams shows to one user: a few statements read it, for any number of streams.
+package struct StreamPageRepository {
+    private let transaction: any Transaction
+    private let keys: PersonalKeys
+
+    package init(_ transaction: any Transaction, keys: PersonalKeys) {
+        self.transaction = transaction
+        self.keys = keys
+    }
+
+    /// A stream with what the user may see of it. Nothing is opened yet.
+    package struct Entry: Sendable {
+        package let stream: MessageStream
+        package let sealedOpening: [UInt8]?
+        fileprivate let wrapped: [UInt8]?
+        fileprivate let wrappingVersion: Int?
+        /// Everybody who is or was in it.
+        package let members: [StreamMember]
+        /// The last message that the user may see. Of a body that is too long for a page there is a first byte alone.
+        package let last: StreamMessage?
+    }
+
+    private struct Answer: ColumnSet {
+        let stream: MessageStreamColumns
+        let sealedOpening: Column<[UInt8]?>
+        let wrapped: Column<[UInt8]?>
+        let wrappingVersion: Column<Int?>
+
+        init(_ list: inout ColumnList) {
+            stream = list.add(MessageStreamColumns.self, of: "s")
+            sealedOpening = list.add("s.\(SealedColumn.streamOpening.name)")
+            wrapped = list.add("s.wrapped")
+            wrappingVersion = list.add("s.wrapping_version")
+        }
+    }
+
+    private static let answer = Selection(Answer.self)
+    private static let streams = ListStatement { "SELECT \(answer) FROM streams s WHERE s.id IN \($0.in)" }
+
+    private struct LastMessage: ColumnSet {
+        let message: StreamMessageColumns
+
+        init(_ list: inout ColumnList) { message = list.add(StreamMessageColumns.self, of: "e") }
+    }
+
+    private static let last = Selection(LastMessage.self)
+    private static let lastMessages = ListStatement(after: 2) { list in
+        let body = "e.\(SealedColumn.messageBody.name)"
+        let columns = last.description.replacing(
+            body, with: "CASE WHEN e.size > $2 THEN substr(\(body), 1, 1) ELSE \(body) END")
+        return """
+            SELECT \(columns)
+            FROM streams s LEFT JOIN stream_members m ON m.stream_id = s.id AND m.user_id = $1
+            JOIN stream_events e ON e.stream_id = s.id AND e.sequence = COALESCE(m.left_at_sequence, s.last_sequence)
+            WHERE s.id IN \(list.in)
+            """
+    }
+
+    /// Those of some streams that are there, deleted or not.
+    ///
+    /// - Parameter longest: the bytes of the longest body that is read.
+    package func find(
+        _ streams: [MessageStreamID], for user: UserID, longest: Int64
+    ) throws -> [MessageStreamID: Entry] {
+        let (list, answer) = (streams.map(\.value), Self.answer.each)
+        let rows = try transaction.query(Self.streams, list: list)
+        let members = try StreamMemberRepository(transaction).list(of: streams)
+        let messages = try transaction.query(Self.lastMessages, [.id(user), longest.value], list: list)
+            .map(Self.last.each.message.message)
+        let last = Dictionary(messages.map { ($0.streamID, $0) }, uniquingKeysWith: { first, _ in first })
+        var found: [MessageStreamID: Entry] = [:]
+        for row in rows {
+            let stream = try answer.stream.stream(row)
+            found[stream.id] = Entry(
+                stream: stream, sealedOpening: try row[answer.sealedOpening], wrapped: try row[answer.wrapped],
+                wrappingVersion: try row[answer.wrappingVersion], members: members[stream.id] ?? [],
+                last: last[stream.id])
+        }
+        return found
+    }
+
+    /// The key of a stream; `nil` if it was deleted.
+    ///
+    /// - Throws: ``SealingFailure`` if the wrapping key is missing or the row was tampered with.
+    package func key(of entry: Entry) throws -> StreamKey? {
+        guard let wrapped = entry.wrapped, let version = entry.wrappingVersion else { return nil }
+        return try StreamKeyRepository(transaction, keys: keys).open(wrapped, version, of: entry.stream.id)
+    }
+
+    private static let metadata = ColumnTuple(
+        Column<MessageStreamID>("id"), Column<[UInt8]?>(SealedColumn.streamMetadata.name))
+    private static let metadataOfSome = ListStatement { "SELECT \(metadata) FROM streams WHERE id IN \($0.in)" }
+    private static let ownMetadata = ColumnTuple(
+        Column<MessageStreamID>("stream_id"), Column<[UInt8]?>(SealedColumn.memberMetadata.name))
+    private static let ownMetadataOfSome = ListStatement(after: 1) {
+        "SELECT \(ownMetadata) FROM stream_members WHERE user_id = $1 AND stream_id IN \($0.in)"
+    }
+
+    /// The metadata of some streams, as they are sealed: those of all members, and the user's own.
+    package func metadata(
+        of streams: [MessageStreamID], for user: UserID
+    ) throws -> (shared: [MessageStreamID: [UInt8]], own: [MessageStreamID: [UInt8]]) {
+        let list = streams.map(\.value)
+        func read(_ rows: [(MessageStreamID, [UInt8]?)]) -> [MessageStreamID: [UInt8]] {
+            rows.reduce(into: [:]) { found, row in found[row.0] = row.1 }
+        }
+        return (
+            read(try transaction.query(Self.metadataOfSome, list: list).map(Self.metadata.read)),
+            read(try transaction.query(Self.ownMetadataOfSome, [.id(user)], list: list).map(Self.ownMetadata.read))
+        )
+    }
+}
