@@ -26,12 +26,12 @@ struct EraseUser: Sendable {
         try BlockRepository(transaction).erase(user)
         try FindableAddressRepository(transaction).erase(user)
         let readers = try StreamMemberRepository(transaction).readers(besides: user)
+        try StreamUserRepository(transaction).note(.erased, ofAllStreamsOf: user, at: now)
         try StreamMessageRepository(transaction).erase(user)
         try MessageStreamRepository(transaction).erase(createdBy: user)
         try StreamMemberRepository(transaction).erase(user)
         try StreamUserRepository(transaction).erase(user)
-        try StreamUserRepository(transaction).note(.erased, of: readers, at: now)
-        if !readers.isEmpty { events.record(.messagesChanged(of: Array(readers.keys))) }
+        if !readers.isEmpty { events.record(.messagesChanged(of: readers)) }
         try EventSubjectRepository(transaction).erase(user)
         try UserRepository(transaction).erase(user)
         try DataKeyRepository(transaction, keys: keys).erase(user, at: now)

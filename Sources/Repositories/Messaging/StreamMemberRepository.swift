@@ -104,17 +104,14 @@ package struct StreamMemberRepository {
         ).map(Self.columns.each.member)
     }
 
-    /// Everybody else who is or was in a stream with a user, with those streams.
-    package func readers(besides user: UserID) throws -> [UserID: [MessageStreamID]] {
-        let pair = ColumnTuple(Column<UserID>("o.user_id"), Column<MessageStreamID>("o.stream_id"))
-        let rows = try transaction.query(
+    /// Everybody else who is or was in a stream with a user.
+    package func readers(besides user: UserID) throws -> [UserID] {
+        try transaction.values(
             """
-            SELECT \(pair) FROM stream_members m
+            SELECT DISTINCT o.user_id FROM stream_members m
             JOIN stream_members o ON o.stream_id = m.stream_id AND o.user_id <> m.user_id
-            WHERE m.user_id = $1 ORDER BY o.user_id, o.stream_id
-            """, [.id(user)]
-        ).map(pair.read)
-        return Dictionary(grouping: rows, by: \.0).mapValues { $0.map(\.1) }
+            WHERE m.user_id = $1 ORDER BY o.user_id
+            """, [.id(user)])
     }
 
     package func erase(_ user: UserID) throws {

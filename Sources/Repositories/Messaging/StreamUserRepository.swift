@@ -86,11 +86,28 @@ package struct StreamUserRepository {
             Self.noting, [change.value, .text(target), .id(stream), .time(time)], list: list)
     }
 
-    /// Notes a change for each of some users, of as many streams. Their rows are locked in the same order.
-    package func note(_ change: UserChange, of streams: [UserID: [MessageStreamID]], at time: Date) throws {
-        for (user, streams) in streams.sorted(by: { $0.key.description < $1.key.description }) {
-            for stream in streams { try note(change, of: stream, for: [user], at: time) }
-        }
+    /// Notes a change for everybody else who is or was in a stream with a user, of each of those streams. Their rows
+    /// are locked in the same order.
+    package func note(_ change: UserChange, ofAllStreamsOf user: UserID, at time: Date) throws {
+        let others = """
+            FROM stream_members m JOIN stream_members o ON o.stream_id = m.stream_id AND o.user_id <> m.user_id
+            """
+        try transaction.enqueue(
+            """
+            INSERT INTO stream_users (\(Self.all))
+            SELECT o.user_id, COUNT(*), 0, 0 \(others) WHERE m.user_id = $1 GROUP BY o.user_id ORDER BY o.user_id
+            ON CONFLICT (user_id) DO UPDATE SET last_change = stream_users.last_change + excluded.last_change
+            """, [.id(user)])
+        // The numbers up to each one's last are those of the streams.
+        try transaction.enqueue(
+            """
+            INSERT INTO user_changes (user_id, kind, target, stream_id, sequence, at)
+            SELECT o.user_id, $2, o.stream_id, o.stream_id,
+                (SELECT s.last_change FROM stream_users s WHERE s.user_id = o.user_id) + 1
+                    - row_number() OVER (PARTITION BY o.user_id ORDER BY o.stream_id DESC), $3
+            \(others) WHERE m.user_id = $1
+            ON CONFLICT (user_id, kind, target) DO UPDATE SET sequence = excluded.sequence, at = excluded.at
+            """, [.id(user), change.value, .time(time)])
     }
 
     /// A list that is filled up names somebody several times.
