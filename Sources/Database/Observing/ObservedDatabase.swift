@@ -84,6 +84,11 @@ extension ObservedDatabase {
         try await base.purgeChanges(below: positions)
     }
 
+    package func hasForeignChangeLog() async throws -> Bool { try await base.hasForeignChangeLog() }
+
+    @discardableResult
+    package func adoptChangeLog() async throws -> Bool { try await base.adoptChangeLog() }
+
     package func heartbeat() async throws -> Heartbeat? { try await base.heartbeat() }
 
     package func changeStamp() throws -> Int64 { try base.changeStamp() }

@@ -6,7 +6,7 @@ import Foundation
 /// `RETURNING`, and columns of `TEXT`, `BIGINT`, `INTEGER`, `DOUBLE PRECISION` and `BYTEA`. A truth value is an
 /// `INTEGER` of 0 or 1. No deferred constraints: several writers may share one commit, and such a constraint would
 /// fail all of them.
-package protocol Database: Sendable {
+package protocol Database: KeepsChangeLog {
     /// Runs a body over one consistent snapshot; it must not change anything.
     ///
     /// - Throws: whatever the body throws, or a `StoreError`.
@@ -73,28 +73,6 @@ package protocol Database: Sendable {
     ///
     /// - Throws: `StoreError`.
     func query(_ sql: String, _ arguments: [Value]) async throws -> [Row]
-
-    /// The end of the change log: where a reader begins that remembers nothing yet.
-    ///
-    /// - Throws: `StoreError`.
-    func changePosition() async throws -> ChangePosition
-
-    /// What was committed after a position and not read yet, at most so many changes.
-    ///
-    /// - Throws: `StoreError`.
-    func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading
-
-    /// Lets go of changes that every one of these readers has read; of none where there is no reader.
-    ///
-    /// - Throws: `StoreError`.
-    func purgeChanges(below positions: [ChangePosition]) async throws
-
-    /// Commits something, and tells what; `nil` where every reading is as young as the store itself, as that of a file is. A
-    /// server that another has replaced may go on answering readers, and it is by its own commits that a process knows
-    /// better.
-    ///
-    /// - Throws: `StoreError`; then the commit proves nothing.
-    func heartbeat() async throws -> Heartbeat?
 
     /// A number that moves whenever another process has committed (and may move at other times).
     ///
@@ -177,20 +155,6 @@ extension Database {
     package func query(_ sql: String, _ arguments: [Value]) async throws -> [Row] {
         try await read { try $0.query(sql, arguments) }
     }
-
-    /// A store without a change log.
-    package func changePosition() async throws -> ChangePosition { throw StoreError.noChangeLog }
-
-    /// A store without a change log.
-    package func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading {
-        throw StoreError.noChangeLog
-    }
-
-    /// A store without a change log.
-    package func purgeChanges(below positions: [ChangePosition]) async throws { throw StoreError.noChangeLog }
-
-    /// A store that is one file, which has no other in its place.
-    package func heartbeat() async throws -> Heartbeat? { nil }
 
     /// Nothing is to be done where the log is in the hands of a server of its own.
     @discardableResult

@@ -19,6 +19,8 @@ package final class CacheInvalidator: Sendable {
     private let state: Mutex<State>
     /// Called when this machine's clock begins and ends to differ too much from the store's; `true` when it ends.
     private let onClockChange: @Sendable (Bool) -> Void
+    /// Called when this process has begun a log anew that another server wrote.
+    private let onForeignLog: @Sendable () -> Void
 
     private struct State {
         var position: ChangePosition?
@@ -49,6 +51,7 @@ package final class CacheInvalidator: Sendable {
     package init(
         store: any Database, node: ServingNode, policy: CurrentPolicy, environment: Environment,
         nonceGeneration: String? = nil,
+        onForeignLog: @escaping @Sendable () -> Void = {},
         onClockChange: @escaping @Sendable (Bool) -> Void = { _ in }
     ) {
         self.store = store
@@ -56,6 +59,7 @@ package final class CacheInvalidator: Sendable {
         self.policy = policy
         self.environment = environment
         self.nonceGeneration = nonceGeneration
+        self.onForeignLog = onForeignLog
         self.onClockChange = onClockChange
         state = Mutex(State(freshAt: clock.now))
     }
@@ -103,6 +107,7 @@ package final class CacheInvalidator: Sendable {
         if let known {
             position = known
         } else {
+            try await adoptLog()
             position = try await store.reached { try await store.changePosition() }
             try await requireSameStore()
         }
@@ -113,6 +118,7 @@ package final class CacheInvalidator: Sendable {
             if let now = reading.now { compareClock(of: now, from: before, to: environment.now()) }
             if reading.isInterrupted {
                 try await requireSameStore()
+                try await adoptLog()
                 try await node.forgetAll()
             }
             let changes = reading.changes.compactMap(ChangeLog.Change.init)
@@ -127,6 +133,11 @@ package final class CacheInvalidator: Sendable {
                 if reading.isInterrupted { state.heartbeat = LastHeartbeat() }
             }
         }
+    }
+
+    /// A log that came here as a dump is of no use before it begins anew. The next reading then finds another log.
+    private func adoptLog() async throws {
+        if try await store.reached({ try await store.adoptChangeLog() }) { onForeignLog() }
     }
 
     /// How many changes are read at once.

@@ -33,6 +33,7 @@ extension Examination {
             try await store.requirePresent(at: settings.store)
             let before = now()
             let look = try await store.read { try Self.look(in: $0) }
+            if try await store.hasForeignChangeLog() { found.append(ForeignLog.finding) }
             found += findings(look, settings, policy)
             found += clock(look, from: before, to: now(), policy)
             found += nodes(look, settings, policy, keys)

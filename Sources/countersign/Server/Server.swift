@@ -74,7 +74,12 @@ struct Server: Sendable {
                 connections.closeInvalid(at: environment.now())
             }, onCut: { cutSignal.ring() })
         watch = CacheInvalidator(
-            store: store, node: node, policy: policy, environment: environment, nonceGeneration: nonceKey.generation
+            store: store, node: node, policy: policy, environment: environment, nonceGeneration: nonceKey.generation,
+            onForeignLog: {
+                logger.warning(
+                    "another server wrote the change log, as if a dump of it was restored here: it was begun anew",
+                    metadata: ["remedy": .string(ForeignLog.remedy)])
+            }
         ) { isRight in
             if isRight {
                 logger.notice("this machine's clock agrees with the store's again")

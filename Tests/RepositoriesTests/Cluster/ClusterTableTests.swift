@@ -113,4 +113,20 @@ struct ChangeTableTests {
             #expect(try await store.read { try $0.first("SELECT value FROM generations")?.text(0) } == "")
         }
     }
+
+    @Test("No table but the log's holds numbers of its server, which mean nothing on the one that a dump is moved to")
+    func numbers() async throws {
+        try await withStore(.postgresql, migrations: Schema.migrations) { store in
+            let tables = try await store.read { transaction in
+                try transaction.query(
+                    """
+                    SELECT DISTINCT CAST(table_name AS TEXT) FROM information_schema.columns
+                    WHERE table_schema = current_schema()
+                        AND udt_name IN ('xid', 'xid8', 'pg_snapshot', 'txid_snapshot', 'pg_lsn', 'oid')
+                    """
+                ).map { try $0.text(0) }
+            }
+            #expect(!tables.isEmpty && tables.allSatisfy { $0.hasPrefix("change_log") }, "\(tables)")
+        }
+    }
 }
