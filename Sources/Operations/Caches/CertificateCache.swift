@@ -13,9 +13,12 @@ package final class CachedCertificate: Sendable {
         let certificate: DeviceCertificate
         let entries: [BanEntry]
 
-        init(_ certificate: DeviceCertificate, in transaction: any Transaction) throws {
-            self.certificate = certificate
-            entries = try BanRepository(transaction).entries(on: [.device(certificate.deviceID)])
+        /// Reads the certificates and bans of devices, in few statements.
+        static func read(_ devices: [DeviceID], in transaction: any Transaction) throws -> [Judged] {
+            let bans = try BanRepository(transaction).entries(onDevices: devices)
+            return try CertificateRepository(transaction).list(deviceIDs: devices).map {
+                Judged(certificate: $0, entries: bans[$0.deviceID] ?? [])
+            }
         }
     }
 
@@ -23,7 +26,13 @@ package final class CachedCertificate: Sendable {
         var judged: Judged
         /// The look at the store that it comes from: a later look has a greater number.
         var look: UInt64
+        /// What an earlier look found counts no more.
+        var doubtedBefore: UInt64 = 0
+        /// Whether the store has it no more: what issued it was lost.
+        var isLost = false
         var lastVerifiedAt = Date.distantPast
+
+        var isInDoubt: Bool { look < doubtedBefore }
     }
 
     private let value: Mutex<Value>
@@ -49,22 +58,39 @@ package final class CachedCertificate: Sendable {
         value.withLock { $0.lastVerifiedAt }
     }
 
+    /// Whether the store must be asked before it counts again.
+    var isInDoubt: Bool { value.withLock { $0.isInDoubt } }
+
+    /// What earlier looks found counts no more.
+    func doubt(before look: UInt64) {
+        value.withLock { $0.doubtedBefore = max($0.doubtedBefore, look) }
+    }
+
     /// Takes what a look at the store found, unless it already has what a later one found: looks may overtake each
     /// other, and the earlier one may have seen no ban yet.
-    func replace(with judged: Judged, look: UInt64) {
+    ///
+    /// - Parameter judged: `nil` where the store has it no more.
+    func replace(with judged: Judged?, look: UInt64) {
         value.withLock { value in
             guard look > value.look else { return }
-            value.judged = judged
+            if let judged { value.judged = judged }
+            value.isLost = judged == nil
             value.look = look
         }
     }
 
-    /// Refuses a certificate that does not count at a moment.
+    /// Refuses a certificate that does not count at a moment, or of which that is not known.
     func requireValid(at now: Date) throws(Refusal) {
-        let judged = value.withLock { value in
+        let value = value.withLock { value in
             value.lastVerifiedAt = now
-            return value.judged
+            return value
         }
+        guard !value.isInDoubt else {
+            throw Refusal(
+                .unavailable, "This node reads the certificate anew; nothing was changed. Try again.", retryAfter: 1)
+        }
+        guard !value.isLost else { throw Refusal.unknownCertificate }
+        let judged = value.judged
         try judged.certificate.requireValid(at: now)
         if !judged.entries.isEmpty, let entry = BanEntry.activeBan(among: judged.entries, for: .all, at: now) {
             throw Refusal.deviceBanned(by: entry)
@@ -72,11 +98,21 @@ package final class CachedCertificate: Sendable {
     }
 }
 
+extension Refusal {
+    static let unknownCertificate = Refusal(
+        .certificateRevoked, "This service did not issue the certificate: certify the device anew.")
+}
+
 /// The certificates that this process has been shown, by thumbprint.
 package final class CertificateCache: Sendable {
     private let table = InvalidatingCache<Digest256, CachedCertificate>()
     private let looks = Atomic<UInt64>(0)
+    /// What is to be read anew although nobody may ask for it.
+    private let doubted = Mutex<[CachedCertificate]>([])
     private let store: any Database
+
+    /// How many are read anew at once, while nobody asks for them.
+    static let batch = 500
 
     /// Remembers what a store holds.
     package init(store: any Database) {
@@ -88,14 +124,18 @@ package final class CertificateCache: Sendable {
 
     /// The certificate with a thumbprint; `nil` where the issuance table has none.
     func find(_ thumbprint: Digest256) async throws -> CachedCertificate? {
-        if let known = table.known(thumbprint) { return known }
+        if let known = table.known(thumbprint) {
+            if known.isInDoubt { try await settle([known]) }
+            return known
+        }
         // Whoever holds one must hold the one that changes reach.
         for _ in 0..<16 {
             let found = try await table.find(thumbprint) {
                 let look = beginLook()
                 return try await store.snapshot { transaction in
-                    try CertificateRepository(transaction).find(thumbprint: thumbprint).map {
-                        CachedCertificate(try CachedCertificate.Judged($0, in: transaction), look: look)
+                    try CertificateRepository(transaction).find(thumbprint: thumbprint).map { certificate in
+                        let bans = try BanRepository(transaction).entries(on: [.device(certificate.deviceID)])
+                        return CachedCertificate(.init(certificate: certificate, entries: bans), look: look)
                     }
                 }
             }
@@ -106,28 +146,66 @@ package final class CertificateCache: Sendable {
             .unavailable, "Too much is changing at this moment; nothing was changed. Try again.", retryAfter: 1)
     }
 
-    /// Reads all certificates anew.
-    ///
-    /// - Returns: their devices.
-    func refreshAll() async throws -> Set<DeviceID> {
-        // One that is remembered behind the list below would be left out: so none is from now on that was read before.
+    /// Nothing that is remembered is known to hold. What no connection holds is forgotten. The rest is read anew before it
+    /// counts: at its next use, or by ``settleSome()``.
+    func doubtAll() {
+        // None is remembered from now on that was read before.
         table.invalidateLoads()
-        let devices = Set(table.all.map(\.certificate.deviceID))
-        try await refresh(devices)
-        return devices
+        let look = beginLook()
+        doubted.withLock { $0 = [] }
+        table.dropUnheld { _ in true }
+        let held = table.all
+        for certificate in held { certificate.doubt(before: look) }
+        doubted.withLock { $0 = held }
     }
 
-    /// Reads the certificates and bans of devices anew into what connections entry.
+    /// Reads some of what is in doubt anew.
+    ///
+    /// - Returns: their devices; none where nothing is in doubt.
+    func settleSome() async throws -> Set<DeviceID> {
+        let some = doubted.withLock { doubted in
+            let some = Array(doubted.suffix(Self.batch))
+            doubted.removeLast(some.count)
+            return some
+        }
+        do {
+            try await settle(some, isReserved: true)
+        } catch {
+            doubted.withLock { $0 += some }
+            throw error
+        }
+        return Set(some.map(\.certificate.deviceID))
+    }
+
+    /// Reads anew what is in doubt of some certificates, so that each is as the store has it. Nothing is asked where none is.
+    func settle(_ certificates: [CachedCertificate], isReserved: Bool = false) async throws {
+        let some = certificates.filter(\.isInDoubt)
+        guard !some.isEmpty else { return }
+        let (present, look) = try await look(at: Set(some.map(\.certificate.deviceID)), isReserved: isReserved)
+        let found = Dictionary(present.map { ($0.certificate.thumbprint, $0) }) { first, _ in first }
+        for certificate in some {
+            let thumbprint = certificate.certificate.thumbprint
+            certificate.replace(with: found[thumbprint], look: look)
+            if found[thumbprint] == nil { table.drop(thumbprint) }
+        }
+    }
+
+    /// Reads the certificates and bans of devices anew into what connections hold.
     func refresh(_ devices: Set<DeviceID>) async throws {
         // One that is being read for the first time may be from before the change.
         table.invalidateLoads()
-        let look = beginLook()
-        let present = try await store.reservedSnapshot { transaction in
-            try devices.flatMap { try CertificateRepository(transaction).list(deviceID: $0) }.map {
-                try CachedCertificate.Judged($0, in: transaction)
-            }
-        }
+        let (present, look) = try await look(at: devices, isReserved: true)
         for judged in present { table.known(judged.certificate.thumbprint)?.replace(with: judged, look: look) }
+    }
+
+    private func look(
+        at devices: Set<DeviceID>, isReserved: Bool
+    ) async throws -> (present: [CachedCertificate.Judged], look: UInt64) {
+        let look = beginLook()
+        let read: @Sendable (any Transaction) throws -> [CachedCertificate.Judged] = {
+            try CachedCertificate.Judged.read(Array(devices), in: $0)
+        }
+        return (isReserved ? try await store.reservedSnapshot(read) : try await store.snapshot(read), look)
     }
 
     /// Numbers a look before it begins. Whatever changes after that is followed by a look of its own.

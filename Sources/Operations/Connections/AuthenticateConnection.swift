@@ -18,12 +18,13 @@ package struct AuthenticateConnection: Sendable {
         try context.invalidator.requireFresh()
         let now = context.environment.now()
         if let (known, state) = connection.known {
+            if known.isInDoubt { try await context.caches.certificates.settle([known]) }
             try require(known, at: now, of: connection)
             if state == .uncertified { connection.connect(known) }
             return
         }
         guard let found = try await context.caches.certificates.find(connection.thumbprint) else {
-            throw Self.unknown
+            throw Refusal.unknownCertificate
         }
         try require(found, at: now, of: connection)
         if found.certificate.firstSeenAt == nil { try await recordFirstSight(found.certificate) }
@@ -49,9 +50,6 @@ package struct AuthenticateConnection: Sendable {
         connection.connect(known)
     }
 
-    private static let unknown = Refusal(
-        .certificateRevoked, "This service did not issue the certificate: certify the device anew.")
-
     private func require(
         _ certificate: CachedCertificate, at now: Date, of connection: ClientConnection
     ) throws(Refusal) {
@@ -71,7 +69,9 @@ package struct AuthenticateConnection: Sendable {
             events.record(.certificateSeen(certificate.deviceID))
             guard try records.recordFirstSight(thumbprint: certificate.thumbprint, at: now) else {
                 // Another node was faster, or it was too late.
-                guard let present = try records.find(thumbprint: certificate.thumbprint) else { throw Self.unknown }
+                guard let present = try records.find(thumbprint: certificate.thumbprint) else {
+                    throw Refusal.unknownCertificate
+                }
                 if present.isUnadmitted { try present.requireValid(at: now) }
                 return
             }

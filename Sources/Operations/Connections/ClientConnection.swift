@@ -66,9 +66,9 @@ package final class ClientConnection: Sendable {
         }
     }
 
-    /// Whether the certificate behind it is valid at a moment, or was not looked at yet.
+    /// Whether the certificate behind it is valid at a moment, or was not looked at yet, or not again.
     package func isValid(at now: Date) -> Bool {
-        guard let certificate, !endsWithItsAnswer.load(ordering: .relaxed) else { return true }
+        guard let certificate, !certificate.isInDoubt, !endsWithItsAnswer.load(ordering: .relaxed) else { return true }
         return (try? certificate.requireValid(at: now)) != nil
     }
 

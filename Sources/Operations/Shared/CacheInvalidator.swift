@@ -88,6 +88,8 @@ package final class CacheInvalidator: Sendable {
                 state.heartbeat.commit = nil
             }
         }
+        // After the view was found to be young: nobody waits for these.
+        try await node.settleSome()
     }
 
     /// Commits a heartbeat if it is time for one.
@@ -119,7 +121,7 @@ package final class CacheInvalidator: Sendable {
             if reading.isInterrupted {
                 try await requireSameStore()
                 try await adoptLog()
-                try await node.forgetAll()
+                node.forgetAll()
             }
             let changes = reading.changes.compactMap(ChangeLog.Change.init)
             try await node.apply(changes)

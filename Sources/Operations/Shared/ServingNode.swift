@@ -105,14 +105,24 @@ package final class ServingNode: Sendable {
     func wakeOutbox() { onMessage() }
 
     /// Forgets everything: what is asked for next is read anew.
-    func forgetAll() async throws {
+    ///
+    /// It asks the store for nothing: how long a node takes over is no matter of what it remembers.
+    func forgetAll() {
         caches.sessions.dropAll()
         caches.providers.dropAll()
         caches.issuers.dropAll()
         caches.levels.dropAll()
-        onDeviceChange(try await caches.certificates.refreshAll())
+        caches.certificates.doubtAll()
+        onDeviceChange([])
         messagePolls.wakeAll()
         onMessage()
+    }
+
+    /// Reads some of the certificates anew that connections hold and that are in doubt, so that those end which nobody
+    /// asks for anything.
+    func settleSome() async throws {
+        let devices = try await caches.certificates.settleSome()
+        if !devices.isEmpty { onDeviceChange(devices) }
     }
 
     /// A commit whose outcome is not known may have changed anything: memories are emptied, and the change log is read

@@ -97,6 +97,21 @@ package struct BanRepository {
         }.sorted { $0.ban.createdAt > $1.ban.createdAt }
     }
 
+    /// Every entry that is or was about one of many devices, in few statements.
+    package func entries(onDevices devices: [DeviceID]) throws -> [DeviceID: [BanEntry]] {
+        let entries = try ManyKeys.parts(devices).flatMap { part in
+            try transaction.query(
+                """
+                SELECT \(Self.entry) FROM ban_holds h JOIN bans b ON b.id = h.ban_id
+                WHERE h.kind = 'device' AND h.subject IN (\(ManyKeys.places(part)))
+                """, part.map { .bytes($0.bytes) }
+            ).map(Self.entry(in:))
+        }
+        return entries.reduce(into: [:]) { found, entry in
+            if case .device(let id) = entry.subject { found[id, default: []].append(entry) }
+        }
+    }
+
     /// The entries in force about a user: by name, by the proven number and by the documents that verified the user. By
     /// indexes alone, and by more than the name, since a number may be proven in the moment in which it is banned.
     ///

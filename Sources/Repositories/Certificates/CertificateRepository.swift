@@ -79,6 +79,15 @@ package struct CertificateRepository {
         ).map(Self.certificate)
     }
 
+    /// The certificates of many devices, in few statements.
+    package func list(deviceIDs: [DeviceID]) throws -> [DeviceCertificate] {
+        try ManyKeys.parts(deviceIDs).flatMap { part in
+            try transaction.query(
+                "SELECT \(Self.columns) FROM certificates WHERE device_id IN (\(ManyKeys.places(part)))",
+                part.map { .id($0) })
+        }.map(Self.certificate)
+    }
+
     private static let newest = NewestFirst(table: "certificates", key: "serial", time: "issued_at")
 
     /// The newest certificates of all devices.
