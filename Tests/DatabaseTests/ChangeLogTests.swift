@@ -331,6 +331,8 @@ import Testing
             let read = try await store.changes(after: start, limit: 10).position
             let second = try #require(try await store.heartbeat())
             #expect(read.shows(first) && !read.shows(second))
+            // One whose number another server gave.
+            #expect(!read.shows(Heartbeat(transaction: first.transaction, server: first.server + 1)))
             // It takes no table, which might be locked, or have no room.
             #expect(try await store.read { try $0.first("SELECT count(*) FROM change_log")?.integer(0) } == 1)
             try await Self.append(store, [1, 2])

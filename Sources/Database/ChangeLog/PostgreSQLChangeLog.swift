@@ -16,7 +16,8 @@ extension PostgreSQLDatabase {
     package func changePosition() async throws -> ChangePosition {
         let row = try await ask(
             """
-            SELECT CAST(pg_current_snapshot() AS TEXT), i.value || \(Self.timeline), CAST(CAST(l.xid AS TEXT) AS BIGINT), l.n, l.tag
+            SELECT CAST(pg_current_snapshot() AS TEXT), i.value || \(Self.timeline), CAST(CAST(l.xid AS TEXT) AS BIGINT), l.n, l.tag,
+                \(Self.server)
             FROM change_log_incarnation i LEFT JOIN (
                 SELECT xid, n, tag FROM change_log ORDER BY xid DESC, n DESC LIMIT 1
             ) l ON TRUE WHERE i.id = 1
@@ -27,7 +28,8 @@ extension PostgreSQLDatabase {
         let last = try row.integerOrNull(2).map { transaction in
             ChangePosition.Mark(transaction: transaction, number: try row.integer(3), tag: try row.integer(4))
         }
-        return ChangePosition(incarnation: try row.text(1), snapshot: try row.text(0), last: last)
+        return ChangePosition(
+            incarnation: try row.text(1), snapshot: try row.text(0), last: last, server: try row.integer(5))
     }
 
     /// What became visible after a position.
@@ -53,18 +55,20 @@ extension PostgreSQLDatabase {
         return try Self.reading(rows, present, position, limit: limit, now: clock?() ?? time)
     }
 
-    /// Commits a message of the log that is written ahead, on the connection that reads changes: it takes no table, and a
-    /// synchronous standby has it when this returns.
+    /// Commits a message of the log that is written ahead, on a connection that nothing else uses: it takes no table, and a
+    /// synchronous standby has it when this returns. With it comes who committed: another server may be read meanwhile.
     ///
     /// - Throws: `StoreError`; `outcomeUnknown` where somebody ended the wait for the standby.
     package func heartbeat() async throws -> Heartbeat? {
         let sql = """
-            SELECT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT),
+            SELECT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT), \(Self.server),
                 CAST(pg_logical_emit_message(true, 'countersign', '') AS TEXT)
             """
-        let number = try await maintainAtOnce(onWatch: true) { try $0.first(sql)?.integer(0) }
-        guard let number else { throw StoreError.statement(reason: "the server gave a transaction no number") }
-        return Heartbeat(transaction: number)
+        let heartbeat = try await beat { transaction in
+            try transaction.first(sql).map { Heartbeat(transaction: try $0.integer(0), server: try $0.integer(1)) }
+        }
+        guard let heartbeat else { throw StoreError.statement(reason: "the server gave a transaction no number") }
+        return heartbeat
     }
 
     /// Empties the parts of the log that every one of these readers has read. A part that somebody uses is left for the
@@ -117,6 +121,9 @@ extension PostgreSQLDatabase {
     /// The table that entries of transactions which begin now go to.
     static let slot = "CAST(CAST(extract(epoch FROM now()) AS BIGINT) / 600 % \(slots) AS SMALLINT)"
 
+    /// Which run of which server answers: no two have started in the same microsecond.
+    private static let server = "CAST(extract(epoch FROM pg_postmaster_start_time()) * 1000000 AS BIGINT)"
+
     /// What another server has that takes over, and may lack the last commits of the one before.
     private static let timeline = "'.' || \(FollowedTimeline.question)"
 
@@ -142,7 +149,7 @@ extension PostgreSQLDatabase {
                 (SELECT tag FROM change_log WHERE xid = CAST($1 AS xid8) AND n = $2),
                 CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT),
                 (SELECT purged_below FROM change_log_incarnation WHERE id = 1),
-                CAST(CAST(c.xid AS TEXT) AS BIGINT), c.n, c.tag, c.kind, c.key
+                CAST(CAST(c.xid AS TEXT) AS BIGINT), c.n, c.tag, c.kind, c.key, \(server)
             FROM (SELECT 1) o LEFT JOIN (
                 SELECT * FROM (
                     \(part("(xid, n) > (CAST($1 AS xid8), $2) AND (xid, n) > (CAST($5 AS xid8), $6)"))
@@ -164,6 +171,7 @@ extension PostgreSQLDatabase {
             changes.append(LoggedChange(kind: Int(try row.integer(8)), key: try row.bytes(9)))
             next.page = .init(snapshot: position.page?.snapshot ?? present.text, mark: mark)
         }
+        next.server = try rows.first?.integer(10)
         let hasMore = changes.count >= limit
         if !hasMore {
             // Not before: the position would pass transactions that were open when the first page was read.
@@ -250,7 +258,7 @@ extension ChangePosition {
 
     /// Whether what was read up to here is as young as a commit of the same process.
     package func shows(_ heartbeat: Heartbeat) -> Bool {
-        guard page == nil, let present = PostgreSQLSnapshot(snapshot) else { return false }
+        guard page == nil, server == heartbeat.server, let present = PostgreSQLSnapshot(snapshot) else { return false }
         return present.shows(heartbeat.transaction)
     }
 }

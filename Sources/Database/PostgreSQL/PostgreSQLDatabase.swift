@@ -10,6 +10,7 @@ package final class PostgreSQLDatabase: Database {
     private let writers: PostgreSQLWorkers
     private let readers: PostgreSQLWorkers
     private let watching: PostgreSQLWorkers
+    private let beating: PostgreSQLWorkers
     private let administration: PostgreSQLWorkers
     private let timeouts: PostgreSQLTimeouts
     let clock: (@Sendable () -> Date)?
@@ -35,6 +36,7 @@ package final class PostgreSQLDatabase: Database {
             address, timeouts: timeouts, limit: lanes.reads, isReadOnly: true, followed: followed)
         administration = PostgreSQLWorkers(address, timeouts: timeouts, limit: lanes.administration)
         watching = PostgreSQLWorkers(address, timeouts: timeouts, limit: 1, isReadOnly: true)
+        beating = PostgreSQLWorkers(address, timeouts: timeouts.ofHeartbeats, limit: Heartbeat.mostUnderWay)
     }
 
     /// Runs a body that cannot write, over one snapshot.
@@ -118,11 +120,16 @@ package final class PostgreSQLDatabase: Database {
         try await run(.maintain, on: writers, body)
     }
 
-    /// Runs a body like ``maintain(_:)``, past those who wait to write, or on the connection that watches.
+    /// Runs a body like ``maintain(_:)``, past those who wait to write.
     func maintainAtOnce<T: Sendable>(
-        onWatch isOnWatch: Bool = false, _ body: @Sendable @escaping (any Transaction) throws -> T
+        _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
-        try await run(.maintain, on: isOnWatch ? watching : administration, body)
+        try await run(.maintain, on: administration, body)
+    }
+
+    /// Runs a body like ``maintain(_:)``, on a connection of those that tell whether commits come through.
+    func beat<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        try await run(.maintain, on: beating, body)
     }
 
     /// Carries out statements under `READ COMMITTED` and commits, in one exchange.
@@ -150,6 +157,7 @@ package final class PostgreSQLDatabase: Database {
     /// How often transactions waited for the server so far: what a node far from it pays for.
     package var exchanges: Int {
         writers.exchanges + readers.exchanges + watching.exchanges + administration.exchanges
+            + beating.exchanges
     }
 
     /// How many other sessions of this service, its nodes and commands, the database has at this moment.
@@ -168,6 +176,7 @@ package final class PostgreSQLDatabase: Database {
 
     /// Finishes what is in line and lets every connection go.
     package func close() async throws {
+        await beating.close()
         await watching.close()
         await readers.close()
         await administration.close()

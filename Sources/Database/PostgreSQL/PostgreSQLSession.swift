@@ -13,6 +13,13 @@ package struct PostgreSQLTimeouts: Sendable {
     package var grace: TimeInterval = 5
 
     package init() {}
+
+    /// A commit that took longer tells nothing of use: another connection is tried.
+    var ofHeartbeats: PostgreSQLTimeouts {
+        var timeouts = self
+        (timeouts.statement, timeouts.grace) = (min(statement, 2), min(grace, 0.5))
+        return timeouts
+    }
 }
 
 /// The timeline of the server that the log of changes was last read from: one that takes over has another.

@@ -34,9 +34,11 @@ package struct ChangePosition: Sendable, Hashable {
     var page: Page?
     /// Since when the oldest open transaction has been the same, in milliseconds of the server's clock.
     var horizonSince: Int64?
+    /// Which run of which server was read: when it started, in microseconds. `nil` where there is none.
+    var server: Int64?
 
-    init(incarnation: String, snapshot: String = "", last: Mark? = nil) {
-        (self.incarnation, self.snapshot, self.last) = (incarnation, snapshot, last)
+    init(incarnation: String, snapshot: String = "", last: Mark? = nil, server: Int64? = nil) {
+        (self.incarnation, self.snapshot, self.last, self.server) = (incarnation, snapshot, last, server)
     }
 }
 
@@ -94,6 +96,11 @@ package struct ChangeReading: Sendable {
 package struct Heartbeat: Sendable, Hashable {
     /// The number of its transaction.
     let transaction: Int64
+    /// Which run of which server gave the number, as in ``ChangePosition``.
+    let server: Int64
+
+    /// How many a process has under way at most, each on a connection of its own.
+    package static let mostUnderWay = 8
 }
 
 extension Transaction {

@@ -6,7 +6,8 @@ package enum Lane: Sendable, CaseIterable {
     case administration
 }
 
-/// How many connections each lane of a store on a server has at most. One more watches for changes.
+/// How many connections each lane of a store on a server has at most. One more watches for
+/// changes, and up to ``Heartbeat/mostUnderWay`` commit heartbeats.
 package struct LaneSizes: Sendable, Equatable {
     package var reads = 4
     package var writes = 8

@@ -25,23 +25,15 @@ package final class CacheInvalidator: Sendable {
     private struct State {
         var position: ChangePosition?
         var stamp: Int64?
-        var heartbeat = LastHeartbeat()
+        var heartbeats: Heartbeats<Heartbeat>
+        /// Whether it takes more than a reading to tell that the store was reached.
+        var needsHeartbeats = true
         /// For how many seconds at least the oldest transaction of the server has been open.
         var horizonAge: TimeInterval = 0
-        var freshAt: ContinuousClock.Instant
         /// Wakes the loop that polls; `nil` where none runs.
         var signal: LoopSignal?
         /// Seconds that this machine's clock is known to be ahead of the store's at least, or behind where negative.
         var clockDifference: TimeInterval = 0
-    }
-
-    /// The last commit by which this process tried to tell that it reaches the store.
-    private struct LastHeartbeat {
-        var begunAt: ContinuousClock.Instant?
-        /// What was committed; `nil` where the store needs no such commit, or where it was read back already.
-        var commit: Heartbeat?
-        /// Whether a reading alone tells that the store was reached.
-        var isNeedless = false
     }
 
     /// Watches a store for a node.
@@ -61,15 +53,24 @@ package final class CacheInvalidator: Sendable {
         self.nonceGeneration = nonceGeneration
         self.onForeignLog = onForeignLog
         self.onClockChange = onClockChange
-        state = Mutex(State(freshAt: clock.now))
+        state = Mutex(
+            State(
+                heartbeats: Heartbeats(
+                    at: clock.now, maximumAge: .seconds(policy[\.bans].maximumStaleness), most: Heartbeat.mostUnderWay))
+        )
     }
 
-    /// Reads the changes since the last time.
+    /// Commits a heartbeat if it is time for one, and reads the changes since the last time.
     ///
     /// - Throws: `Refusal` `unavailable`, ``StoreRestored``, or what the store says.
     package func poll() async throws {
+        if let beat = beginBeat() { try await commit(beat) }
+        try await look()
+    }
+
+    /// Reads the changes since the last time.
+    private func look() async throws {
         let started = clock.now
-        try await beat(at: started)
         let stamp = try store.changeStamp()
         if node.endDoubt() { state.withLock { $0.stamp = nil } }
         let known = state.withLock { $0 }
@@ -78,29 +79,44 @@ package final class CacheInvalidator: Sendable {
         }
         state.withLock { state in
             state.stamp = stamp
-            if state.heartbeat.isNeedless {
-                state.freshAt = started
-            } else if let commit = state.heartbeat.commit, let begunAt = state.heartbeat.begunAt,
-                state.position?.shows(commit) == true
-            {
-                // Its age counts from its begin: what was committed elsewhere before that is in what was read.
-                state.freshAt = begunAt
-                state.heartbeat.commit = nil
+            if !state.needsHeartbeats {
+                state.heartbeats.read(begunAt: started)
+            } else if let position = state.position {
+                state.heartbeats.read { position.shows($0) }
             }
         }
         // After the view was found to be young: nobody waits for these.
         try await node.settleSome()
     }
 
-    /// Commits a heartbeat if it is time for one.
-    private func beat(at moment: ContinuousClock.Instant) async throws {
-        let last = state.withLock { $0.heartbeat.begunAt }
-        // Often enough that a view is never too old in between.
-        if let last, moment - last < maximumAge * 0.4 { return }
-        // One whose outcome is not known proves nothing.
-        state.withLock { $0.heartbeat = LastHeartbeat() }
-        let commit = try await store.reached { try await store.heartbeat() }
-        state.withLock { $0.heartbeat = .init(begunAt: moment, commit: commit, isNeedless: commit == nil) }
+    /// Begins a heartbeat, if it is time for one.
+    func beginBeat() -> Heartbeats<Heartbeat>.Beat? {
+        state.withLock { state in
+            guard state.needsHeartbeats else { return nil }
+            state.heartbeats.maximumAge = maximumAge
+            return state.heartbeats.begin(at: clock.now)
+        }
+    }
+
+    /// Commits a heartbeat. A view that it can make younger is made so at once, where it is not young enough to wait.
+    func commit(_ beat: Heartbeats<Heartbeat>.Beat) async throws {
+        do {
+            let commit = try await store.reached { try await store.heartbeat() }
+            let signal = state.withLock { state -> LoopSignal? in
+                if commit == nil { state.needsHeartbeats = false }
+                state.heartbeats.end(beat, commit)
+                return state.heartbeats.wantsReading(at: clock.now) ? state.signal : nil
+            }
+            signal?.ring()
+        } catch {
+            state.withLock { $0.heartbeats.end(beat, nil) }
+            throw error
+        }
+    }
+
+    /// How long to wait before the next heartbeat; `nil` where the store needs none.
+    var pauseBetweenBeats: Duration? {
+        state.withLock { $0.needsHeartbeats ? $0.heartbeats.pause(at: clock.now) : nil }
     }
 
     /// Applies what happened since a position, page by page, or forgets everything where that cannot be told.
@@ -132,7 +148,7 @@ package final class CacheInvalidator: Sendable {
                 state.position = reading.position
                 state.horizonAge = reading.horizonAge
                 // It may have been another server's.
-                if reading.isInterrupted { state.heartbeat = LastHeartbeat() }
+                if reading.isInterrupted { state.heartbeats.forget() }
             }
         }
     }
@@ -173,7 +189,7 @@ package final class CacheInvalidator: Sendable {
     /// - Parameter onFailure: told about the first failed try of a row, and again while it lasts, every ten seconds.
     /// - Throws: `StoreError.notUsable` once the store was moved: what this process remembers of it counts no more, not even
     ///   where the store is taken back into use. ``StoreRestored``.
-    package func run(onFailure: @Sendable (any Error) -> Void) async throws {
+    package func run(onFailure: @escaping @Sendable (any Error) -> Void) async throws {
         let signal = LoopSignal()
         state.withLock { $0.signal = signal }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -183,19 +199,17 @@ package final class CacheInvalidator: Sendable {
                     try? await Task.sleep(for: .seconds(policy[\.bans].changePollInterval))
                 }
             }
-            var toldAt: ContinuousClock.Instant?
+            let (looks, beats) = (FailureReports(onFailure), FailureReports(onFailure))
+            group.addTask { [self] in await runHeartbeats(beats) }
             for await _ in signal.rings {
                 do {
-                    try await poll()
-                    toldAt = nil
+                    try await look()
+                    looks.end()
                 } catch let restored as StoreRestored {
                     throw restored
                 } catch {
                     if (error as? Refusal)?.reason == .storeMoved { try await store.requireUsable() }
-                    if toldAt.map({ clock.now - $0 >= .seconds(10) }) ?? true {
-                        toldAt = clock.now
-                        onFailure(error)
-                    }
+                    looks.tell(error)
                 }
                 try? await Task.sleep(for: Self.pause)
             }
@@ -223,7 +237,7 @@ package final class CacheInvalidator: Sendable {
     }
 
     /// Whether the view of the store is young enough to decide from.
-    package var isFresh: Bool { clock.now - state.withLock { $0.freshAt } < maximumAge }
+    package var isFresh: Bool { clock.now - state.withLock { $0.heartbeats.freshAt } < maximumAge }
 
     /// Whether nothing was committed since the change log was read: what the memories say is what the store says.
     ///
@@ -237,7 +251,7 @@ package final class CacheInvalidator: Sendable {
     }
 
     /// How old the view of the store is, in seconds.
-    package var age: TimeInterval { (clock.now - state.withLock { $0.freshAt }) / .seconds(1) }
+    package var age: TimeInterval { (clock.now - state.withLock { $0.heartbeats.freshAt }) / .seconds(1) }
 
     /// Whether this machine's clock is near enough to the store's to decide by: tokens, certificates and the ends of
     /// sessions and bans are judged by it.
