@@ -122,7 +122,7 @@ import Testing
                 + "AND pid <> pg_backend_pid()")
     }
 
-    private static func waitFor(_ mark: String, sleepers: Int) async throws {
+    static func waitFor(_ mark: String, sleepers: Int) async throws {
         try await reach { try countSleepers(mark) == "\(sleepers)\n" }
     }
 

@@ -34,6 +34,8 @@ final class PostgreSQLConnection {
     private(set) var exchanges = 0
     /// Whether answers may take as long as they take.
     var isPatient = false
+    /// Whether the server answers at all, and what is done while it does not.
+    var reach: LaneReach?
 
     /// Connects, to the first of the hosts that takes writes.
     init(_ address: PostgreSQLAddress, timeouts: PostgreSQLTimeouts) throws(PostgreSQLFailure) {
@@ -101,16 +103,6 @@ final class PostgreSQLConnection {
         let result = try receive()
         guard result.isSuccess else { throw PostgreSQLFailure(result) }
         return result
-    }
-
-    /// What is sent in an exchange.
-    enum Part {
-        /// A command of the store's own.
-        case command(String)
-        /// A statement of a body, prepared at its first use and answered in binary.
-        case statement(String, [Value])
-        /// `COMMIT` of a transaction that may have written: the last part, which has a failure of its own kind.
-        case commit
     }
 
     /// Sends statements together, so that all of them cost one wait (PostgreSQL, 34.5: pipeline mode), and gives the
@@ -290,7 +282,9 @@ final class PostgreSQLConnection {
                 canceller?.cancel()
                 return false
             }
-            let ready = poll(&descriptor, 1, isPatient ? 60_000 : Int32(left.rounded(.up)))
+            // The server is not told: it would not hear.
+            guard isPatient || reach?.isGivenUp(since: deadline - .seconds(patience)) != true else { return false }
+            let ready = poll(&descriptor, 1, isPatient ? 60_000 : Int32(min(left, LaneReach.slice).rounded(.up)))
             if ready > 0 { return true }
             if ready < 0, errno != EINTR { return false }
         }

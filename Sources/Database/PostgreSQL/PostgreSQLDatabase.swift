@@ -17,6 +17,7 @@ package final class PostgreSQLDatabase: Database {
     private let stamp = Atomic<Int64>(0)
     let sharing = PostgreSQLSharing()
     let followed = FollowedTimeline()
+    let reach = PostgreSQLReach()
 
     /// Names the store; the first body connects.
     ///
@@ -31,11 +32,14 @@ package final class PostgreSQLDatabase: Database {
         self.clock = clock
         self.timeouts = timeouts
         let lanes = lanes ?? address.lanes
-        writers = PostgreSQLWorkers(address, timeouts: timeouts, limit: lanes.writes)
+        writers = PostgreSQLWorkers(address, timeouts: timeouts, limit: lanes.writes, reach: LaneReach(reach: reach))
         readers = PostgreSQLWorkers(
-            address, timeouts: timeouts, limit: lanes.reads, isReadOnly: true, followed: followed)
-        administration = PostgreSQLWorkers(address, timeouts: timeouts, limit: lanes.administration)
-        watching = PostgreSQLWorkers(address, timeouts: timeouts, limit: 1, isReadOnly: true)
+            address, timeouts: timeouts, limit: lanes.reads, isReadOnly: true, followed: followed,
+            reach: LaneReach(reach: reach))
+        administration = PostgreSQLWorkers(
+            address, timeouts: timeouts, limit: lanes.administration, reach: LaneReach(reach: reach))
+        watching = PostgreSQLWorkers(
+            address, timeouts: timeouts, limit: 1, isReadOnly: true, reach: LaneReach(reach: reach, triesAgain: true))
         beating = PostgreSQLWorkers(address, timeouts: timeouts.ofHeartbeats, limit: Heartbeat.mostUnderWay)
     }
 
@@ -129,7 +133,15 @@ package final class PostgreSQLDatabase: Database {
 
     /// Runs a body like ``maintain(_:)``, on a connection of those that tell whether commits come through.
     func beat<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
-        try await run(.maintain, on: beating, body)
+        let begunAt = reach.begin()
+        do {
+            let result = try await run(.maintain, on: beating, body)
+            reach.end(begunAt: begunAt, hasCommitted: true)
+            return result
+        } catch {
+            reach.end(begunAt: begunAt, hasCommitted: false)
+            throw error
+        }
     }
 
     /// Carries out statements under `READ COMMITTED` and commits, in one exchange.

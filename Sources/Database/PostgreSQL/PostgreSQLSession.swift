@@ -43,6 +43,7 @@ final class PostgreSQLSession {
     private let timeouts: PostgreSQLTimeouts
     private let isReadOnly: Bool
     private let followed: FollowedTimeline?
+    private let reach: LaneReach?
     private let count: (Int) -> Void
     private var connection: PostgreSQLConnection?
     /// That of the server that the connection was made to.
@@ -53,12 +54,14 @@ final class PostgreSQLSession {
     /// - Parameters:
     ///   - isReadOnly: whether the server refuses whatever would change something.
     ///   - followed: which server the log of changes is read from, if what is read here must come from it as well.
+    ///   - reach: whether the server answers at all, and what this session does while it does not.
     ///   - count: is told how often each attempt waited for the server.
     init(
         _ address: PostgreSQLAddress, timeouts: PostgreSQLTimeouts, isReadOnly: Bool,
-        followed: FollowedTimeline? = nil, count: @escaping (Int) -> Void
+        followed: FollowedTimeline? = nil,
+        reach: LaneReach? = nil, count: @escaping (Int) -> Void
     ) {
-        self.followed = followed
+        (self.followed, self.reach) = (followed, reach)
         self.isReadOnly = isReadOnly
         self.address = address
         self.timeouts = timeouts
@@ -113,6 +116,7 @@ final class PostgreSQLSession {
 
     private func connect() throws -> PostgreSQLConnection {
         let connection = try PostgreSQLConnection(address, timeouts: timeouts)
+        connection.reach = reach
         if isReadOnly { _ = try connection.command("SET default_transaction_read_only = on") }
         if followed != nil {
             timeline = try connection.command("SELECT \(FollowedTimeline.question)").row(0).text(0)
@@ -130,6 +134,9 @@ final class PostgreSQLSession {
         _ kind: PostgreSQLTransaction.Kind, clock: (@Sendable () -> Date)?, _ cancellation: PostgreSQLCancellation?,
         _ body: (PostgreSQLTransaction) throws -> T
     ) throws -> T {
+        if reach?.isClosed == true {
+            throw StoreError.unavailable(reason: "the server does not answer")
+        }
         let connection = try self.connection ?? connect()
         self.connection = connection
         try requireFollowed()

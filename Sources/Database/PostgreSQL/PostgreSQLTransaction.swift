@@ -277,3 +277,15 @@ final class PostgreSQLTransaction: Transaction {
         }
     }
 }
+
+extension PostgreSQLConnection {
+    /// What is sent in an exchange.
+    enum Part {
+        /// A command of the store's own.
+        case command(String)
+        /// A statement of a body, prepared at its first use and answered in binary.
+        case statement(String, [Value])
+        /// `COMMIT` of a transaction that may have written: the last part, which has a failure of its own kind.
+        case commit
+    }
+}

@@ -40,15 +40,16 @@ final class PostgreSQLWorkers: Sendable {
     private let limit: Int
     private let isReadOnly: Bool
     private let followed: FollowedTimeline?
+    private let reach: LaneReach?
     private let state = Mutex(State())
     private let running = DispatchGroup()
     private let asked = Atomic<Int>(0)
 
     init(
         _ address: PostgreSQLAddress, timeouts: PostgreSQLTimeouts, limit: Int, isReadOnly: Bool = false,
-        followed: FollowedTimeline? = nil
+        followed: FollowedTimeline? = nil, reach: LaneReach? = nil
     ) {
-        self.followed = followed
+        (self.followed, self.reach) = (followed, reach)
         self.address = address
         self.timeouts = timeouts
         self.limit = limit
@@ -118,8 +119,9 @@ final class PostgreSQLWorkers: Sendable {
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     private func work() {
-        let session = PostgreSQLSession(address, timeouts: timeouts, isReadOnly: isReadOnly, followed: followed) {
-            [self] in
+        let session = PostgreSQLSession(
+            address, timeouts: timeouts, isReadOnly: isReadOnly, followed: followed, reach: reach
+        ) { [self] in
             asked.add($0, ordering: .relaxed)
         }
         let semaphore = DispatchSemaphore(value: 0)
