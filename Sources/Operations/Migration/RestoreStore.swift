@@ -10,7 +10,7 @@ import Repositories
 /// All sessions end, nonces begin a new generation, unsent messages are dropped. Of the store that is replaced, if it
 /// can still be read, what was taken from people or devices since the copy is taken again: erasures, bans, revocations of
 /// certificates and provider keys, disabled providers, deleted messages and streams of them, what users took back from
-/// others, spent one-time tokens, and the number of the revocation list.
+/// others, receivers and URLs that providers removed, spent one-time tokens, and the number of the revocation list.
 package struct RestoreStore: Sendable {
     private let restored: any Database
     private let replaced: (any Database)?
@@ -48,6 +48,8 @@ package struct RestoreStore: Sendable {
         package var providersDisabled = 0
         /// Permissions, memberships and findable addresses that users took back again, and blocks made again.
         package var withdrawals = 0
+        /// Webhooks, streams of security events and URLs of backends that were taken away again, for people.
+        package var receivers: [String] = []
 
         package init() {}
     }
@@ -101,6 +103,7 @@ package struct RestoreStore: Sendable {
         let spent: [(identifier: String, expiresAt: Date)]
         let bans: ReplayBans
         let withdrawals: ReplayWithdrawals
+        let receivers: ReplayReceivers
         let streams: [(id: MessageStreamID, at: Date)]
         let messages: [(stream: MessageStreamID, message: MessageID)]
         let audit: AuditChain
@@ -119,6 +122,7 @@ package struct RestoreStore: Sendable {
             spent = try records.spentIdentifiers()
             bans = try ReplayBans(of: transaction, keys: keys)
             withdrawals = try ReplayWithdrawals(of: transaction)
+            receivers = try ReplayReceivers(of: transaction)
             streams = try MessageStreamRepository(transaction).deletions()
             messages = try StreamMessageRepository(transaction).deletions()
             audit = try AuditChainRepository(transaction).head().chain
@@ -160,6 +164,12 @@ package struct RestoreStore: Sendable {
         for (id, time) in losses.streams { _ = try MessageStreamRepository(transaction).delete(id, at: time) }
         for (stream, message) in losses.messages { try delete(message, in: stream, transaction) }
         report.withdrawals = try losses.withdrawals(in: transaction)
+        for removal in try losses.receivers(in: transaction) {
+            report.receivers.append("provider \(removal.provider): \(removal.what)")
+            try audit.append(
+                .providerChanged, subject: "provider \(removal.provider)", actor: actor,
+                detail: "\(removal.what), removed again after a restore", id: environment.newUUID())
+        }
         // A revocation list's number never falls (RFC 5280 §5.2.3).
         let lists = RevocationListRepository(transaction)
         if let list = losses.list, list.number > (try lists.current()?.number ?? 0) {

@@ -27,6 +27,11 @@ package struct EventStreamRepository {
         ).map(Self.columns.each.stream)
     }
 
+    /// The streams of all providers.
+    package func all() throws -> [EventStream] {
+        try transaction.query("SELECT \(Self.columns) FROM event_streams ORDER BY id").map(Self.columns.each.stream)
+    }
+
     /// Inserts a stream, or overwrites its row. The breaker of another push address begins anew.
     package func save(_ stream: EventStream) throws {
         try transaction.execute(

@@ -40,6 +40,12 @@ package struct ProviderResourceRepository {
         ).map(Self.resource)
     }
 
+    /// All providers'.
+    package func all() throws -> [ProviderResource] {
+        try transaction.query("SELECT \(Self.columns) FROM provider_resources ORDER BY canonical_url")
+            .map(Self.resource)
+    }
+
     package func remove(_ url: ResourceURL) throws {
         try transaction.execute(
             "DELETE FROM provider_resources WHERE canonical_url = $1", [.text(url.canonical)])

@@ -23,6 +23,13 @@ package struct ProviderWebhookRepository {
         try transaction.value("SELECT url FROM provider_webhooks WHERE provider_id = $1", [.id(provider)])
     }
 
+    /// All providers' receivers.
+    package func all() throws -> [ProviderID: String] {
+        let columns = ColumnTuple(Column<ProviderID>("provider_id"), Column<String>("url"))
+        let rows = try transaction.query("SELECT \(columns) FROM provider_webhooks").map(columns.read)
+        return Dictionary(rows.map { ($0.0, $0.1) }) { first, _ in first }
+    }
+
     /// Sets a provider's receiver.
     package func set(_ url: String, of provider: ProviderID, at time: Date) throws {
         try transaction.execute(

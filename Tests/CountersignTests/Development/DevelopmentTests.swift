@@ -34,7 +34,7 @@ struct DevelopmentTests {
         #expect(try await service.countersign(["store", "backup", backup]).status == 0)
         #expect(service.stop() == 0)
         let restoring = try await service.countersign([
-            "store", "restore", backup, "--yes", "--store", "sqlite:\(restored)",
+            "store", "restore", backup, "--lost", "--yes", "--store", "sqlite:\(restored)",
         ])
         #expect(restoring.status == 0, "\(restoring.errors)")
         let moving = try await service.countersign(["store", "copy", service.store, copied, "--final", "--yes"])

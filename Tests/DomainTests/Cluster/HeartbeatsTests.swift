@@ -90,9 +90,11 @@ struct HeartbeatsTests {
     @Test("A view is old while commits take longer than a view may be old, and young again soon after")
     func slow() {
         var simulation = Simulation { $0 < .seconds(5) ? .milliseconds(2500) : .milliseconds(5) }
-        #expect(simulation.run(from: .seconds(4), to: .seconds(5)) > .seconds(1))
+        let during = simulation.run(from: .seconds(4), to: .seconds(5))
+        #expect(during > .seconds(1))
         var other = Simulation { $0 < .seconds(5) ? .milliseconds(2500) : .milliseconds(5) }
-        #expect(other.run(from: .milliseconds(7700), to: .seconds(20)) < .milliseconds(400))
+        let after = other.run(from: .milliseconds(7700), to: .seconds(20))
+        #expect(after < .milliseconds(400))
     }
 
     @Test("Only a commit whose outcome is known, of the same server, and that a reading shows makes it young")
@@ -100,10 +102,15 @@ struct HeartbeatsTests {
         let start = ContinuousClock.now
         var beats = Heartbeats<Int>(at: start, maximumAge: .seconds(1), most: 8)
         func at(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
-        let first = try #require(beats.begin(at: at(0)))
-        #expect(beats.begin(at: at(100)) == nil)
-        let second = try #require(beats.begin(at: at(200)))
-        let third = try #require(beats.begin(at: at(400)))
+        func begin(_ milliseconds: Int) throws -> Heartbeats<Int>.Beat {
+            let beat = beats.begin(at: at(milliseconds))
+            return try #require(beat)
+        }
+        let first = try begin(0)
+        let early = beats.begin(at: at(100))
+        #expect(early == nil)
+        let second = try begin(200)
+        let third = try begin(400)
         beats.end(first, nil)
         beats.end(third, 3)
         beats.end(second, 2)
@@ -111,12 +118,12 @@ struct HeartbeatsTests {
         #expect(beats.freshAt == start)
         beats.read { $0 == 2 }
         #expect(beats.freshAt == at(200))
-        let last = try #require(beats.begin(at: at(600)))
+        let last = try begin(600)
         beats.forget()
         beats.end(last, 4)
         beats.read { _ in true }
         #expect(beats.freshAt == at(200))
-        let other = try #require(beats.begin(at: at(800)))
+        let other = try begin(800)
         beats.end(other, 5)
         #expect(beats.wantsReading(at: at(900)))
         beats.read { _ in true }
@@ -127,9 +134,13 @@ struct HeartbeatsTests {
     func bounded() {
         let start = ContinuousClock.now
         var beats = Heartbeats<Int>(at: start, maximumAge: .seconds(1), most: 3)
-        let begun = (0..<50).compactMap { beats.begin(at: start + .seconds($0)) }
+        var begun: [Heartbeats<Int>.Beat] = []
+        for second in 0..<50 {
+            if let beat = beats.begin(at: start + .seconds(second)) { begun.append(beat) }
+        }
         #expect(begun.count == 3)
         for beat in begun { beats.end(beat, nil) }
-        #expect(beats.begin(at: start + .seconds(60)) != nil)
+        let next = beats.begin(at: start + .seconds(60))
+        #expect(next != nil)
     }
 }

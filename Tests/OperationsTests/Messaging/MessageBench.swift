@@ -107,9 +107,9 @@ struct MessageBench: Sendable {
         try await SynchronizeMessages(context)(since: anchor, wait: wait, for: session)
     }
 
-    /// Lets something happen behind a backup, restores it, and hands over the copy and the number of what was taken back.
+    /// Lets something happen behind a backup, restores it, and hands over the copy and what was done to it.
     func restored(
-        since: () async throws -> Void, then: (any Database, Int) async throws -> Void
+        since: () async throws -> Void, then: (any Database, RestoreStore.Report) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             let (store, clock) = (context.store, people.clock)
@@ -124,7 +124,7 @@ struct MessageBench: Sendable {
             let report = try await RestoreStore(
                 restored: restored, replaced: store, keys: people.keys,
                 environment: Environment(now: { clock.now }), actor: "admin test")(reason: nil)
-            try await then(restored, report.withdrawals)
+            try await then(restored, report)
             try await restored.close()
         }
     }

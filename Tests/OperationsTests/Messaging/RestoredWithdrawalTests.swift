@@ -37,9 +37,9 @@ struct RestoredWithdrawalTests {
                 try await bench.context.store.write {
                     try FindableAddressRepository($0).delete(.name, of: ann.userID)
                 }
-            } then: { store, count in
+            } then: { store, report in
                 // The request was hidden by the block; it is not counted.
-                #expect(count == 4)
+                #expect(report.withdrawals == 4)
                 try await store.write { transaction in
                     let permissions = AuthorizationRepository(transaction)
                     func find(_ text: String) throws -> MessagingPermission? {
@@ -69,8 +69,8 @@ struct RestoredWithdrawalTests {
             _ = try await bench.people.answer.cancel(permission, for: ann)
             try await bench.people.block(ann.userID.description, for: bob)
             try await bench.restored {
-            } then: { _, count in
-                #expect(count == 0)
+            } then: { _, report in
+                #expect(report.withdrawals == 0)
             }
         }
     }

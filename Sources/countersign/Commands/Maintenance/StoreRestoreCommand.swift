@@ -13,7 +13,8 @@ struct StoreRestoreCommand: AsyncParsableCommand {
         abstract: "Replaces the store with a backup. The service must be stopped; the present store is kept.",
         discussion: """
             All sessions end, pending nonces are refused, unsent messages are dropped. What was erased, revoked, banned \
-            or disabled since the backup stays so: it is replayed from the replaced store. --in-place does the same to \
+            or disabled since the backup stays so, and so do webhooks, event streams and resource URLs that were removed: it \
+            is replayed from the replaced store. If that is lost, repeat it by hand. --in-place does the same to \
             a store that an engine's own tools have restored, such as pg_restore, before any service runs on it.
             """)
     @OptionGroup var shared: SharedOptions
@@ -58,6 +59,11 @@ struct StoreRestoreCommand: AsyncParsableCommand {
         }
         let present =
             FileManager.default.fileExists(atPath: path) ? try SQLiteMaintenance(path: path, busyTimeout: 1) : nil
+        guard present != nil || lost else {
+            throw CommandFailure(
+                "There is no store at \(path), so that erasures and revocations since the backup are not known; where it "
+                    + "is lost, add --lost.")
+        }
         guard yes else {
             throw CommandFailure("\(file) is sound and would take the place of \(path): add --yes.")
         }
@@ -78,7 +84,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
         } else {
             try SQLiteMaintenance(path: draft).move(to: path)
         }
-        Self.show(report, path: path, kept: present == nil ? nil : kept, json: shared.json)
+        Self.show(report, path: path, kept: present == nil ? nil : kept, isLost: lost, json: shared.json)
     }
 
     /// Prepares the copy for use as the store.
@@ -111,14 +117,16 @@ struct StoreRestoreCommand: AsyncParsableCommand {
     }
 
     /// Shows what was changed in the store that is used from now on.
-    static func show(_ report: RestoreStore.Report, path: String, kept: String?, json: Bool) {
+    ///
+    /// - Parameter isLost: whether nothing was replayed.
+    static func show(_ report: RestoreStore.Report, path: String, kept: String?, isLost: Bool, json: Bool) {
         let counts: KeyValuePairs = [
             "sessions_ended": report.sessionsEnded, "messages_dropped": report.messagesDropped,
             "users_erased_again": report.erased, "bans_again": report.bans,
             "certificates_revoked_again": report.certificatesRevoked,
             "provider_keys_ended_again": report.providerKeysEnded,
             "providers_disabled_again": report.providersDisabled,
-            "withdrawals_again": report.withdrawals,
+            "withdrawals_again": report.withdrawals, "receivers_removed_again": report.receivers.count,
         ]
         if json {
             Output.json(
@@ -126,13 +134,30 @@ struct StoreRestoreCommand: AsyncParsableCommand {
                     [
                         JSONMember(name: "restored", value: .string(path)),
                         JSONMember(name: "replaced", value: kept.map { .string($0) } ?? .null),
-                    ] + counts.map { JSONMember(name: $0.key, value: .integer(Int64($0.value))) }))
+                    ] + counts.map { JSONMember(name: $0.key, value: .integer(Int64($0.value))) }
+                        + [
+                            JSONMember(name: "receivers", value: .array(report.receivers.map { .string($0) })),
+                            JSONMember(
+                                name: "repeat_by_hand",
+                                value: .array(isLost ? Self.byHand.map { .string($0) } : [])),
+                        ]))
         } else {
             Output.table(
                 [["restored", path], ["the store before", kept ?? "-"]]
-                    + counts.map { [$0.key.replacing("_", with: " "), String($0.value)] })
+                    + counts.map { [$0.key.replacing("_", with: " "), String($0.value)] }
+                    + report.receivers.map { ["removed again", $0] }
+                    + (isLost ? Self.byHand.map { ["repeat by hand", $0] } : []))
         }
     }
+
+    /// What was done since the backup and is not known where the store that is replaced is lost.
+    private static let byHand = [
+        "erasures: countersign user erase", "bans and lifts: countersign ban add, ban lift",
+        "revoked devices: countersign device revoke", "revoked provider keys: countersign provider key revoke",
+        "disabled providers: countersign provider disable",
+        "removed resource URLs: countersign provider resource remove",
+        "removed webhooks and event streams: their providers",
+    ]
 }
 
 /// Prepares a store for use, in place, after other tools have restored it.
@@ -179,7 +204,8 @@ struct RestoreInPlace {
                 restored: restored, replaced: stores.count > 1 ? stores[1] : nil, keys: keys,
                 environment: Environment(), actor: actor)(reason: reason)
             for store in stores { try await store.close() }
-            StoreRestoreCommand.show(report, path: place, kept: former?.place, json: json)
+            StoreRestoreCommand.show(
+                report, path: place, kept: former?.place, isLost: former == nil, json: json)
         } catch {
             for store in stores { try? await store.close() }
             throw error

@@ -1,0 +1,70 @@
+import Database
+import Domain
+import Foundation
+import Repositories
+
+/// Where providers no longer want to hear of their users, since a copy of the store was made: webhooks, streams of security
+/// events and URLs of backends that the copy would bring back, perhaps in other hands by now.
+struct ReplayReceivers: Sendable {
+    private let webhooks: [ProviderID: String]
+    private let streams: [EventStreamID: EventStream]
+    private let resources: [ProviderResource]
+
+    /// Reads the replaced store.
+    init(of transaction: any Transaction) throws {
+        webhooks = try ProviderWebhookRepository(transaction).all()
+        let all = try EventStreamRepository(transaction).all()
+        streams = Dictionary(all.map { ($0.id, $0) }) { first, _ in first }
+        resources = try ProviderResourceRepository(transaction).all()
+    }
+
+    /// One that was taken away again.
+    struct Removal: Sendable {
+        let provider: ProviderID
+        /// What it was, for people.
+        let what: String
+    }
+
+    /// Takes away what the replaced store has no more, or has otherwise. What was added since stays lost.
+    func callAsFunction(in transaction: any Transaction) throws -> [Removal] {
+        try removeWebhooks(transaction) + removeStreams(transaction) + removeResources(transaction)
+    }
+
+    private func removeWebhooks(_ transaction: any Transaction) throws -> [Removal] {
+        let records = ProviderWebhookRepository(transaction)
+        let gone = try records.all().filter { webhooks[$0.key] != $0.value }
+        return try gone.sorted { $0.key.description < $1.key.description }.map { provider, url in
+            if let present = webhooks[provider] {
+                try records.set(present, of: provider, at: transaction.now)
+            } else {
+                try records.remove(provider)
+            }
+            return Removal(provider: provider, what: "webhook \(url)")
+        }
+    }
+
+    private func removeStreams(_ transaction: any Transaction) throws -> [Removal] {
+        let records = EventStreamRepository(transaction)
+        return try records.all().compactMap { stream in
+            guard let present = streams[stream.id] else {
+                try StreamQueueRepository(transaction, of: stream.id).clear()
+                try EventSubjectRepository(transaction).clear(stream.id)
+                try records.remove(stream.id)
+                return Removal(provider: stream.provider, what: "event stream \(stream.id)")
+            }
+            let isOther = present.settings.delivery != stream.settings.delivery
+            guard isOther || (present.status == .disabled && stream.status != .disabled),
+                try records.disable(stream.id, because: "changed before a restore")
+            else { return nil }
+            return Removal(provider: stream.provider, what: "event stream \(stream.id), disabled")
+        }
+    }
+
+    private func removeResources(_ transaction: any Transaction) throws -> [Removal] {
+        let records = ProviderResourceRepository(transaction)
+        return try records.all().filter { !resources.contains($0) }.map { resource in
+            try records.remove(resource.url)
+            return Removal(provider: resource.providerID, what: "resource \(resource.url.text)")
+        }
+    }
+}

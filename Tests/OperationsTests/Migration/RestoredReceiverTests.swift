@@ -1,0 +1,127 @@
+import Database
+import Domain
+import Fixtures
+import Foundation
+import Repositories
+import Testing
+
+@testable import Operations
+
+/// A backup, then what a provider removes, then the backup in the store's place.
+@Suite("Where providers hear of their users, across a restore")
+struct RestoredReceiverTests {
+    private static func stream(_ provider: ProviderID, _ url: String?, at time: Date) -> EventStream {
+        EventStream(
+            id: EventStreamID(UUID()), provider: provider,
+            settings: EventStreamSettings(delivery: url.map { .push($0) } ?? .poll), createdAt: time)
+    }
+
+    @Test("stays as it was: what was removed or given another address does not come back, and is named; the rest does")
+    func replay() async throws {
+        try await MessageBench.run(on: .sqlite) { bench in
+            let (store, now) = (bench.context.store, bench.people.clock.now)
+            let provider = try await bench.people.person("ann").providerID
+            let kept = try #require(ResourceURL("https://kept.example"))
+            let removed = try #require(ResourceURL("https://removed.example"))
+            let streams = (0..<4).map { _ in Self.stream(provider, "https://events.example/1", at: now) }
+            try await store.write { transaction in
+                try ProviderWebhookRepository(transaction).set("https://old.example", of: provider, at: now)
+                for url in [kept, removed] {
+                    _ = try ProviderResourceRepository(transaction).insert(
+                        ProviderResource(url: url, providerID: provider), at: now)
+                }
+                for stream in streams { try EventStreamRepository(transaction).save(stream) }
+            }
+            try await bench.restored {
+                try await store.write { transaction in
+                    try ProviderWebhookRepository(transaction).set("https://new.example", of: provider, at: now)
+                    try ProviderResourceRepository(transaction).remove(removed)
+                    let records = EventStreamRepository(transaction)
+                    try records.remove(streams[0].id)
+                    _ = try records.disable(streams[1].id, because: "test")
+                    var moved = streams[2]
+                    moved.settings.delivery = .push("https://events.example/2")
+                    try records.save(moved)
+                }
+            } then: { restored, report in
+                try await restored.read { transaction in
+                    #expect(try ProviderWebhookRepository(transaction).find(provider) == "https://new.example")
+                    #expect(try ProviderResourceRepository(transaction).list(of: provider).map(\.url) == [kept])
+                    let records = EventStreamRepository(transaction)
+                    let states = try streams.map { try records.find($0.id)?.status }
+                    #expect(states == [nil, .disabled, .disabled, .enabled])
+                }
+                #expect(report.receivers.count == 5, "\(report.receivers)")
+                for what in ["https://old.example", "https://removed.example", streams[0].id.description] {
+                    #expect(report.receivers.contains { $0.contains(what) }, "\(what)")
+                }
+            }
+        }
+    }
+
+    @Test("goes with a webhook that was removed, and nothing is named where nothing changed")
+    func removed() async throws {
+        try await MessageBench.run(on: .sqlite) { bench in
+            let (store, now) = (bench.context.store, bench.people.clock.now)
+            let provider = try await bench.people.person("ann").providerID
+            try await store.write {
+                try ProviderWebhookRepository($0).set("https://old.example", of: provider, at: now)
+            }
+            try await bench.restored {
+            } then: { restored, report in
+                #expect(try await restored.read { try ProviderWebhookRepository($0).find(provider) } != nil)
+                #expect(report.receivers.isEmpty)
+            }
+            try await bench.restored {
+                try await store.write { try ProviderWebhookRepository($0).remove(provider) }
+            } then: { restored, report in
+                #expect(try await restored.read { try ProviderWebhookRepository($0).find(provider) } == nil)
+                #expect(report.receivers.count == 1)
+            }
+        }
+    }
+
+    /// What a restore does to rows that were removed from a table since the copy was made, or changed so that somebody
+    /// may do less.
+    private enum Fate {
+        /// The removal is carried out again.
+        case replayed
+        /// What the copy has counts for nothing any more, or ends.
+        case ended
+        /// Nobody removes rows to take something away: they go with another row, or by their age.
+        case follows
+        /// What was said since is lost, and whom it concerns says it again. It gives nobody a right.
+        case saidAgain
+    }
+
+    private static let fates: [String: Fate] = [
+        "applications": .saidAgain, "audit_anchors": .follows, "audit_checkpoints": .follows,
+        "audit_entries": .follows, "audit_head": .follows, "authenticated_users": .replayed,
+        "authorization_rows": .follows, "authorizations": .replayed, "ban_holds": .replayed, "bans": .replayed,
+        "blocks": .replayed, "certificate_notices": .follows, "certificates": .replayed, "cuts": .ended,
+        "data_keys": .replayed, "devices": .replayed, "discovery_budgets": .follows, "discovery_entries": .follows,
+        "discovery_keys": .follows, "event_stream_exclusions": .saidAgain, "event_streams": .replayed,
+        "findable_addresses": .replayed, "generations": .ended, "identity_cards": .replayed, "issuers": .follows,
+        "key_fingerprints": .follows, "maintenance_tasks": .follows, "nodes": .ended, "outbox": .ended,
+        "outbox_turns": .follows, "permission_cuts": .follows, "phone_failures": .follows,
+        "phone_provider_spend": .follows, "phone_sends": .follows, "phone_spend": .follows, "phone_stops": .saidAgain,
+        "phone_tallies": .follows, "phone_verifications": .ended, "provider_keys": .replayed,
+        "provider_resources": .replayed, "provider_webhooks": .replayed, "providers": .replayed, "rates": .follows,
+        "recent_certifications": .follows, "revocation_counter": .follows, "revocation_lists": .replayed,
+        "revoked_keys": .replayed, "schema_migrations": .follows, "sessions": .ended, "spent_identifiers": .replayed,
+        "spent_nonces": .ended, "former_nonces": .ended, "store_settings": .follows, "stream_events": .replayed,
+        "stream_members": .replayed, "stream_users": .follows, "streams": .replayed, "user_changes": .follows,
+        "users": .replayed, "wrapping_versions": .follows,
+    ]
+
+    @Test(
+        "It is decided for every table what a restore does to rows that were removed since", arguments: StoreKind.shared
+    )
+    func decided(kind: StoreKind) async throws {
+        try await withStore(kind, migrations: Schema.migrations) { store in
+            for table in try await store.tables().map(\.name) {
+                #expect(Self.fates[table] != nil, "decide what RestoreStore does to rows removed from \(table)")
+            }
+        }
+    }
+}
