@@ -66,7 +66,8 @@ import Testing
             try await store.check()
             try await store.close()
             try PostgreSQLCluster.shared.run(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%\(mark)%' AND pid <> pg_backend_pid()"
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%\(mark)%' "
+                    + "AND pid <> pg_backend_pid()"
             )
         }
     }

@@ -29,9 +29,9 @@ package protocol KeepsChangeLog: Sendable {
     @discardableResult
     func adoptChangeLog() async throws -> Bool
 
-    /// Commits something, and tells what; `nil` where every reading is as young as the store itself, as that of a file is. A
-    /// server that another has replaced may go on answering readers, and it is by its own commits that a process knows
-    /// better.
+    /// Commits something, and tells what; `nil` where every reading is as young as the store itself, as that of a file
+    /// is. A server that another has replaced may go on answering readers, and it is by its own commits that a process
+    /// knows better.
     ///
     /// - Throws: `StoreError`; then the commit proves nothing.
     func heartbeat() async throws -> Heartbeat?

@@ -16,8 +16,8 @@ extension PostgreSQLDatabase {
     package func changePosition() async throws -> ChangePosition {
         let row = try await ask(
             """
-            SELECT CAST(pg_current_snapshot() AS TEXT), i.value || \(Self.timeline), CAST(CAST(l.xid AS TEXT) AS BIGINT), l.n, l.tag,
-                \(Self.server)
+            SELECT CAST(pg_current_snapshot() AS TEXT), i.value || \(Self.timeline), CAST(CAST(l.xid AS TEXT) AS BIGINT), l.n,
+                l.tag, \(Self.server)
             FROM change_log_incarnation i LEFT JOIN (
                 SELECT xid, n, tag FROM change_log ORDER BY xid DESC, n DESC LIMIT 1
             ) l ON TRUE WHERE i.id = 1
@@ -55,8 +55,9 @@ extension PostgreSQLDatabase {
         return try Self.reading(rows, present, position, limit: limit, now: clock?() ?? time)
     }
 
-    /// Commits a message of the log that is written ahead, on a connection that nothing else uses: it takes no table, and a
-    /// synchronous standby has it when this returns. With it comes who committed: another server may be read meanwhile.
+    /// Commits a message of the log that is written ahead, on a connection that nothing else uses: it takes no table,
+    /// and a synchronous standby has it when this returns. With it comes who committed: another server may be read
+    /// meanwhile.
     ///
     /// - Throws: `StoreError`; `outcomeUnknown` where somebody ended the wait for the standby.
     package func heartbeat() async throws -> Heartbeat? {

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Whether a server answers this process, as its heartbeats tell. Where there are none, as in a command, it always does.
+/// Whether a server answers this process, as its heartbeats tell. Where there are none, as in a command, it always
+/// does.
 struct Reach: Sendable {
     typealias Moment = ContinuousClock.Instant
 

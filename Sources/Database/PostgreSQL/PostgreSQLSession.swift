@@ -146,7 +146,7 @@ final class PostgreSQLSession {
         defer { if cancellation?.end() == false { self.connection = nil } }
         let before = connection.exchanges
         defer { count(connection.exchanges - before) }
-        let transaction = PostgreSQLTransaction(connection, kind, clock: clock)
+        let transaction = PostgreSQLTransaction(connection, kind, clock: clock, timeline: timeline)
         let result = Result { try body(transaction) }
         if let failure = transaction.failure {
             switch failure {

@@ -8,6 +8,7 @@ final class PostgreSQLTransaction: Transaction {
     let engine = Engine.postgreSQL
     private let connection: PostgreSQLConnection
     private let kind: Kind
+    private let knownTimeline: String?
     private var moment: Date?
     private var hasBegun = false
     private var hasCommitted = false
@@ -73,7 +74,12 @@ final class PostgreSQLTransaction: Transaction {
     }
 
     /// A transaction that begins with its first statement; the clock is the server's where none is given.
-    init(_ connection: PostgreSQLConnection, _ kind: Kind, clock: (@Sendable () -> Date)?) {
+    ///
+    /// - Parameter timeline: the server's, where the connection has asked for it.
+    init(
+        _ connection: PostgreSQLConnection, _ kind: Kind, clock: (@Sendable () -> Date)?, timeline: String? = nil
+    ) {
+        knownTimeline = timeline
         connection.isPatient = kind == .alter
         self.connection = connection
         self.kind = kind
@@ -85,6 +91,10 @@ final class PostgreSQLTransaction: Transaction {
         if moment == nil, failure == nil { begin() }
         // Without an answer of the server the body has failed, whatever it makes of this.
         return moment ?? .distantPast
+    }
+
+    func timeline() throws -> String {
+        try knownTimeline ?? first("SELECT \(FollowedTimeline.question)")?.text(0) ?? ""
     }
 
     /// Begins alone. That it failed is told by the next statement, and by the end of the body.

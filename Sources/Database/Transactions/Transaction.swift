@@ -13,6 +13,12 @@ package protocol Transaction {
     /// Whose statements it takes, where a migration has some for each.
     var engine: Engine { get }
 
+    /// The timeline of the server that is asked: one that takes over has another, and may lack what the one before had
+    /// committed. Empty where there is no server.
+    ///
+    /// - Throws: `StoreError`.
+    func timeline() throws -> String
+
     /// All rows of a statement, in its order.
     ///
     /// - Parameters:
@@ -66,6 +72,9 @@ package protocol Transaction {
 
 extension Transaction {
     package var engine: Engine { .sqlite }
+
+    /// A file has one.
+    package func timeline() throws -> String { "" }
 
     /// Stands behind a `SELECT` of rows that the transaction is about to change: others who want them wait for its end,
     /// and it finds them as they are then. On an engine with one writer nobody else is there.

@@ -1,5 +1,5 @@
-/// How old a process's view of its store is, by commits of its own that overlap: the next one begins on time, however long
-/// those before it take. So a view is older than the wait for a commit by little.
+/// How old a process's view of its store is, by commits of its own that overlap: the next one begins on time, however
+/// long those before it take. So a view is older than the wait for a commit by little.
 package struct Heartbeats<Commit: Sendable>: Sendable {
     package typealias Moment = ContinuousClock.Instant
 
@@ -26,8 +26,8 @@ package struct Heartbeats<Commit: Sendable>: Sendable {
         (freshAt, self.maximumAge, self.most) = (moment, maximumAge, most)
     }
 
-    /// As many begin in the time that a view may be old as may be under way: a commit that takes most of that time still
-    /// comes in time.
+    /// As many begin in the time that a view may be old as may be under way: a commit that takes most of that time
+    /// still comes in time.
     private var interval: Duration { maximumAge / max(1, most) }
 
     /// Begins the next one, if it is time for it.
@@ -56,8 +56,8 @@ package struct Heartbeats<Commit: Sendable>: Sendable {
         if done.count > 2 * most { done.removeFirst() }
     }
 
-    /// The store was read. Its age counts from the begin of the youngest commit that the reading shows: what was committed
-    /// elsewhere before that is in it.
+    /// The store was read. Its age counts from the begin of the youngest commit that the reading shows: what was
+    /// committed elsewhere before that is in it.
     package mutating func read(showing shows: (Commit) -> Bool) {
         guard let last = done.lastIndex(where: { shows($0.commit) }) else { return }
         freshAt = max(freshAt, done[last].begunAt)

@@ -146,8 +146,8 @@ package final class CertificateCache: Sendable {
             .unavailable, "Too much is changing at this moment; nothing was changed. Try again.", retryAfter: 1)
     }
 
-    /// Nothing that is remembered is known to hold. What no connection holds is forgotten. The rest is read anew before it
-    /// counts: at its next use, or by ``settleSome()``.
+    /// Nothing that is remembered is known to hold. What no connection holds is forgotten. The rest is read anew before
+    /// it counts: at its next use, or by ``settleSome()``.
     func doubtAll() {
         // None is remembered from now on that was read before.
         table.invalidateLoads()
@@ -177,7 +177,8 @@ package final class CertificateCache: Sendable {
         return Set(some.map(\.certificate.deviceID))
     }
 
-    /// Reads anew what is in doubt of some certificates, so that each is as the store has it. Nothing is asked where none is.
+    /// Reads anew what is in doubt of some certificates, so that each is as the store has it. Nothing is asked where
+    /// none is.
     func settle(_ certificates: [CachedCertificate], isReserved: Bool = false) async throws {
         let some = certificates.filter(\.isInDoubt)
         guard !some.isEmpty else { return }

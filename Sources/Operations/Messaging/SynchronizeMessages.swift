@@ -17,11 +17,12 @@ package struct SynchronizeMessages: Sendable {
 
     /// How far a device has come, as an earlier answer said it.
     ///
-    /// It names the generation of the store, too: after a restore the numbers begin at older ones, and a device that
-    /// went on from its own would miss some. And it says when it was given: deletions are not kept forever, and a device
-    /// that went on from before the oldest one would keep what was deleted.
+    /// It names the history of the store, too: after a restore, and on a server that took over without the last
+    /// commits, the numbers begin at older ones, and a device that went on from its own would miss some. And it says
+    /// when it was given: deletions are not kept forever, and a device that went on from before the oldest one would
+    /// keep what was deleted.
     package struct Anchor: Sendable, Equatable {
-        let generation: String
+        let history: String
         let sequence: Int64
         /// Whether the end is asked for, whatever is before it.
         let isLatest: Bool
@@ -29,14 +30,14 @@ package struct SynchronizeMessages: Sendable {
         let givenAt: Int64
 
         /// The beginning: the latest state of everything.
-        package static let start = Anchor(generation: "", sequence: 0, at: Date(timeIntervalSince1970: 0))
+        package static let start = Anchor(history: "", sequence: 0, at: Date(timeIntervalSince1970: 0))
 
         /// The end: an anchor and nothing else.
         package static let latest = Anchor(
-            generation: "", sequence: 0, at: Date(timeIntervalSince1970: 0), isLatest: true)
+            history: "", sequence: 0, at: Date(timeIntervalSince1970: 0), isLatest: true)
 
-        init(generation: String, sequence: Int64, at time: Date, isLatest: Bool = false) {
-            self.generation = generation
+        init(history: String, sequence: Int64, at time: Date, isLatest: Bool = false) {
+            self.history = history
             self.sequence = sequence
             self.isLatest = isLatest
             givenAt = time.milliseconds / 1000
@@ -58,7 +59,7 @@ package struct SynchronizeMessages: Sendable {
             guard parts.count == 3, parts[0].utf8.count <= 16, let sequence = Self.number(parts[1]),
                 let time = Self.number(parts[2])
             else { throw Refusal(.malformedRequest, "anchor is neither 0 nor one that an earlier answer gave.") }
-            (generation, self.sequence, givenAt, isLatest) = (String(parts[0]), sequence, time, false)
+            (history, self.sequence, givenAt, isLatest) = (String(parts[0]), sequence, time, false)
         }
 
         private static func number(_ text: Substring) -> Int64? {
@@ -66,7 +67,7 @@ package struct SynchronizeMessages: Sendable {
             return number
         }
 
-        package var text: String { "\(generation).\(sequence).\(givenAt)" }
+        package var text: String { "\(history).\(sequence).\(givenAt)" }
 
         /// Whether every deletion behind it is still kept. A transaction may be committed after the time that it notes: a day
         /// is more than enough for it.
@@ -124,6 +125,12 @@ package struct SynchronizeMessages: Sendable {
         }
     }
 
+    /// What another store, or another server of it, has otherwise, in 16 characters at most.
+    private static func history(in transaction: any Transaction) throws -> String {
+        let generation = try RestoreRepository(transaction).nonceGeneration().prefix(8)
+        return try String(generation + transaction.timeline().prefix(8))
+    }
+
     private func read(_ given: Anchor, _ session: Session) async throws -> Answer {
         // An anchor that the store does not know makes it ask again.
         try await SessionStore(context).snapshot(
@@ -135,10 +142,10 @@ package struct SynchronizeMessages: Sendable {
             }
         ) { transaction, holder in
             let records = StreamUserRepository(transaction)
-            let generation = String(try RestoreRepository(transaction).nonceGeneration().prefix(8))
+            let history = try Self.history(in: transaction)
             let end = try records.lastChange(of: holder.user.id)
             let isKnown =
-                given.generation == generation && given.isYoung(at: transaction.now) && given.sequence <= end
+                given.history == history && given.isYoung(at: transaction.now) && given.sequence <= end
             let sequence = given.isLatest ? end : isKnown ? given.sequence : 0
             let entries = try records.changes(of: holder.user.id, after: sequence, limit: Self.pageSize + 1)
             let access = MessageStreamAccess(context, holder.user, in: transaction)
@@ -149,7 +156,7 @@ package struct SynchronizeMessages: Sendable {
             let time =
                 hasMore && isKnown ? Date(timeIntervalSince1970: TimeInterval(given.givenAt)) : transaction.now
             return Answer(
-                anchor: Anchor(generation: generation, sequence: last, at: time), operations: operations,
+                anchor: Anchor(history: history, sequence: last, at: time), operations: operations,
                 hasMore: hasMore)
         }
     }

@@ -3,8 +3,8 @@ import Domain
 import Foundation
 import Repositories
 
-/// Where providers no longer want to hear of their users, since a copy of the store was made: webhooks, streams of security
-/// events and URLs of backends that the copy would bring back, perhaps in other hands by now.
+/// Where providers no longer want to hear of their users, since a copy of the store was made: webhooks, streams of
+/// security events and URLs of backends that the copy would bring back, perhaps in other hands by now.
 struct ReplayReceivers: Sendable {
     private let webhooks: [ProviderID: String]
     private let streams: [EventStreamID: EventStream]

@@ -1,5 +1,5 @@
-/// Keys of which each would cost a statement of its own, in parts of few sizes: an engine keeps a statement of each size
-/// prepared.
+/// Keys of which each would cost a statement of its own, in parts of few sizes: an engine keeps a statement of each
+/// size prepared.
 enum ManyKeys {
     /// How many keys a part has: the smallest size that holds what is left, or else the largest.
     private static let sizes = [1, 20, 500]

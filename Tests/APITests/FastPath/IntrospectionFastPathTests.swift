@@ -37,7 +37,7 @@ struct IntrospectionFastPathTests {
             #expect(ways[0].lines == ways[1].lines && ways[0].lines.count >= count)
             #expect(ways[0].counts == ways[1].counts)
             #expect(ways[0].fastAnswers >= count / 3 && ways[1].fastAnswers == 0, "\(ways[0].fastAnswers)")
-            #expect(world.happened.count == 10, "\(world.happened)")
+            #expect(world.happened.count >= Soak.count(8, soak: 10), "\(world.happened)")
         }
     }
 

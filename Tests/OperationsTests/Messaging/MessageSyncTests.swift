@@ -186,9 +186,9 @@ struct MessageSyncTests {
             // Of another store's life, or of none.
             for anchor in [
                 SynchronizeMessages.Anchor(
-                    generation: "other", sequence: end.anchor.sequence, at: bench.people.clock.now),
+                    history: "other", sequence: end.anchor.sequence, at: bench.people.clock.now),
                 SynchronizeMessages.Anchor(
-                    generation: end.anchor.generation, sequence: 999, at: bench.people.clock.now),
+                    history: end.anchor.history, sequence: 999, at: bench.people.clock.now),
             ] {
                 #expect(try await bench.sync(anchor, for: ann).operations.count == 1)
             }

@@ -13,9 +13,9 @@ struct StoreRestoreCommand: AsyncParsableCommand {
         abstract: "Replaces the store with a backup. The service must be stopped; the present store is kept.",
         discussion: """
             All sessions end, pending nonces are refused, unsent messages are dropped. What was erased, revoked, banned \
-            or disabled since the backup stays so, and so do webhooks, event streams and resource URLs that were removed: it \
-            is replayed from the replaced store. If that is lost, repeat it by hand. --in-place does the same to \
-            a store that an engine's own tools have restored, such as pg_restore, before any service runs on it.
+            or disabled since the backup stays so, and webhooks, event streams and resource URLs that were removed stay \
+            away: it is replayed from the replaced store. If that is lost, repeat it by hand. --in-place does the same \
+            to a store that an engine's own tools have restored, such as pg_restore, before any service runs on it.
             """)
     @OptionGroup var shared: SharedOptions
     @Argument(help: "The backup.") var file: String?
@@ -61,8 +61,8 @@ struct StoreRestoreCommand: AsyncParsableCommand {
             FileManager.default.fileExists(atPath: path) ? try SQLiteMaintenance(path: path, busyTimeout: 1) : nil
         guard present != nil || lost else {
             throw CommandFailure(
-                "There is no store at \(path), so that erasures and revocations since the backup are not known; where it "
-                    + "is lost, add --lost.")
+                "There is no store at \(path), so that erasures and revocations since the backup are not known; where "
+                    + "it is lost, add --lost.")
         }
         guard yes else {
             throw CommandFailure("\(file) is sound and would take the place of \(path): add --yes.")
