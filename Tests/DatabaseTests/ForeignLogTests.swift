@@ -72,7 +72,7 @@ import Testing
         let sources = try SourceFile.all(below: "Sources/Database")
         func text(_ name: String) throws -> String { try #require(sources.first { $0.name == name }).text }
         var demands: Set<String> = []
-        for (file, name) in [("Database.swift", "Database"), ("KeepsChangeLog.swift", "KeepsChangeLog")] {
+        for (file, name) in [("Database.swift", "Database"), ("ChangePosition.swift", "KeepsChangeLog")] {
             let body = try #require(
                 try text(file).components(separatedBy: "package protocol \(name):").last?
                     .components(separatedBy: "\n}\n").first)

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Wakes a loop when there may be something to do.
 package final class LoopSignal: Sendable {
     let rings: AsyncStream<Void>
@@ -12,4 +14,24 @@ package final class LoopSignal: Sendable {
     package func ring() {
         continuation.yield()
     }
+}
+
+/// Tells about the first failure of a row, and again while it lasts, every ten seconds.
+final class FailureReports: Sendable {
+    private let toldAt = Mutex<ContinuousClock.Instant?>(nil)
+    private let onFailure: @Sendable (any Error) -> Void
+
+    init(_ onFailure: @escaping @Sendable (any Error) -> Void) { self.onFailure = onFailure }
+
+    func tell(_ error: any Error) {
+        let isDue = toldAt.withLock { toldAt in
+            guard toldAt.map({ ContinuousClock.now - $0 >= .seconds(10) }) ?? true else { return false }
+            toldAt = .now
+            return true
+        }
+        if isDue { onFailure(error) }
+    }
+
+    /// It did not fail this time.
+    func end() { toldAt.withLock { $0 = nil } }
 }

@@ -33,7 +33,9 @@ extension Examination {
             try await store.requirePresent(at: settings.store)
             let before = now()
             let look = try await store.read { try Self.look(in: $0) }
-            if try await store.hasForeignChangeLog() { found.append(ForeignLog.finding) }
+            if try await store.hasForeignChangeLog() {
+                found.append(Finding(.store, NodeRefusal.foreignLog.what, NodeRefusal.foreignLog.mend))
+            }
             found += findings(look, settings, policy)
             found += clock(look, from: before, to: now(), policy)
             found += nodes(look, settings, policy, keys)

@@ -32,6 +32,14 @@ enum NodeRefusal {
         return "this node and the one on host \(disagreement.node.host) do not agree on \(names)"
     }
 
+    /// What is said of a store that came to its server as a dump: a move loses nothing, but an older backup has everything
+    /// that was taken back since.
+    static let foreignLog = (
+        what: "another server wrote the change log, as if a dump of it was restored here",
+        mend: "after a move start the service, which begins the log anew; for a backup stop all nodes and run "
+            + "`countersign store restore --in-place`"
+    )
+
     private static func sentence(
         _ difference: NodeDifference, _ disagreement: NodeDisagreement, _ settings: Settings
     ) -> String {

@@ -77,8 +77,8 @@ struct Server: Sendable {
             store: store, node: node, policy: policy, environment: environment, nonceGeneration: nonceKey.generation,
             onForeignLog: {
                 logger.warning(
-                    "another server wrote the change log, as if a dump of it was restored here: it was begun anew",
-                    metadata: ["remedy": .string(ForeignLog.remedy)])
+                    "\(NodeRefusal.foreignLog.what): it was begun anew",
+                    metadata: ["remedy": "\(NodeRefusal.foreignLog.mend)"])
             }
         ) { isRight in
             if isRight {

@@ -13,7 +13,7 @@ struct ConsequenceRuleTests {
             (/\.enqueue\(\s*\.(?:sessionRevoked|assuranceLevelChanged|account\w+)/, []),
             // Memories, connections and the outbox's loop: after the commit.
             (/(?:sessions|providers)\.drop(?:All)?[ (]/, ["ServingNode.swift"]),
-            (/certificates\.refresh\(/, ["ServingNode.swift"]),
+            (/certificates\.(?:refresh|doubtAll|settleSome)\(/, ["ServingNode.swift"]),
             (/sessions\.remember\(/, ["ServingNode.swift"]),
             (/outbox(?:Signal)?\.ring\(/, ["Server.swift"]),
             (/onMessage\(|onUserBan\(|onDeviceChange\(/, ["ServingNode.swift"]),
