@@ -69,13 +69,15 @@ struct RestoredReceiverTests {
             }
             try await bench.restored {
             } then: { restored, report in
-                #expect(try await restored.read { try ProviderWebhookRepository($0).find(provider) } != nil)
+                let webhook = try await restored.read { try ProviderWebhookRepository($0).find(provider) }
+                #expect(webhook != nil)
                 #expect(report.receivers.isEmpty)
             }
             try await bench.restored {
                 try await store.write { try ProviderWebhookRepository($0).remove(provider) }
             } then: { restored, report in
-                #expect(try await restored.read { try ProviderWebhookRepository($0).find(provider) } == nil)
+                let webhook = try await restored.read { try ProviderWebhookRepository($0).find(provider) }
+                #expect(webhook == nil)
                 #expect(report.receivers.count == 1)
             }
         }
