@@ -126,7 +126,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// Passes on the request that was held: unsent bytes are below the limit again.
-    func release() {
+    private func release() {
         guard isHolding, let context else { return }
         let parts = held
         (isHolding, held) = (false, [])
