@@ -1,5 +1,6 @@
 import Domain
 import Encoding
+import Fixtures
 import HTTPTypes
 import Logging
 import NIOCore
@@ -21,10 +22,12 @@ struct ConnectionLimitTests {
         return policy
     }
 
-    private func connections(of listener: ListenerName, _ rateLimiting: RateLimiting = .on) -> ListenerConnections {
+    private func connections(
+        of listener: ListenerName, _ context: ServiceContext, _ rateLimiting: RateLimiting = .on
+    ) -> ListenerConnections {
         let listeners = Listeners(
             realm: "test", policy: CurrentPolicy(Self.policy), maximumConnections: 100, rateLimiting: rateLimiting,
-            open: OpenChannels(), urls: { _ in nil }, logger: Logger(label: "test"))
+            count: CountCall(context), open: OpenChannels(), urls: { _ in nil }, logger: Logger(label: "test"))
         return listeners.gate(listener, listeners.limits).accepted
     }
 
@@ -38,22 +41,26 @@ struct ConnectionLimitTests {
     }
 
     @Test("are limited by address, by /56, by /48 and by certificate", arguments: ListenerName.allCases)
-    func limits(listener: ListenerName) {
-        let same = [String](repeating: "192.0.2.1", count: 5)
-        #expect(accepted(same, by: connections(of: listener)) == 2)
-        #expect(accepted((1...5).map { "2001:db8::\($0)" }, by: connections(of: listener)) == 2)
-        #expect(accepted((1...5).map { "2001:db8:0:\($0)::1" }, by: connections(of: listener)) == 3)
-        #expect(accepted((1...5).map { "2001:db8:0:\($0)00::1" }, by: connections(of: listener)) == 4)
-        #expect(accepted((1...5).map { "2001:db8:\($0)::1" }, by: connections(of: listener)) == 5)
-        #expect(accepted((1...5).map { "2001:db8:0:\($0)::1" }, by: connections(of: listener, .off)) == 5)
-        let bound = connections(of: listener)
-        let certificate = Digest256.of("certificate")
-        let channels = (0..<5).map { _ in EmbeddedChannel() }
-        #expect(
-            channels.count { channel in
-                bound.insert(channel, from: nil)?.work()
-                return bound.bind(channel, to: certificate)
-            } == 2)
+    func limits(listener: ListenerName) async throws {
+        try await ServiceFixture.run { fixture in
+            func expectAccepted(_ addresses: [String], _ count: Int, _ rateLimiting: RateLimiting = .on) {
+                #expect(accepted(addresses, by: connections(of: listener, fixture.context, rateLimiting)) == count)
+            }
+            expectAccepted([String](repeating: "192.0.2.1", count: 5), 2)
+            expectAccepted((1...5).map { "2001:db8::\($0)" }, 2)
+            expectAccepted((1...5).map { "2001:db8:0:\($0)::1" }, 3)
+            expectAccepted((1...5).map { "2001:db8:0:\($0)00::1" }, 4)
+            expectAccepted((1...5).map { "2001:db8:\($0)::1" }, 5)
+            expectAccepted((1...5).map { "2001:db8:0:\($0)::1" }, 5, .off)
+            let bound = connections(of: listener, fixture.context)
+            let certificate = Digest256.of("certificate")
+            let channels = (0..<5).map { _ in EmbeddedChannel() }
+            #expect(
+                channels.count { channel in
+                    bound.insert(channel, from: nil)?.work()
+                    return bound.bind(channel, to: certificate)
+                } == 2)
+        }
     }
 
     /// A connection of HTTP/1.1 behind its decoder.
