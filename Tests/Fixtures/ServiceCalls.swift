@@ -90,7 +90,7 @@ package struct ProviderKeyCalls: Sendable {
 
     @discardableResult
     package func revoke(
-        _ id: ProviderKeyID, endingSessions: Bool, requester: ProvenProvider
+        _ id: ProviderKeyID, endingSessions: Bool, requester: FreshProof
     ) async throws -> ProviderKeyRevocation {
         try await revokeOwn(id, endingSessions: endingSessions, by: requester)
     }
@@ -102,5 +102,18 @@ package struct ProviderKeyCalls: Sendable {
         let done = try await byAdmin(id, endingSessions: endingSessions, keepingAdded: keepingAdded)
         try await watch.poll()
         return done
+    }
+}
+
+extension AuthenticateProvider {
+    /// A fresh proof of a provider's, as if it came with a request.
+    package func proof(
+        of signer: ProviderSigner, _ key: ProviderKeyID, _ provider: ProviderID, _ now: Date
+    ) async throws -> FreshProof {
+        let request = ProvenRequest(method: "GET", path: "/provider", body: [])
+        return try await fresh(
+            try signer.freshProviderToken(
+                provider: provider, kid: key, realm: ServiceFixture.realm, identifier: UUID().uuidString,
+                request: request, now: now), for: request)
     }
 }

@@ -199,6 +199,12 @@ package struct ServiceFixture: Sendable {
             for: nil, in: ProvenRequest(method: "GET", path: "/provider", body: []), at: .free)
     }
 
+    /// A fresh proof of the provider's; `nil` for its first key.
+    package func proof(of other: ProviderSigner? = nil, _ key: ProviderKeyID? = nil) async throws -> FreshProof {
+        try await authenticate.proof(
+            of: other ?? signer, key ?? registration.keyID, registration.provider.id, clock.now)
+    }
+
     /// A good identity token around a new nonce.
     package func identityToken(_ user: String, on connection: ClientConnection) throws -> String {
         try signer.identityToken(

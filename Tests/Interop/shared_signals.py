@@ -108,17 +108,30 @@ class Backend:
         expect(granted["expires_in"] <= 3600, "the token lives too long")
         self.token = granted["access_token"]
 
-    def call(self, method, url, body=None, headers=None, **query):
-        """A request with the access token."""
+    def call(self, method, url, body=None, proven=False, **query):
+        """A request with the access token, and with a proof that is made for it."""
+        text = b"" if body is None else json.dumps(body).encode()
+        headers = {"Authorization": "Bearer " + self.token}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        if proven:
+            headers["Countersign-Proof"] = self.provider.fresh_token(method, urllib.parse.urlsplit(url).path, text)
         return self.transmitter.http.request(
-            method, url, json=body, params=query, timeout=TIMEOUT + 20,
-            headers={"Authorization": "Bearer " + self.token, **(headers or {})})
+            method, url, data=text or None, params=query, timeout=TIMEOUT + 20, headers=headers)
 
-    def stream(self, method, body=None, **arguments):
-        return self.call(method, self.transmitter.metadata["configuration_endpoint"], body, **arguments)
+    def stream(self, method, body=None, **query):
+        """A call about streams. A change has a proof, and does not go without."""
+        place, changes = self.transmitter.metadata["configuration_endpoint"], method in ("PATCH", "PUT", "DELETE")
+        if changes:
+            expect(self.call(method, place, body, **query).status_code in (401, 403), "a change by the token alone")
+        return self.call(method, place, body, proven=changes, **query)
 
     def status(self, method, body=None, **query):
-        return self.call(method, self.transmitter.metadata["status_endpoint"], body, **query)
+        """A call about the status of a stream. A change has a proof, and does not go without."""
+        place, changes = self.transmitter.metadata["status_endpoint"], method == "POST"
+        if changes:
+            expect(self.call(method, place, body, **query).status_code in (401, 403), "a change by the token alone")
+        return self.call(method, place, body, proven=changes, **query)
 
     def subject(self, verb, stream, subject, **more):
         """Adds a subject to a stream, or removes it."""
@@ -131,13 +144,7 @@ class Backend:
 
     def proven(self, method, body):
         """A change with the proof by which a push address needs no operator."""
-        text = json.dumps(body).encode()
-        path = urllib.parse.urlsplit(self.transmitter.metadata["configuration_endpoint"]).path
-        proof = self.provider.fresh_token(method, path, text)
-        return self.transmitter.http.request(
-            method, self.transmitter.metadata["configuration_endpoint"], data=text, timeout=TIMEOUT,
-            headers={"Authorization": "Bearer " + self.token, "Content-Type": "application/json",
-                     "Countersign-Proof": proof})
+        return self.call(method, self.transmitter.metadata["configuration_endpoint"], body, proven=True)
 
     def poll(self, stream, **body):
         """The claims of the events that wait, by their ids, and whether there are more."""

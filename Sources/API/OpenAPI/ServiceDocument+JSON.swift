@@ -11092,6 +11092,17 @@ extension ServiceDocument {
      {
       "providerToken": []
      }
+    ],
+    "parameters": [
+     {
+      "name": "Countersign-Proof",
+      "in": "header",
+      "required": false,
+      "description": "A fresh provider token for this one request, beside an access token in Authorization.",
+      "schema": {
+       "type": "string"
+      }
+     }
     ]
    },
    "get": {
@@ -11279,7 +11290,7 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Update a stream",
-    "description": "What is left out stays as it is. Members that the transmitter sets may be repeated as they are. A push address without a fresh proof of this request in the header Countersign-Proof waits for an operator's approval; the stream is paused until then.",
+    "description": "What is left out stays as it is. Members that the transmitter sets may be repeated as they are. Demands a fresh provider token for this request, in Authorization or in Countersign-Proof beside the access token.",
     "responses": {
      "200": {
       "description": "The stream",
@@ -11461,6 +11472,17 @@ extension ServiceDocument {
      {
       "providerToken": []
      }
+    ],
+    "parameters": [
+     {
+      "name": "Countersign-Proof",
+      "in": "header",
+      "required": false,
+      "description": "A fresh provider token for this one request, beside an access token in Authorization.",
+      "schema": {
+       "type": "string"
+      }
+     }
     ]
    },
    "put": {
@@ -11469,7 +11491,7 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Replace a stream",
-    "description": "What is left out gets its default. A push address without a fresh proof of this request in the header Countersign-Proof waits for an operator's approval; the stream is paused until then.",
+    "description": "What is left out gets its default. Demands a fresh provider token for this request, in Authorization or in Countersign-Proof beside the access token.",
     "responses": {
      "200": {
       "description": "The stream",
@@ -11655,6 +11677,17 @@ extension ServiceDocument {
      {
       "providerToken": []
      }
+    ],
+    "parameters": [
+     {
+      "name": "Countersign-Proof",
+      "in": "header",
+      "required": false,
+      "description": "A fresh provider token for this one request, beside an access token in Authorization.",
+      "schema": {
+       "type": "string"
+      }
+     }
     ]
    },
    "delete": {
@@ -11663,7 +11696,7 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Delete a stream",
-    "description": "What waits in it is dropped.",
+    "description": "What waits in it is dropped. Demands a fresh provider token for this request, in Authorization or in Countersign-Proof beside the access token.",
     "parameters": [
      {
       "name": "stream_id",
@@ -11673,6 +11706,15 @@ extension ServiceDocument {
        "type": "string"
       },
       "example": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715"
+     },
+     {
+      "name": "Countersign-Proof",
+      "in": "header",
+      "required": false,
+      "description": "A fresh provider token for this one request, beside an access token in Authorization.",
+      "schema": {
+       "type": "string"
+      }
      }
     ],
     "responses": {
@@ -11950,7 +11992,7 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Set the status of a stream",
-    "description": "enabled sends; paused holds; disabled neither sends nor holds.",
+    "description": "enabled sends; paused holds; disabled neither sends nor holds. Demands a fresh provider token for this request, in Authorization or in Countersign-Proof beside the access token.",
     "responses": {
      "200": {
       "description": "The status",
@@ -12119,6 +12161,17 @@ extension ServiceDocument {
     "security": [
      {
       "providerToken": []
+     }
+    ],
+    "parameters": [
+     {
+      "name": "Countersign-Proof",
+      "in": "header",
+      "required": false,
+      "description": "A fresh provider token for this one request, beside an access token in Authorization.",
+      "schema": {
+       "type": "string"
+      }
      }
     ]
    }

@@ -1,6 +1,7 @@
 /// What an access token of a provider's backend permits (RFC 6749 §3.3). A provider token permits all of it.
 ///
-/// Changes of keys and of the webhook are in no scope: they need a proof that is made for the one request.
+/// Changes of keys and of the webhook are in no scope: they need a proof that is made for the one request. Changes of a
+/// stream need both.
 package enum ProviderScope: String, Sendable, CaseIterable {
     /// Introspection of sessions, and checks of identity tokens.
     case sessionsRead = "sessions.read"
@@ -14,6 +15,9 @@ package enum ProviderScope: String, Sendable, CaseIterable {
     case ssfRead = "ssf.read"
     /// Streams of security events: their life, their status, and what waits in them.
     case ssfManage = "ssf.manage"
+
+    /// What a token permits that asks for nothing: whoever means to manage streams says so.
+    package static let unasked = Set(allCases).subtracting([.ssfManage])
 
     /// Whether a token with some scopes permits what needs this one. Whoever manages streams may read them.
     package func isGranted(by scopes: Set<ProviderScope>) -> Bool {

@@ -34,6 +34,25 @@ package struct ProvenProvider: Sendable {
     }
 }
 
+/// A provider's backend that proved itself by a token which it made for this one request.
+///
+/// Whatever says where events go, whether they go, or which keys count takes this, and no ``ProvenProvider``: a stolen
+/// access token changes none of it.
+package struct FreshProof: Sendable {
+    /// Who made it. The key is the one that signed it.
+    package let provider: ProvenProvider
+
+    fileprivate init(_ provider: ProvenProvider) { self.provider = provider }
+
+    /// The provider's id.
+    package var id: ProviderID { provider.id }
+
+    /// Looks at the key and the provider again: see ``ProvenProvider``.
+    ///
+    /// - Throws: `Refusal` `provider_token_invalid`.
+    func requireActive(in transaction: any Transaction) throws { try provider.requireActive(in: transaction) }
+}
+
 /// Who calls from a provider's side, proved by a token that one of its keys signed. The call counts for this provider.
 package struct AuthenticateProvider: Sendable {
     private let context: ServiceContext
@@ -141,12 +160,22 @@ package struct AuthenticateProvider: Sendable {
     /// Reads a fresh proof: in place of the bearer token, or beside one of the same provider, which may be an access token.
     /// The key that counts is the proof's.
     ///
-    /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid` or `rate_limited`.
+    /// - Parameter scope: what an access token must permit all the same; `nil` where any of the provider's does.
+    /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid`, `insufficient_scope` or `rate_limited`.
     package func fresh(
-        _ bearer: String?, beside proof: String?, for request: ProvenRequest, at cost: CallCost
-    ) async throws -> ProvenProvider {
-        guard let proof else { return try await fresh(bearer, for: request, at: cost) }
-        let caller = try await self(bearer, for: nil, in: request, at: cost)
+        _ bearer: String?, beside proof: String?, of scope: ProviderScope? = nil, for request: ProvenRequest,
+        at cost: CallCost
+    ) async throws -> FreshProof {
+        guard let proof else {
+            guard ProviderAccessToken.isNamed(by: try read(bearer)) else {
+                return try await fresh(bearer, for: request, at: cost)
+            }
+            _ = try await self(bearer, for: scope, in: request, at: cost)
+            throw Refusal(
+                .providerTokenInvalid,
+                "An access token alone does not permit this: send a fresh provider token in Countersign-Proof too.")
+        }
+        let caller = try await self(bearer, for: scope, in: request, at: cost)
         // Counted already.
         let proven = try await fresh(proof, for: request, at: .free)
         guard proven.id == caller.id else {
@@ -158,7 +187,7 @@ package struct AuthenticateProvider: Sendable {
     /// Reads a fresh proof, made for this one request, and spends it: it counts once, whatever becomes of the request.
     package func fresh(
         _ bearer: String?, for request: ProvenRequest, at cost: CallCost
-    ) async throws -> ProvenProvider {
+    ) async throws -> FreshProof {
         let token = try read(bearer)
         let known = try await context.caches.providers.find(token.issuer)
         let proof = try verifier.verifyFresh(
@@ -167,7 +196,7 @@ package struct AuthenticateProvider: Sendable {
         guard let known else { throw Refusal(.providerTokenInvalid, "iss names no provider.") }
         try context.count(cost, by: .provider(proof.token.provider))
         try await spend("proof \(proof.identifier)", of: proof.token.provider, until: proof.rememberUntil)
-        return ProvenProvider(known: known, keyID: proof.token.keyID)
+        return FreshProof(ProvenProvider(known: known, keyID: proof.token.keyID))
     }
 
     private var verifier: ProviderTokenVerifier {

@@ -25,7 +25,7 @@ package struct IssueProviderAccessToken: Sendable {
     /// the assertion.
     ///
     /// - Parameters:
-    ///   - scope: the scopes that are asked for; `nil` for all of them.
+    ///   - scope: the scopes that are asked for; `nil` for ``ProviderScope/unasked``.
     ///   - cost: that of the call.
     /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid`; `malformed_request` with reason
     ///   `invalid_scope`; `rate_limited`.
@@ -33,7 +33,7 @@ package struct IssueProviderAccessToken: Sendable {
         _ assertion: ShownAssertion, scope: String?, at cost: CallCost
     ) async throws -> Answer {
         let caller = try await authenticate(assertion, at: cost)
-        let scopes = try scope.map(ProviderScope.parse) ?? Set(ProviderScope.allCases)
+        let scopes = try scope.map(ProviderScope.parse) ?? ProviderScope.unasked
         let now = context.environment.now()
         let lifetime = context.policy[\.accessTokens].providerLifetime
         let token = ProviderAccessToken(

@@ -30,7 +30,7 @@ package struct ManageWebhook: Sendable {
     ///
     /// - Throws: `Refusal` `malformed_request` for what is no `PublicURL`, or whose host has a private address now;
     ///   `provider_token_invalid` where the key that signed, or the provider, ended meanwhile.
-    package func set(_ text: String, by caller: ProvenProvider) async throws -> String {
+    package func set(_ text: String, by caller: FreshProof) async throws -> String {
         guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
             throw Refusal(
                 .malformedRequest,
@@ -44,7 +44,7 @@ package struct ManageWebhook: Sendable {
         try await context.commit { transaction, events in
             try caller.requireActive(in: transaction)
             try ProviderWebhookRepository(transaction).set(url.description, of: caller.id, at: transaction.now)
-            events.record(.webhookSet(caller.id, by: caller.keyID), by: "provider \(caller.id)")
+            events.record(.webhookSet(caller.id, by: caller.provider.keyID), by: "provider \(caller.id)")
         }
         return url.description
     }
@@ -52,11 +52,11 @@ package struct ManageWebhook: Sendable {
     /// Takes it away.
     ///
     /// - Throws: `Refusal` `provider_token_invalid` where the key that signed, or the provider, ended meanwhile.
-    package func remove(by caller: ProvenProvider) async throws {
+    package func remove(by caller: FreshProof) async throws {
         try await context.commit { transaction, events in
             try caller.requireActive(in: transaction)
             try ProviderWebhookRepository(transaction).remove(caller.id)
-            events.record(.webhookRemoved(caller.id, by: caller.keyID), by: "provider \(caller.id)")
+            events.record(.webhookRemoved(caller.id, by: caller.provider.keyID), by: "provider \(caller.id)")
         }
     }
 }

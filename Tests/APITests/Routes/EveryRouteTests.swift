@@ -27,7 +27,7 @@ struct EveryRouteTests {
     func covered() async throws {
         try await RouterBench.run { bench in
             let seen = Dictionary(grouping: Self.cases, by: \.route).mapValues { Set($0.map(\.status)) }
-            let described = try await Description(bench)
+            let described = try await RouteDescription(bench)
             let routes = bench.routes.values.flatMap(\.self)
             #expect(Set(seen.keys) == Set(routes))
             #expect(Set(described.routes.keys) == Set(routes))
@@ -112,7 +112,7 @@ struct EveryRouteTests {
                 if what == .notAttached { policy.sessions.attach = .explicit }
             }
         ) { bench in
-            for route in try await Description(bench).routes.filter(\.value.needsSession).keys.sorted() {
+            for route in try await RouteDescription(bench).routes.filter(\.value.needsSession).keys.sorted() {
                 let person = try await bench.signIn(UUID().uuidString)
                 var connection = person.connection
                 var authorization: String? = "Layer session-token=\"\(person.token)\""
@@ -140,7 +140,7 @@ struct EveryRouteTests {
     func signIns() async throws {
         try await RouterBench.run(RouterBench.policy { $0.sessions.createdPerMinute = 1 }) { bench in
             let person = try await bench.signIn()
-            let described = try await Description(bench)
+            let described = try await RouteDescription(bench)
             for route in described.routes.filter(\.value.needsSession).keys {
                 // Those of sessions take no identity token but one.
                 guard !route.contains(" /sessions") || route == "GET /sessions/current" else { continue }
@@ -167,7 +167,8 @@ struct EveryRouteTests {
             var policy = bench.fixture.policy[\.self]
             policy.bans.maximumClockDifference = -1
             bench.fixture.policy.replace(with: policy)
-            for (route, one) in try await Description(bench).routes where one.listener == .client || one.needsBearer {
+            for (route, one) in try await RouteDescription(bench).routes
+            where one.listener == .client || one.needsBearer {
                 let reply =
                     one.listener == .client
                     ? try await bench.client(Self.call(route), on: connection)
@@ -182,7 +183,7 @@ struct EveryRouteTests {
     @Test("of a provider refuses who shows no token, and who shows one that is none")
     func bearers() async throws {
         try await RouterBench.run { bench in
-            for route in try await Description(bench).routes.filter(\.value.needsBearer).keys {
+            for route in try await RouteDescription(bench).routes.filter(\.value.needsBearer).keys {
                 for (bearer, code) in [(nil, "provider_token_required"), ("x.y.z", "provider_token_invalid")] {
                     let reply = try await bench.open(Self.call(route), body: Self.json, bearer: bearer)
                     #expect(reply.status == 401 && reply.code == code, "\(route): \(reply.status)")
@@ -196,7 +197,7 @@ struct EveryRouteTests {
     func bodies() async throws {
         try await RouterBench.run { bench in
             let person = try await bench.signIn()
-            for (route, one) in try await Description(bench).routes {
+            for (route, one) in try await RouteDescription(bench).routes {
                 guard let mediaType = one.mediaType else { continue }
                 func ask(_ body: String, _ type: String) async throws -> Reply {
                     let call = Self.call(route)
@@ -204,7 +205,7 @@ struct EveryRouteTests {
                     let words = call.split(separator: " ").map(String.init)
                     if one.listener == .client { headers[.authorization] = "Layer session-token=\"\(person.token)\"" }
                     if one.needsBearer { headers[.authorization] = "Bearer \(try bench.bearer())" }
-                    if ["POST /provider/keys", "PUT /provider/webhook"].contains(route) {
+                    if ProviderDemandTests.table[route]?.proof == .required {
                         headers[.authorization] = "Bearer \(try bench.proof(words[0], words[1], body))"
                     }
                     return try await bench.send(
@@ -237,7 +238,7 @@ struct EveryRouteTests {
 }
 
 /// What the service's own description says of its routes.
-private struct Description {
+struct RouteDescription {
     struct Route {
         let listener: ListenerName
         let statuses: Set<Int>
@@ -245,6 +246,8 @@ private struct Description {
         let mediaType: String?
         let needsSession: Bool
         let needsBearer: Bool
+        /// Whether it reads `Countersign-Proof`.
+        let takesProof: Bool
     }
 
     let routes: [String: Route]
@@ -271,9 +274,16 @@ private struct Description {
                 found[route] = Route(
                     listener: listener, statuses: statuses, mediaType: mediaType,
                     needsSession: listener == .client && statuses.contains(401) && !ownTokens,
-                    needsBearer: listener == .public && statuses.contains(401) && !ownTokens)
+                    needsBearer: listener == .public && statuses.contains(401) && !ownTokens,
+                    takesProof: Self.names(of: method.value).contains("Countersign-Proof"))
             }
         }
         routes = found
+    }
+
+    /// The names of a call's parameters.
+    private static func names(of call: JSONValue) -> [String] {
+        guard case .array(let parameters) = call["parameters"] else { return [] }
+        return parameters.compactMap { $0["name"]?.text }
     }
 }

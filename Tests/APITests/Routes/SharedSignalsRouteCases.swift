@@ -91,30 +91,30 @@ extension SharedSignalsRouteTests {
         RouteCase(
             "PATCH /ssf/streams", 200, nil,
             with { bench, id in
-                try await bench.provider("PATCH /ssf/streams", body: #"{"stream_id":"\#(id)","description":"x"}"#)
+                try await bench.proven("PATCH /ssf/streams", body: #"{"stream_id":"\#(id)","description":"x"}"#)
             }),
         RouteCase("PATCH /ssf/streams", 403, .insufficientScope, reading("PATCH /ssf/streams", named)),
         RouteCase("PATCH /ssf/streams", 404, .notFound) { bench in
-            try await bench.provider("PATCH /ssf/streams", body: named)
+            try await bench.proven("PATCH /ssf/streams", body: named)
         },
         RouteCase(
             "PUT /ssf/streams", 200, nil,
             with { bench, id in
-                try await bench.provider("PUT /ssf/streams", body: #"{"stream_id":"\#(id)"}"#)
+                try await bench.proven("PUT /ssf/streams", body: #"{"stream_id":"\#(id)"}"#)
             }),
         RouteCase("PUT /ssf/streams", 403, .insufficientScope, reading("PUT /ssf/streams", named)),
         RouteCase("PUT /ssf/streams", 404, .notFound) { bench in
-            try await bench.provider("PUT /ssf/streams", body: named)
+            try await bench.proven("PUT /ssf/streams", body: named)
         },
         RouteCase(
             "DELETE /ssf/streams", 204, nil,
             with { bench, id in
-                let reply = try await bench.provider("DELETE /ssf/streams?stream_id=\(id)")
+                let reply = try await bench.proven("DELETE /ssf/streams?stream_id=\(id)")
                 #expect(try await bench.provider("GET /ssf/status?stream_id=\(id)").status == 404)
                 return reply
             }),
         RouteCase("DELETE /ssf/streams", 400, .malformedRequest) { bench in
-            try await bench.provider("DELETE /ssf/streams")
+            try await bench.proven("DELETE /ssf/streams")
         },
         RouteCase("DELETE /ssf/streams", 403, .insufficientScope, reading("DELETE /ssf/streams?stream_id=\(nobody)")),
     ]
@@ -125,7 +125,7 @@ extension SharedSignalsRouteTests {
     ) -> @Sendable (RouterBench) async throws -> Reply {
         with { bench, id in
             let body = #"{"stream_id":"\#(id)","status":"paused"}"#
-            for _ in 0..<9 { #expect(try await bench.provider("POST /ssf/status", body: body).status == 200) }
+            for _ in 0..<9 { #expect(try await bench.proven("POST /ssf/status", body: body).status == 200) }
             return try await call(bench, id)
         }
     }
@@ -134,11 +134,11 @@ extension SharedSignalsRouteTests {
         RouteCase(
             "POST /ssf/status", 429, .rateLimited, policy: Policy(),
             eleventh { bench, id in
-                try await bench.provider("POST /ssf/status", body: #"{"stream_id":"\#(id)","status":"enabled"}"#)
+                try await bench.proven("POST /ssf/status", body: #"{"stream_id":"\#(id)","status":"enabled"}"#)
             }),
         RouteCase(
             "DELETE /ssf/streams", 429, .rateLimited, policy: Policy(),
-            eleventh { bench, id in try await bench.provider("DELETE /ssf/streams?stream_id=\(id)") }),
+            eleventh { bench, id in try await bench.proven("DELETE /ssf/streams?stream_id=\(id)") }),
         RouteCase(
             "GET /ssf/status", 200, nil,
             with { bench, id in
@@ -150,17 +150,17 @@ extension SharedSignalsRouteTests {
         RouteCase(
             "POST /ssf/status", 200, nil,
             with { bench, id in
-                let reply = try await bench.provider(
+                let reply = try await bench.proven(
                     "POST /ssf/status", body: #"{"stream_id":"\#(id)","status":"paused","reason":"night"}"#)
                 #expect(reply.text("status") == "paused" && reply.text("reason") == "night")
                 return reply
             }),
         RouteCase("POST /ssf/status", 202) { bench in
             let id = try #require(try await bench.stream("{\(push)}").text("stream_id"))
-            return try await bench.provider("POST /ssf/status", body: #"{"stream_id":"\#(id)","status":"enabled"}"#)
+            return try await bench.proven("POST /ssf/status", body: #"{"stream_id":"\#(id)","status":"enabled"}"#)
         },
         RouteCase("POST /ssf/status", 400, .malformedRequest) { bench in
-            try await bench.provider("POST /ssf/status", body: #"{"stream_id":"\#(nobody)","status":"open"}"#)
+            try await bench.proven("POST /ssf/status", body: #"{"stream_id":"\#(nobody)","status":"open"}"#)
         },
         RouteCase("POST /ssf/status", 403, .insufficientScope, reading("POST /ssf/status", named)),
         RouteCase(
@@ -172,7 +172,7 @@ extension SharedSignalsRouteTests {
         RouteCase(
             "POST /ssf/verification", 409, .conflict,
             with { bench, id in
-                _ = try await bench.provider("POST /ssf/status", body: #"{"stream_id":"\#(id)","status":"disabled"}"#)
+                _ = try await bench.proven("POST /ssf/status", body: #"{"stream_id":"\#(id)","status":"disabled"}"#)
                 return try await bench.provider("POST /ssf/verification", body: #"{"stream_id":"\#(id)"}"#)
             }),
         RouteCase(

@@ -56,16 +56,16 @@ struct SharedSignalsRouteTests {
             #expect(stream["events_delivered"] == .array([.string(ProviderEvent.sessionRevokedType)]))
             #expect(stream.text("iss") == "https://public.example" && stream.text("signing_alg") == "RS256")
             let whole = String(decoding: stream.body, as: UTF8.self)
-            #expect(try await bench.provider("PATCH \(Self.streams)", body: whole).body == stream.body)
-            let part = try await bench.provider(
+            #expect(try await bench.proven("PATCH \(Self.streams)", body: whole).body == stream.body)
+            let part = try await bench.proven(
                 "PATCH \(Self.streams)", body: #"{"stream_id":"\#(id)","signing_alg":"ES256"}"#)
             #expect(part.text("signing_alg") == "ES256" && part.text("description") == "one")
-            let replaced = try await bench.provider(
+            let replaced = try await bench.proven(
                 "PUT \(Self.streams)", body: #"{"stream_id":"\#(id)","subject_format":"complex"}"#)
             #expect(replaced.text("signing_alg") == "RS256" && replaced.text("subject_format") == "complex")
             #expect(replaced.text("description") == nil && replaced["events_requested"] == nil)
             for wrong in [#""iss":"https://x""#, #""aud":[]"#, #""events_delivered":[]"#] {
-                let reply = try await bench.provider(
+                let reply = try await bench.proven(
                     "PATCH \(Self.streams)", body: #"{"stream_id":"\#(id)",\#(wrong)}"#)
                 #expect(reply.status == 400 && reply.text("error") == "invalid_request", "\(wrong)")
             }
@@ -80,7 +80,7 @@ struct SharedSignalsRouteTests {
             let id = try #require(waiting.text("stream_id"))
             let status = try await bench.provider("GET /ssf/status?stream_id=\(id)")
             #expect(status.text("status") == "paused" && status.text("reason")?.contains("approval") == true)
-            let asked = try await bench.provider(
+            let asked = try await bench.proven(
                 "POST /ssf/status", body: #"{"stream_id":"\#(id)","status":"enabled"}"#)
             #expect(asked.status == 202 && asked.text("status") == "paused")
             let stream = try #require(EventStreamID(id[...]))
@@ -90,20 +90,52 @@ struct SharedSignalsRouteTests {
             }
             _ = try await approve(stream, url: "https://receiver.invalid/events")
             #expect(try await bench.provider("GET /ssf/status?stream_id=\(id)").text("status") == "enabled")
-            // Another address awaits approval again.
-            let moved = #"{"stream_id":"\#(id)",\#(Self.push.replacing("events\"", with: "other\""))}"#
-            _ = try await bench.provider("PATCH \(Self.streams)", body: moved)
-            #expect(try await bench.provider("GET /ssf/status?stream_id=\(id)").text("status") == "paused")
             let proven = try await bench.stream(body, proof: try bench.proof("POST", Self.streams, body))
             let other = try #require(proven.text("stream_id"))
             #expect(try await bench.provider("GET /ssf/status?stream_id=\(other)").text("status") == "enabled")
-            // A later proof that is not about the address approves nothing.
-            let note = #"{"stream_id":"\#(id)","description":"x"}"#
-            let noted = try await bench.stream(note, proof: try bench.proof("PATCH", Self.streams, note), by: "PATCH")
-            #expect(noted.status == 200)
-            #expect(try await bench.provider("GET /ssf/status?stream_id=\(id)").text("status") == "paused")
+            // A later proof that is not about the address approves nothing, and one that is approves the new one.
+            let later = try await bench.stream(body)
+            let third = try #require(later.text("stream_id"))
+            let note = #"{"stream_id":"\#(third)","description":"x"}"#
+            #expect(try await bench.proven("PATCH \(Self.streams)", body: note).status == 200)
+            #expect(try await bench.provider("GET /ssf/status?stream_id=\(third)").text("status") == "paused")
+            let moved = #"{"stream_id":"\#(third)",\#(Self.push.replacing("events\"", with: "other\""))}"#
+            #expect(try await bench.proven("PATCH \(Self.streams)", body: moved).status == 200)
+            #expect(try await bench.provider("GET /ssf/status?stream_id=\(third)").text("status") == "enabled")
             let stale = try await bench.stream(body, proof: try bench.proof("POST", Self.streams, "{}"))
             #expect(stale.status == 401 && stale.code == "provider_token_invalid")
+        }
+    }
+
+    @Test("are neither redirected nor stopped nor deleted by a token alone, and by a proof beside it or in its place")
+    func stolen() async throws {
+        try await RouterBench.run { bench in
+            let body = "{\(Self.push)}"
+            let made = try await bench.stream(body, proof: try bench.proof("POST", Self.streams, body))
+            let id = try #require(made.text("stream_id"))
+            let calls = [
+                ("PATCH", Self.streams, #"{"stream_id":"\#(id)","delivery":{"method":"urn:ietf:rfc:8936"}}"#),
+                ("PATCH", Self.streams, #"{"stream_id":"\#(id)","events_requested":["urn:none"]}"#),
+                ("PUT", Self.streams, #"{"stream_id":"\#(id)"}"#),
+                ("POST", "/ssf/status", #"{"stream_id":"\#(id)","status":"disabled"}"#),
+                ("DELETE", "\(Self.streams)?stream_id=\(id)", ""),
+            ]
+            for bearer in [try await bench.access("ssf.manage"), try bench.bearer()] {
+                for (method, path, body) in calls {
+                    let reply = try await bench.open(
+                        "\(method) \(path)", body: body.isEmpty ? nil : body, bearer: bearer)
+                    #expect(reply.status == 401 && reply.code == "provider_token_invalid", "\(method) \(path)")
+                    reply.judge()
+                }
+                let now = try await bench.open("GET /ssf/streams?stream_id=\(id)", bearer: bearer)
+                #expect(now.body == made.body)
+                #expect(
+                    try await bench.open("GET /ssf/status?stream_id=\(id)", bearer: bearer).text("status") == "enabled")
+            }
+            for (method, path, body) in calls {
+                let reply = try await bench.proven("\(method) \(path)", body: body.isEmpty ? nil : body)
+                #expect((200..<300).contains(reply.status), "\(method) \(path): \(reply.status)")
+            }
         }
     }
 
@@ -130,11 +162,11 @@ struct SharedSignalsRouteTests {
             #expect(try await ask(refused).ids == [again.ids[2]])
             let dead = try await bench.fixture.store.read { try OutboxRepository($0).list(.dead, limit: 9) }
             #expect(dead.map(\.reason) == ["the receiver refused the event: invalid_key"])
-            _ = try await bench.provider("POST /ssf/status", body: #"{"stream_id":"\#(id)","status":"paused"}"#)
+            _ = try await bench.proven("POST /ssf/status", body: #"{"stream_id":"\#(id)","status":"paused"}"#)
             #expect(try await ask(#"{"returnImmediately":true}"#).ids.isEmpty)
-            _ = try await bench.provider("POST /ssf/status", body: #"{"stream_id":"\#(id)","status":"enabled"}"#)
+            _ = try await bench.proven("POST /ssf/status", body: #"{"stream_id":"\#(id)","status":"enabled"}"#)
             #expect(try await ask(#"{"returnImmediately":true}"#).ids == [again.ids[2]])
-            _ = try await bench.provider("POST /ssf/status", body: #"{"stream_id":"\#(id)","status":"disabled"}"#)
+            _ = try await bench.proven("POST /ssf/status", body: #"{"stream_id":"\#(id)","status":"disabled"}"#)
             #expect(try await ask(#"{"returnImmediately":true}"#).ids.isEmpty)
         }
     }

@@ -270,13 +270,13 @@ struct EventStreamTests {
             )
             try await end(alice, in: fixture)
             let change = ChangeEventStream(fixture.context, allowingLoopback: false)
-            _ = try await change.update(stream.id, EventStreamChange().whole, proof: nil, by: backend)
+            _ = try await change.update(stream.id, EventStreamChange().whole, by: try await fixture.proof())
             let poll = PollEvents(fixture.context)
             #expect(try await poll(question(), of: stream.id, by: backend).tokens.count == 1)
             let given = Given()
             _ = try await loop(fixture, given)()
             #expect(try given.claims("https://receiver.example/").isEmpty)
-            try await change.delete(stream.id, by: backend)
+            try await change.delete(stream.id, by: try await fixture.proof())
             #expect(try await bench.count("outbox", where: "state = 'waiting'") == 0)
         }
     }
@@ -288,10 +288,7 @@ struct EventStreamTests {
             let signer = try ProviderSigner(.es256)
             let key = try await AddProviderKey(fixture.admin)(try signer.verificationKey, to: backend.id)
             try await fixture.watch.poll()
-            let proof = try await fixture.authenticate(
-                try signer.providerToken(
-                    provider: backend.id, kid: key, realm: ServiceFixture.realm, now: fixture.clock.now),
-                for: nil, in: ProvenRequest(method: "GET", path: "/provider", body: []), at: .free)
+            let proof = try await fixture.proof(of: signer, key)
             try await RevokeProviderKey(fixture.admin)(key, endingSessions: false)
             var change = EventStreamChange()
             change.delivery = .push("https://receiver.invalid/")
@@ -304,7 +301,8 @@ struct EventStreamTests {
             let stream = try await set.create(EventStreamChange(), proof: nil, by: backend)
             let before = try await bench.count("audit_entries", where: "event = 'event_stream_set'")
             for status in EventStream.Status.allCases {
-                _ = try await SetEventStreamStatus(fixture.context)(stream.id, status, because: nil, by: backend)
+                _ = try await SetEventStreamStatus(fixture.context)(
+                    stream.id, status, because: nil, by: try await fixture.proof())
             }
             #expect(try await bench.count("audit_entries", where: "event = 'event_stream_set'") == before + 3)
         }

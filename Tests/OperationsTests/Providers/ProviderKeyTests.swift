@@ -18,14 +18,8 @@ struct ProviderKeyTests {
         let keyID: ProviderKeyID
         let fixture: ServiceFixture
 
-        var proven: ProvenProvider {
-            get async throws {
-                try await fixture.authenticate(
-                    try signer.providerToken(
-                        provider: fixture.registration.provider.id, kid: keyID, realm: ServiceFixture.realm,
-                        now: fixture.clock.now), for: nil,
-                    in: ProvenRequest(method: "GET", path: "/provider", body: []), at: .free)
-            }
+        var proven: FreshProof {
+            get async throws { try await fixture.proof(of: signer, keyID) }
         }
 
         /// Adds a key over HTTP, signed for by this one.
@@ -123,21 +117,21 @@ struct ProviderKeyTests {
             }
             await #expect(throws: ended) { _ = try await fixture.webhook.set("https://other.invalid/", by: proven) }
             await #expect(throws: ended) { try await fixture.webhook.remove(by: proven) }
-            await #expect(throws: ended) { try await fixture.serve.endSessions(of: "alice", at: proven) }
+            await #expect(throws: ended) { try await fixture.serve.endSessions(of: "alice", at: proven.provider) }
             await #expect(throws: ended) { try await fixture.receive(event, at: .free) }
             for received in [[], [OutboxMessageID(UUID())]] {
                 let question = PollEvents.Question(maximum: nil, isImmediate: true, received: received, refused: [])
                 await #expect(throws: ended) {
-                    _ = try await PollEvents(fixture.context)(question, of: stream.id, by: proven)
+                    _ = try await PollEvents(fixture.context)(question, of: stream.id, by: proven.provider)
                 }
             }
             await #expect(throws: ended) {
-                try await VerifyEventStream(fixture.context)(stream.id, state: nil, by: proven)
+                try await VerifyEventStream(fixture.context)(stream.id, state: nil, by: proven.provider)
             }
             // It learns nothing either, not even that a token is nobody's.
             for token in [try #require(opened.token).text.reveal(), "x"] {
-                await #expect(throws: ended) { _ = try await fixture.serve.introspect(token, for: proven) }
-                await #expect(throws: ended) { _ = try await fixture.serve.check(token, for: proven) }
+                await #expect(throws: ended) { _ = try await fixture.serve.introspect(token, for: proven.provider) }
+                await #expect(throws: ended) { _ = try await fixture.serve.check(token, for: proven.provider) }
             }
             #expect(try await keys(fixture) == before)
             #expect(try await fixture.webhook(proven.id) == "https://receiver.invalid/")
@@ -272,7 +266,7 @@ struct ProviderKeyTests {
     @Test("A webhook with a private host is refused, and kept in its one spelling otherwise")
     func webhooks() async throws {
         try await ServiceFixture.run { fixture in
-            let proven = try await fixture.backend()
+            let proven = try await fixture.proof()
             for url in ["https://127.0.0.1/", "https://LOCALHOST:1/", "http://receiver.invalid/", "https://10.1.2.3/"] {
                 await #expect(throws: Refusal(.malformedRequest, "")) {
                     _ = try await fixture.webhook.set(url, by: proven)

@@ -95,7 +95,8 @@ struct StreamSubjectTests {
             let (change, backend) = (ChangeEventSubjects(fixture.context), try await fixture.backend())
             for stream in [one, two] { try await change.remove(.email("alice"), from: stream.id, by: backend) }
             #expect(try await bench.count("event_stream_exclusions") == 2)
-            try await ChangeEventStream(fixture.context, allowingLoopback: false).delete(one.id, by: backend)
+            try await ChangeEventStream(fixture.context, allowingLoopback: false).delete(
+                one.id, by: try await fixture.proof())
             #expect(try await bench.count("event_stream_exclusions") == 1)
             try await fixture.store.write { try EventSubjectRepository($0).erase(alice.session.userID) }
             #expect(try await bench.count("event_stream_exclusions") == 0)

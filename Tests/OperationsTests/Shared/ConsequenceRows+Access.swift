@@ -178,7 +178,7 @@ extension ConsequenceTests {
                     keyText: signer.publicKeyPEM, algorithm: nil,
                     proof: try signer.possessionProof(
                         provider: fixture.registration.provider.id, now: fixture.clock.now),
-                    by: try await node.backend(fixture))
+                    by: try await node.proof(fixture))
             }
         },
         .service(
@@ -190,7 +190,7 @@ extension ConsequenceTests {
                 try ProviderSigner(.es256).verificationKey, to: fixture.registration.provider.id)
             return { node in
                 _ = try await RevokeOwnKey(node.context)(
-                    id, endingSessions: true, by: try await node.backend(fixture))
+                    id, endingSessions: true, by: try await node.proof(fixture))
             }
         },
         .admin(
@@ -220,7 +220,7 @@ extension ConsequenceTests {
         .service("ManageWebhook", audit: ["webhook_set"]) { world in
             { node in
                 _ = try await ManageWebhook(node.context, allowingLoopback: false).set(
-                    "https://other.invalid/", by: try await node.backend(world.fixture))
+                    "https://other.invalid/", by: try await node.proof(world.fixture))
             }
         },
         .service("TestWebhook", queued: ["provider_event"], here: [.wakesOutbox]) { world in
@@ -236,7 +236,7 @@ extension ConsequenceTests {
         .service("ManageWebhook", audit: ["webhook_removed"]) { world in
             { node in
                 try await ManageWebhook(node.context, allowingLoopback: false).remove(
-                    by: try await node.backend(world.fixture))
+                    by: try await node.proof(world.fixture))
             }
         },
         .service(

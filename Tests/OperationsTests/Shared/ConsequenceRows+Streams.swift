@@ -20,14 +20,14 @@ extension ConsequenceTests {
             let made = try await stream(world, on: world.second)
             return { node in
                 try await ChangeEventStream(node.context, allowingLoopback: false).delete(
-                    made.id, by: try await node.backend(world.fixture))
+                    made.id, by: try await node.proof(world.fixture))
             }
         },
         .service("SetEventStreamStatus", audit: ["event_stream_set"], here: [.wakesOutbox]) { world in
             let made = try await stream(world, on: world.second)
             return { node in
                 _ = try await SetEventStreamStatus(node.context)(
-                    made.id, .paused, because: nil, by: try await node.backend(world.fixture))
+                    made.id, .paused, because: nil, by: try await node.proof(world.fixture))
             }
         },
         .service("VerifyEventStream", queued: ["polled_event"], here: [.wakesOutbox]) { world in

@@ -40,7 +40,8 @@ package struct SharedSignalsRoutes: Sendable {
         router.patch("ssf/streams", cost: .write) { try await update($0, $1, isWhole: false) }
         router.put("ssf/streams", cost: .write) { try await update($0, $1, isWhole: true) }
         router.delete("ssf/streams", cost: .write) { request, context in
-            let caller = try await caller(of: request, for: .ssfManage, at: context.cost)
+            _ = try await caller(of: request, for: .ssfManage, at: context.cost)
+            let caller = try await changer(of: request, [])
             try await change.delete(try Self.streamID(of: request), by: caller)
             return Response(status: .noContent)
         }
@@ -71,6 +72,22 @@ package struct SharedSignalsRoutes: Sendable {
         return try await authenticate(request.bearer, for: scope, in: request.named, at: cost)
     }
 
+    /// Who changes a stream or its status, by a fresh proof in place of the access token or beside it. The call was
+    /// counted for its token.
+    private func changer(of request: Request, _ body: [UInt8]) async throws -> FreshProof {
+        try await authenticate.fresh(
+            request.bearer, beside: try request.countersignProof, of: .ssfManage, for: request.proven(body), at: .free)
+    }
+
+    /// The same, with the body, which is read for nobody without a token.
+    private func changer(
+        reading request: Request, at cost: CallCost
+    ) async throws -> (FreshProof, body: [UInt8]) {
+        _ = try await caller(of: request, for: .ssfManage, at: cost)
+        let body = try await request.bytes(upTo: policy[\.requests].maximumBody)
+        return (try await changer(of: request, body), body)
+    }
+
     // MARK: Streams
 
     @Sendable private func create(_ request: Request, _ context: PublicContext) async throws -> Response {
@@ -93,21 +110,19 @@ package struct SharedSignalsRoutes: Sendable {
     }
 
     private func update(_ request: Request, _ context: PublicContext, isWhole: Bool) async throws -> Response {
-        let caller = try await caller(of: request, for: .ssfManage, at: context.cost)
-        let body = try await request.bytes(upTo: policy[\.requests].maximumBody)
+        let (caller, body) = try await changer(reading: request, at: context.cost)
         var members = try request.members(body)
         let id = try Self.streamID(try members.string("stream_id"))
         try document.requireUnchanged(&members, of: try await read(id, of: caller.id))
         let given = try EventStreamChange(&members)
-        let stream = try await change.update(
-            id, isWhole ? given.whole : given, proof: try await proof(of: request, body, by: caller), by: caller)
+        let stream = try await change.update(id, isWhole ? given.whole : given, by: caller)
         return .json(document.json(stream).buffer)
     }
 
-    /// Who signed the fresh proof beside the access token: only with one a push address needs no operator.
+    /// The fresh proof beside the access token: only with one a push address needs no operator.
     private func proof(
         of request: Request, _ body: [UInt8], by caller: ProvenProvider
-    ) async throws -> ProvenProvider? {
+    ) async throws -> FreshProof? {
         guard let proof = try request.countersignProof else { return nil }
         // The call was counted for its token.
         let proven = try await authenticate.fresh(proof, for: request.proven(body), at: .free)
@@ -134,8 +149,8 @@ package struct SharedSignalsRoutes: Sendable {
     }
 
     @Sendable private func setStreamStatus(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let caller = try await caller(of: request, for: .ssfManage, at: context.cost)
-        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        let (caller, body) = try await changer(reading: request, at: context.cost)
+        var members = try request.members(body)
         let id = try Self.streamID(try members.string("stream_id"))
         guard let status = EventStream.Status(rawValue: try members.string("status")) else {
             let known = EventStream.Status.allCases.map(\.rawValue).joined(separator: ", ")

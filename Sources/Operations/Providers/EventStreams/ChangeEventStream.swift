@@ -7,8 +7,9 @@ import Repositories
 
 /// A provider creates, changes and deletes its streams.
 ///
-/// An access token alone sets no push address: events about users must not go where a stolen token says. Without a fresh
-/// proof the stream is paused until an operator approves the address, and holds its events.
+/// An access token alone creates a stream, and changes none: events about users must not go where a stolen token says,
+/// nor nowhere. A push address of a stream that is created without a fresh proof waits for an operator's approval;
+/// until then the stream is paused, and holds its events.
 package struct ChangeEventStream: Sendable {
     private let context: ServiceContext
     private let allowsLoopback: Bool
@@ -25,7 +26,7 @@ package struct ChangeEventStream: Sendable {
     /// - Throws: `Refusal` `malformed_request` for an address that is not public; `conflict` if the provider has as many
     ///   streams as it may; `provider_token_invalid` if the key or the provider ended meanwhile.
     package func create(
-        _ change: EventStreamChange, proof: ProvenProvider?, by caller: ProvenProvider
+        _ change: EventStreamChange, proof: FreshProof?, by caller: ProvenProvider
     ) async throws -> EventStream {
         try await context.countStreamChange(of: caller.id)
         let change = try await checked(change)
@@ -39,8 +40,10 @@ package struct ChangeEventStream: Sendable {
             var stream = EventStream(
                 id: EventStreamID(id), provider: caller.id, settings: change.applied(to: EventStreamSettings()),
                 createdAt: transaction.now, activeAt: transaction.now)
-            // What was set before by somebody else is not approved by a later proof.
-            if try proof.isActive(in: transaction), change.delivery != nil { stream.approve() }
+            if let proof {
+                try proof.requireActive(in: transaction)
+                stream.approve()
+            }
             try streams.save(stream)
             if let header = change.authorization ?? nil {
                 try streams.setAuthorization(header, of: stream.id, keys: keys)
@@ -54,7 +57,7 @@ package struct ChangeEventStream: Sendable {
     ///
     /// - Throws: `Refusal` as ``create(_:proof:by:)``; `not_found`.
     package func update(
-        _ id: EventStreamID, _ change: EventStreamChange, proof: ProvenProvider?, by caller: ProvenProvider
+        _ id: EventStreamID, _ change: EventStreamChange, by caller: FreshProof
     ) async throws -> EventStream {
         try await context.countStreamChange(of: caller.id)
         let change = try await checked(change)
@@ -66,7 +69,7 @@ package struct ChangeEventStream: Sendable {
             stream.settings = change.applied(to: stream.settings)
             stream.activeAt = transaction.now
             // What was set before by somebody else is not approved by a later proof.
-            if try proof.isActive(in: transaction), change.delivery != nil { stream.approve() }
+            if change.delivery != nil { stream.approve() }
             try streams.save(stream)
             // A header is the secret of one address.
             if change.authorization != nil || stream.settings.delivery != former {
@@ -83,7 +86,7 @@ package struct ChangeEventStream: Sendable {
     /// Deletes a stream with everything that waits in it.
     ///
     /// - Throws: `Refusal` `not_found`; `provider_token_invalid`.
-    package func delete(_ id: EventStreamID, by caller: ProvenProvider) async throws {
+    package func delete(_ id: EventStreamID, by caller: FreshProof) async throws {
         try await context.countStreamChange(of: caller.id)
         try await context.commit { transaction, events in
             try caller.requireActive(in: transaction)
@@ -119,17 +122,6 @@ extension EventStream {
     /// Approves the push address that there is now.
     fileprivate mutating func approve() {
         if case .push(let url) = settings.delivery { approvedURL = url }
-    }
-}
-
-extension ProvenProvider? {
-    /// Whether there is a proof, whose key and provider are looked at again.
-    ///
-    /// - Throws: `Refusal` `provider_token_invalid` if the key or the provider ended meanwhile.
-    fileprivate func isActive(in transaction: any Transaction) throws -> Bool {
-        guard let self else { return false }
-        try self.requireActive(in: transaction)
-        return true
     }
 }
 

@@ -14,7 +14,7 @@ package struct SetEventStreamStatus: Sendable {
     ///
     /// - Throws: `Refusal` `not_found`; `provider_token_invalid`.
     package func callAsFunction(
-        _ id: EventStreamID, _ status: EventStream.Status, because reason: String?, by caller: ProvenProvider
+        _ id: EventStreamID, _ status: EventStream.Status, because reason: String?, by caller: FreshProof
     ) async throws -> EventStream {
         try await context.countStreamChange(of: caller.id)
         return try await context.commit { transaction, events in

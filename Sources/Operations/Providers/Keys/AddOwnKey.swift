@@ -16,7 +16,7 @@ package struct AddOwnKey: Sendable {
     /// - Throws: `Refusal` `invalid_provider_key`, `conflict` where the key is known already, `provider_token_invalid`
     ///   where the key that signed, or the provider, ended meanwhile.
     package func callAsFunction(
-        keyText: String, algorithm: String?, proof: String, by caller: ProvenProvider
+        keyText: String, algorithm: String?, proof: String, by caller: FreshProof
     ) async throws -> ProviderKeyID {
         let named = try algorithm.map { name throws(Refusal) in
             guard let known = SignatureAlgorithm(rawValue: name) else {
@@ -30,7 +30,7 @@ package struct AddOwnKey: Sendable {
         let id: ProviderKeyID = context.environment.newIdentifier()
         try await context.commit { transaction, events in
             try ProviderKeyChanges(
-                actor: "provider \(caller.id)", requester: caller, transaction: transaction
+                actor: "provider \(caller.id)", requester: caller.provider, transaction: transaction
             ).add(key, as: id, to: caller.id, &events)
         }
         return id

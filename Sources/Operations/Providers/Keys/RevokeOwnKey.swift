@@ -15,11 +15,11 @@ package struct RevokeOwnKey: Sendable {
     /// - Throws: `Refusal` `not_found`, `conflict` with the state that forbids it, `provider_token_invalid`.
     @discardableResult
     package func callAsFunction(
-        _ id: ProviderKeyID, endingSessions: Bool, by caller: ProvenProvider
+        _ id: ProviderKeyID, endingSessions: Bool, by caller: FreshProof
     ) async throws -> ProviderKeyRevocation {
         try await context.commit { transaction, events in
             try ProviderKeyChanges(
-                actor: "provider \(caller.id)", requester: caller, transaction: transaction
+                actor: "provider \(caller.id)", requester: caller.provider, transaction: transaction
             ).revoke(id, endingSessions: endingSessions, keepingAdded: false, reason: nil, &events)
         }
     }
