@@ -128,6 +128,25 @@ import Testing
         }
     }
 
+    @Test("A database that is not in UTF8 is refused before anything is done, with the command that makes one")
+    func encoding() async throws {
+        let (cluster, name) = (try PostgreSQLCluster.shared, "latin-\(UUID().uuidString.prefix(8))")
+        for (encoding, isRefused) in [("LATIN1", true), ("SQL_ASCII", true), ("UTF8", false)] {
+            let store = PostgreSQLDatabase(try PostgreSQLAddress(cluster.newDatabase(name, encoding: encoding)))
+            var refusal: StoreError?
+            do {
+                try await store.migrate([Self.accounts])
+            } catch let error as StoreError {
+                refusal = error
+            }
+            #expect((refusal == .url(reason: "")) == isRefused, "\(encoding)")
+            let command = "createdb --template=template0 --encoding=UTF8"
+            #expect((refusal?.description.contains(command) == true) == isRefused, "\(encoding)")
+            try await store.close()
+            try cluster.dropDatabase(name)
+        }
+    }
+
     @Test("A commit waits for the disk though the account's default says otherwise", arguments: ["off", "local"])
     func durable(setting: String) async throws {
         try await withTemporaryDirectory { directory in

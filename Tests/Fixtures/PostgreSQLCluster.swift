@@ -89,14 +89,19 @@ package final class PostgreSQLCluster: Sendable {
     }
 
     /// Makes a database that ``address(of:)`` finds: an empty one, or a copy of one that nobody has open. Its address.
+    ///
+    /// - Parameter encoding: `nil` for the template's.
     @discardableResult
-    package func newDatabase(_ name: String, from template: String = "template0") throws -> String {
-        try run("CREATE DATABASE \"\(name)\" TEMPLATE \"\(template)\" STRATEGY file_copy")
+    package func newDatabase(
+        _ name: String, from template: String = "template0", encoding: String? = nil
+    ) throws -> String {
+        let options = encoding.map { " ENCODING '\($0)'" } ?? ""
+        try run("CREATE DATABASE \"\(name)\" TEMPLATE \"\(template)\" STRATEGY file_copy\(options)")
         databases.withLock { _ = $0.insert(name) }
         return databaseAddress(name)
     }
 
-    func dropDatabase(_ name: String) throws {
+    package func dropDatabase(_ name: String) throws {
         try run("DROP DATABASE \"\(name)\" WITH (FORCE)")
     }
 

@@ -69,6 +69,7 @@ final class PostgreSQLConnection {
                 else { return }
                 Unmanaged<Warnings>.fromOpaque(warnings).takeUnretainedValue().isAny = true
             }, Unmanaged.passUnretained(warnings).toOpaque())
+        try PostgreSQLEncoding.requireUTF8(of: connection)
         // What is acknowledged outlives the server, whatever the account's defaults are. A statement has one plan: it is
         // met by its keys, and planning it costs more than carrying it out. One without a transaction takes its snapshot
         // behind the locks that it waits for.

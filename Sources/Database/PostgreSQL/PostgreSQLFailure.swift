@@ -142,3 +142,20 @@ struct PostgreSQLRetries {
         }
     }
 }
+
+/// The encoding of a database.
+enum PostgreSQLEncoding {
+    /// Refuses a database of another encoding, which would refuse each text that it has no letters for, one user at a
+    /// time. The server says its encoding by itself when it takes a connection.
+    static func requireUTF8(of connection: OpaquePointer) throws(PostgreSQLFailure) {
+        guard let encoding = PQparameterStatus(connection, "server_encoding").map({ String(cString: $0) }),
+            encoding != "UTF8"
+        else { return }
+        let name = PQdb(connection).map { String(cString: $0) } ?? ""
+        throw .refused(
+            .url(
+                reason:
+                    "the database \(name) has the encoding \(encoding), and a store takes UTF8: make another one, with "
+                    + "createdb --template=template0 --encoding=UTF8 --locale=C NAME"))
+    }
+}

@@ -14,7 +14,7 @@ package enum StoreError: Error, Sendable {
     case migration(MigrationConflict)
     /// The store was moved to another place, or is no whole copy of another one yet.
     case notUsable(StoreAvailability)
-    /// The store's address names no engine of this build.
+    /// The store's address names no engine of this build, or a database that cannot be a store.
     case url(reason: String)
 
     /// The kinds of invariant that a schema holds.
