@@ -1,6 +1,7 @@
 import Database
 import Fixtures
 import Foundation
+import Synchronization
 import Testing
 
 /// What was deleted is to be in no file, SQLite's write-ahead log included.
@@ -118,6 +119,45 @@ import Testing
             #expect(try size() < 100_000)
             try await store.maintain { try fill(500..<1500, in: $0) }
             #expect(try size() > 4_000_000)
+            try await store.close()
+        }
+    }
+
+    @Test("Among readers that come before those before them are gone, and writes, a log past its bound is emptied")
+    func bounded() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.appendingPathComponent("store.db").path
+            let bound = 512 << 10
+            let store = try SQLiteDatabase(path: path, clock: { Date(timeIntervalSince1970: 0) }, logBound: bound)
+            try await store.write { try $0.execute("CREATE TABLE rows (id BIGINT PRIMARY KEY, value BYTEA)") }
+            let isOver = Atomic(false)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                // One of both is nearly always in the log.
+                for _ in 0..<2 {
+                    group.addTask {
+                        while !isOver.load(ordering: .relaxed) {
+                            try await store.read { transaction in
+                                _ = try transaction.query("SELECT COUNT(*) FROM rows")
+                                usleep(2000)
+                            }
+                        }
+                    }
+                }
+                defer { isOver.store(true, ordering: .relaxed) }
+                var (sizes, emptied) = ([Int](), 0)
+                for id in 0..<3000 where emptied < 3 {
+                    try await store.write {
+                        try $0.execute(
+                            "INSERT INTO rows VALUES ($1, $2)",
+                            [Value(id), .bytes([UInt8](repeating: 1, count: 16 << 10))])
+                    }
+                    let attributes = try FileManager.default.attributesOfItem(atPath: path + "-wal")
+                    let size = try #require(attributes[.size] as? Int)
+                    if size < sizes.last ?? 0 { emptied += 1 }
+                    sizes.append(size)
+                }
+                #expect(emptied == 3, "\(sizes.last ?? 0) bytes")
+            }
             try await store.close()
         }
     }

@@ -40,6 +40,12 @@ import Testing
         try log.write(contentsOf: Data("\(id) \(told.rawValue)\n".utf8))
     }
 
+    /// Writes whether the store says that it is in order.
+    private static func check(_ store: SQLiteDatabase, _ log: FileHandle) async throws {
+        let isInOrder = (try? await store.check()) != nil
+        try log.write(contentsOf: Data("check \(isInOrder)\n".utf8))
+    }
+
     /// The child: writes over the disk that the library in the directory is, and kills itself.
     private static func writeAndDie(_ directory: String, _ fault: Fault, _ end: End) async throws {
         let library = try #require(dlopen(directory + "/disk.so", RTLD_NOW))
@@ -53,10 +59,12 @@ import Testing
         state.pointee = fault.rawValue
         try await insert(2, into: store, log)
         try await insert(3, into: store, log)
+        try await check(store, log)
         if end != .duringFault { state.pointee = 0 }
         if end == .afterNextWrite {
             try await insert(4, into: store, log)
             try await insert(5, into: store, log)
+            try await check(store, log)
         }
         // Whoever asks meanwhile is told what the killed process leaves behind.
         let seen = try await store.read { try $0.query("SELECT id FROM things").map { try $0.integer(0) } }
@@ -93,17 +101,21 @@ import Testing
     }
 
     private static func judge(_ found: [Int64], _ log: String, _ end: End) throws {
-        var told: [Int64: Told] = [:]
+        var (told, checks): ([Int64: Told], [String]) = ([:], [])
         for line in log.split(separator: "\n") {
             let words = line.split(separator: " ", maxSplits: 1)
             if words[0] == "seen" {
                 #expect(words[1] == "\(found)", "\(log)")
+            } else if words[0] == "check" {
+                checks.append(String(words[1]))
             } else {
                 let id = try #require(Int64(words[0]))
                 let kind: Told = try #require(Told(rawValue: String(words[1])))
                 told[id] = kind
             }
         }
+        // A disk that reads and does not write is not in order, until it writes again.
+        #expect(checks == (end == .afterNextWrite ? ["false", "true"] : ["false"]))
         #expect(told.keys.sorted() == (end == .afterNextWrite ? [1, 2, 3, 4, 5] : [1, 2, 3]))
         #expect(told[1] == .kept)
         #expect(told[2] == .unknown)

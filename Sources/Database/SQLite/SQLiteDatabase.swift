@@ -24,14 +24,18 @@ package final class SQLiteDatabase: Database {
     ///   - clock: what `Transaction.now` is taken from.
     ///   - busyTimeout: how many seconds a write waits for another process's write.
     ///   - optimizeInterval: how often the statistics by which SQLite chooses indexes are looked after, beside at the end.
+    ///   - logBound: how many bytes the write-ahead log may have before it is emptied amid the work.
     /// - Throws: `StoreError.unavailable`.
     package init(
         path: String, clock: @escaping @Sendable () -> Date, busyTimeout: TimeInterval = 5,
-        optimizeInterval: Duration = .seconds(86_400)
+        optimizeInterval: Duration = .seconds(86_400), logBound: Int? = nil
     ) throws {
         let file = SQLiteFile(path: path, busyTimeout: busyTimeout)
         try file.create()
-        writer = SQLiteWriter(try file.openWriter(), clock: clock, optimizeInterval: optimizeInterval) {
+        writer = SQLiteWriter(
+            try file.openWriter(), clock: clock, optimizeInterval: optimizeInterval,
+            logBound: logBound ?? SQLiteFile.logBound
+        ) {
             try file.reopenWriter()
         }
         readers = SQLiteReaders(try (0..<4).map { _ in try file.openReader() }, clock: clock)
@@ -119,11 +123,18 @@ package final class SQLiteDatabase: Database {
         }
     }
 
-    /// Reads the schema, and makes sure that the file is still the one that was opened.
+    /// Reads the schema, and makes sure that the file is still the one that was opened. From a disk that is full one
+    /// reads as ever: if the last write failed, another one is tried, which changes nothing.
     ///
     /// - Throws: `StoreError.unavailable`.
     package func check() async throws {
         _ = try changeStamp()
+        if writer.hasFailed {
+            try await write { transaction in
+                let version = try transaction.first("PRAGMA user_version")?.integer(0) ?? 0
+                try transaction.execute("PRAGMA user_version = \(version)")
+            }
+        }
         _ = try await read { try $0.first("SELECT count(*) FROM sqlite_schema") }
     }
 

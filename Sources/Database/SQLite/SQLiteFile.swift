@@ -39,6 +39,8 @@ struct SQLiteFile {
             try self.enableWriteAheadLog(connection)
             // A page that changes often is copied from the log into the file once in 32 MiB, not once in four.
             try connection.perform("PRAGMA wal_autocheckpoint = 8192")
+            // One that grew behind a reader is as short again as soon as it begins anew.
+            try connection.perform("PRAGMA journal_size_limit = \(Self.logBound)")
             // After everything else that might lower it, and read back: an acknowledged write outlives a power cut.
             try connection.perform("PRAGMA synchronous = FULL")
             guard try connection.setting("PRAGMA synchronous") == 2 else {

@@ -12,8 +12,7 @@ extension DatabaseQueue {
     ///
     /// - Throws: `StoreError.unavailable`.
     func copyLongLog() async throws {
-        var status = stat()
-        guard stat(path + "-wal", &status) == 0, status.st_size > Self.longLog else { return }
+        guard SQLiteFile.logSize(of: path) > Self.longLog else { return }
         _ = try await copyLog()
     }
 
@@ -38,7 +37,31 @@ extension DatabaseQueue {
     }
 }
 
+extension SQLiteFile {
+    /// The largest size of the log, in bytes, but for what is written while readers hold it: twice what SQLite leaves
+    /// in it.
+    static let logBound = 64 << 20
+
+    /// How large the log of a store is; 0 where there is none.
+    static func logSize(of path: String) -> Int {
+        var status = stat()
+        return stat(path + "-wal", &status) == 0 ? status.st_size : 0
+    }
+}
+
 extension GRDB.Database {
+    /// The longest that writers wait while readers hold the log, in milliseconds.
+    private static let logPatience: Int64 = 50
+
+    /// Copies the log into the file and truncates it; `false` where somebody still reads from it. Those who come behind
+    /// the copy read from the file alone, so that only those of before are waited for.
+    func emptyLog() throws -> Bool {
+        let patience = try setting("PRAGMA busy_timeout")
+        try perform("PRAGMA busy_timeout = \(min(patience, Self.logPatience))")
+        defer { try? perform("PRAGMA busy_timeout = \(patience)") }
+        return try setting("PRAGMA wal_checkpoint(TRUNCATE)") == 0
+    }
+
     /// Copies what no reader needs; how many pages are left.
     fileprivate func copyLog() throws -> Int64 {
         let statement = try SQLiteStatementHandle("PRAGMA wal_checkpoint(PASSIVE)", on: self)

@@ -2,38 +2,6 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// A write that waits for its commit.
-struct PendingWrite: Sendable {
-    let run: @Sendable (SQLiteTransaction) -> Outcome
-    /// Tells the caller that the body was not run.
-    let refuse: @Sendable (StoreError) -> Void
-
-    /// What a body came to, before its caller knows.
-    struct Outcome {
-        /// Whether what the body wrote is to be kept.
-        let isKept: Bool
-        /// Answers the caller, with the body's own result or the commit's failure.
-        let settle: (_ failure: StoreError?) -> Void
-    }
-
-    init<T: Sendable>(
-        _ body: @Sendable @escaping (any Transaction) throws -> T, _ continuation: CheckedContinuation<T, any Error>
-    ) {
-        run = { transaction in
-            let result = Result { try transaction.run(body) }
-            let isKept = if case .success = result { true } else { false }
-            return Outcome(isKept: isKept) { failure in
-                if let failure {
-                    continuation.resume(throwing: failure)
-                } else {
-                    continuation.resume(with: result)
-                }
-            }
-        }
-        refuse = { continuation.resume(throwing: $0) }
-    }
-}
-
 /// The only connection that writes. Writers that come while a commit is under way share the next one, each in its
 /// savepoint: the disk is waited for once, and every caller is answered after that.
 ///
@@ -58,20 +26,28 @@ final class SQLiteWriter: Sendable {
         var isDoubtful = false
         /// How it failed, in a sentence.
         var failed = ""
+        /// Whether the store failed the last commit, or a writer of it.
+        var hasFailed = false
+        /// When the log was last found too long.
+        var emptied: ContinuousClock.Instant?
     }
 
     private let clock: @Sendable () -> Date
     private let optimizeInterval: Duration
+    /// The largest size of the log, in bytes, but for what is written while readers hold it.
+    private let logBound: Int
     /// Makes a connection anew; `nil` where the store lies in its connection.
     private let reopen: (@Sendable () throws -> DatabaseQueue)?
     private let state: Mutex<State>
 
     init(
         _ queue: DatabaseQueue, clock: @escaping @Sendable () -> Date, optimizeInterval: Duration = .seconds(86_400),
+        logBound: Int = SQLiteFile.logBound,
         reopen: (@Sendable () throws -> DatabaseQueue)? = nil
     ) {
         self.clock = clock
         self.optimizeInterval = optimizeInterval
+        self.logBound = logBound
         self.reopen = reopen
         state = Mutex(State(queue: queue))
     }
@@ -84,6 +60,9 @@ final class SQLiteWriter: Sendable {
 
     /// Whether no more writes are taken.
     var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// Whether the store failed the last commit, or a writer of it, as a full disk does.
+    var hasFailed: Bool { state.withLock { $0.hasFailed } }
 
     /// How many commits there were.
     var commits: Int { state.withLock { $0.commits } }
@@ -108,9 +87,6 @@ final class SQLiteWriter: Sendable {
         state.queue.asyncWriteWithoutTransaction { self.drain($0) }
     }
 
-    /// The longest that writers wait while readers hold the log, in milliseconds.
-    private static let logPatience = 50
-
     /// Copies the write-ahead log into the file and truncates it; `false` where somebody still reads from it.
     func clearLog() async throws -> Bool {
         try await withCheckedThrowingContinuation { continuation in
@@ -118,13 +94,28 @@ final class SQLiteWriter: Sendable {
                 continuation.resume(
                     with: Result {
                         try SQLiteFile.requireUnmoved(connection.sqliteConnection)
-                        let patience = try connection.setting("PRAGMA busy_timeout")
-                        try connection.perform("PRAGMA busy_timeout = \(min(patience, Int64(Self.logPatience)))")
-                        defer { try? connection.perform("PRAGMA busy_timeout = \(patience)") }
-                        return try connection.setting("PRAGMA wal_checkpoint(TRUNCATE)") == 0
+                        return try connection.emptyLog()
                     })
             }
         }
+    }
+
+    /// How long a log that could not be emptied is left alone.
+    private static let logPause: Duration = .seconds(1)
+
+    /// Empties a log that has grown past its bound. Under steady load there is always a reader in it, so that it would
+    /// never begin anew.
+    private func boundLog(_ connection: GRDB.Database) {
+        guard reopen != nil else { return }
+        let path = state.withLock { $0.queue.path }
+        guard SQLiteFile.logSize(of: path) > logBound else { return }
+        let isDue = state.withLock { state in
+            guard state.emptied.map({ ContinuousClock.now - $0 >= Self.logPause }) ?? true else { return false }
+            state.emptied = .now
+            return true
+        }
+        guard isDue, let isEmpty = try? connection.emptyLog(), isEmpty else { return }
+        state.withLock { $0.emptied = nil }
     }
 
     /// Takes no more writes, finishes those in line and closes the connection.
@@ -154,6 +145,7 @@ final class SQLiteWriter: Sendable {
                 }
             }
             commit(batch, on: connection)
+            boundLog(connection)
             let isDue = state.withLock { state in
                 guard ContinuousClock.now - state.optimized >= optimizeInterval else { return false }
                 state.optimized = .now
@@ -193,6 +185,7 @@ final class SQLiteWriter: Sendable {
             try SQLiteFile.requireUnmoved(connection.sqliteConnection)
             try connection.perform("BEGIN IMMEDIATE")
         } catch {
+            state.withLock { $0.hasFailed = true }
             for write in batch { write.refuse(error) }
             return
         }
@@ -212,8 +205,12 @@ final class SQLiteWriter: Sendable {
                 state.withLock { ($0.isDoubtful, $0.failed) = (reopen != nil, "\(error)") }
             }
         }
-        if failure == nil, outcomes.contains(where: \.isKept) {
-            state.withLock { $0.commits += 1 }
+        let isCommitted = failure == nil && outcomes.contains(where: \.isKept)
+        let hasFailed = failure != nil || outcomes.contains(where: \.isFailed)
+        state.withLock { state in
+            if isCommitted { state.commits += 1 }
+            // Whoever wrote nothing says nothing of the disk.
+            if isCommitted || hasFailed { state.hasFailed = hasFailed }
         }
         for outcome in outcomes { outcome.settle(failure) }
         if let failure {

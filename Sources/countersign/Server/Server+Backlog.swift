@@ -1,4 +1,5 @@
 import API
+import Database
 import Domain
 import Foundation
 import Operations
@@ -20,11 +21,14 @@ extension Server {
                 latest.value.map { $0.outbox[kind.rawValue]?.age ?? 0 }
             }
         }
+        // A full disk is seen here, and by `/readyz`; a store that hangs, by the age of the view alone.
+        registry.addGauge("store_available") { [watch] in watch.isFresh && latest.isAvailable ? 1 : 0 }
         registry.addGauge("review_queue") { latest.value.map { Double($0.review.count) } }
         registry.addGauge("review_queue_age_seconds") { latest.value?.review.age }
         let read = ReadBacklog(store: store)
-        return {
+        return { [store] in
             while !Task.isCancelled {
+                latest.isAvailable = (try? await store.check()) != nil
                 latest.value = try? await read()
                 try? await Task.sleep(for: .seconds(Self.backlogInterval))
             }
@@ -34,6 +38,12 @@ extension Server {
 
 private final class LatestBacklog: Sendable {
     private let latest = Mutex<ReadBacklog.Backlog?>(nil)
+    private let available = Atomic(true)
+
+    var isAvailable: Bool {
+        get { available.load(ordering: .relaxed) }
+        set { available.store(newValue, ordering: .relaxed) }
+    }
 
     var value: ReadBacklog.Backlog? {
         get { latest.withLock { $0 } }
