@@ -9,7 +9,7 @@ import Repositories
 package struct PurgeAudit: Sendable {
     /// The largest number of checkpoints in one round; each covers at most a thousand entries.
     static let checkpoints = 16
-    /// Seconds between two anchors, unless a round has as much to purge as it can.
+    /// Seconds between two anchors, unless a round has as much to purge as it can. Then another one follows at once.
     static let interval: TimeInterval = 3600
 
     private let store: any Database
@@ -42,11 +42,14 @@ package struct PurgeAudit: Sendable {
     ///
     /// - Parameter onAnchor: receives the log's new start, if it changed.
     package func task(onAnchor: @escaping @Sendable (AuditAnchor) -> Void) -> MaintenanceTask {
-        MaintenanceTask("audit_entries", every: 60) {
-            if let anchor = try await moveAnchor() { onAnchor(anchor) }
-        } batch: {
-            try AuditAnchorRepository($0).deleteCovered($1)
-        }
+        MaintenanceTask(
+            "audit_entries", every: 60,
+            preparing: {
+                let (anchor, isFull) = try await moveAnchor()
+                if let anchor { onAnchor(anchor) }
+                // A busy log is written faster than one round an interval would delete it.
+                return isFull
+            }, batch: { try AuditAnchorRepository($0).deleteCovered($1) })
     }
 
     /// One round.
@@ -55,7 +58,7 @@ package struct PurgeAudit: Sendable {
     /// - Throws: `AuditDefect` if an old entry is invalid.
     @discardableResult
     package func callAsFunction() async throws -> AuditAnchor? {
-        let anchor = try await moveAnchor()
+        let (anchor, _) = try await moveAnchor()
         // Also the entries that were covered before and not deleted yet, as after a crash.
         var reached: String?
         while true {
@@ -66,12 +69,12 @@ package struct PurgeAudit: Sendable {
         }
     }
 
-    /// Signs the log's new start; `nil` if it did not change.
-    private func moveAnchor() async throws -> AuditAnchor? {
-        guard let anchor = try await next(after: try await anchor()) else { return nil }
+    /// Signs the log's new start; `nil` if it did not change. A round that had as much to purge as it can is full.
+    private func moveAnchor() async throws -> (anchor: AuditAnchor?, isFull: Bool) {
+        guard let (anchor, isFull) = try await next(after: try await anchor()) else { return (nil, false) }
         let token = try anchor.signed(by: key, keyID: keyID)
         let isFiled = try await store.transaction { try AuditAnchorRepository($0).file(anchor, token: token) }
-        return isFiled ? anchor : nil
+        return (isFiled ? anchor : nil, isFiled && isFull)
     }
 
     /// The start of the log; `nil` if nothing was ever purged.
@@ -82,7 +85,7 @@ package struct PurgeAudit: Sendable {
 
     /// An anchor at the last checkpoint that is old enough, after everything up to it was verified; `nil` if there is
     /// none. All entries that a checkpoint covers are older than the checkpoint.
-    private func next(after anchored: AuditAnchor?) async throws -> AuditAnchor? {
+    private func next(after anchored: AuditAnchor?) async throws -> (AuditAnchor, isFull: Bool)? {
         let now = environment.now()
         let end = now.addingTimeInterval(-policy[\.retention].auditEntries)
         let start = anchored?.chain ?? AuditChain()
@@ -110,6 +113,6 @@ package struct PurgeAudit: Sendable {
             }
             try chain.accept(checkpoint: token, filed: sequence, keys: keys)
         }
-        return AuditAnchor(sequence: chain.sequence, digest: chain.digest, at: now)
+        return (AuditAnchor(sequence: chain.sequence, digest: chain.digest, at: now), old.count == Self.checkpoints)
     }
 }

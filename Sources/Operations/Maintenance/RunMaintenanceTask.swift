@@ -64,14 +64,15 @@ struct RunMaintenanceTask: Sendable {
         let name = task.name
         let end = ContinuousClock.now + Self.turn
         var (reached, limit) = (reached, Self.largestBatch / 4)
-        try await task.prepare()
+        let goesOn = try await task.prepare()
         while !Task.isCancelled, ContinuousClock.now < end {
             let part = MaintenanceBatch(after: reached, limit: limit)
             guard let step = try await step(task, part, as: holder) else { return .elsewhere }
             let whole = ContinuousClock.now - step.start
             guard !step.outcome.isFinished else {
                 try await context.store.maintained {
-                    try MaintenanceTaskRepository($0).finish(name, as: holder, dueAgainAfter: task.interval)
+                    try MaintenanceTaskRepository($0).finish(
+                        name, as: holder, dueAgainAfter: goesOn ? 0 : task.interval)
                 }
                 return .finished
             }

@@ -10,8 +10,8 @@ package struct MaintenanceTask: Sendable {
     package let name: String
     /// Seconds from the end of one run until the task is due again.
     package let interval: TimeInterval
-    /// What comes before the batches of a turn.
-    let prepare: @Sendable () async throws -> Void
+    /// What comes before the batches of a turn. It says whether the task is due again as soon as they are done.
+    let prepare: @Sendable () async throws -> Bool
     /// Does some of what is due. What it records is followed up as for any other change.
     let batch: @Sendable (any Transaction, MaintenanceBatch, inout RecordedEvents) throws -> MaintenanceBatch.Outcome
 
@@ -27,8 +27,24 @@ package struct MaintenanceTask: Sendable {
     ) {
         self.name = name
         self.interval = interval
-        self.prepare = prepare
+        self.prepare = {
+            try await prepare()
+            return false
+        }
         self.batch = batch
+    }
+
+    /// Describes a task that may have more to do behind the batches of a turn.
+    ///
+    /// - Parameter prepare: says whether the task is due again as soon as the batches are done.
+    init(
+        _ name: String, every interval: TimeInterval, preparing prepare: @escaping @Sendable () async throws -> Bool,
+        batch: @escaping @Sendable (any Transaction, MaintenanceBatch) throws -> MaintenanceBatch.Outcome
+    ) {
+        self.name = name
+        self.interval = interval
+        self.prepare = prepare
+        self.batch = { transaction, part, _ in try batch(transaction, part) }
     }
 
     /// Describes a task that has no consequences.

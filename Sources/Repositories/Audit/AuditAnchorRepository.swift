@@ -34,13 +34,20 @@ package struct AuditAnchorRepository {
         return true
     }
 
-    private static let covered = AgedRows(of: "audit_entries", key: "id", age: "sequence", and: "sequence IS NOT NULL")
-
-    /// Deletes some of the entries that the current anchor covers.
+    /// Deletes some of the entries that the current anchor covers. Their numbers follow one another, so that a batch is
+    /// a range of them.
     package func deleteCovered(_ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
-        let last: Int64?? = try transaction.value("SELECT MAX(sequence) FROM audit_anchors", as: Int64?.self)
-        guard let last = last ?? nil else { return .all(0) }
-        return try Self.covered.take(before: last &+ 1, batch, in: transaction)
+        let anchored: Int64?? = try transaction.value("SELECT MAX(sequence) FROM audit_anchors", as: Int64?.self)
+        guard let last = anchored ?? nil else { return .all(0) }
+        let after = batch.after.flatMap { Int64($0) } ?? .min
+        let next: Int64?? = try transaction.value(
+            "SELECT MIN(sequence) FROM audit_entries WHERE sequence > $1", [.integer(after)], as: Int64?.self)
+        guard let first = next ?? nil, first <= last else { return .all(0) }
+        let (sum, isBeyond) = first.addingReportingOverflow(Int64(max(1, batch.limit) - 1))
+        let end = isBeyond ? last : min(sum, last)
+        let rows = try transaction.execute(
+            "DELETE FROM audit_entries WHERE sequence >= $1 AND sequence <= $2", [.integer(first), .integer(end)])
+        return MaintenanceBatch.Outcome(rows: rows, reached: String(end), isFinished: end >= last)
     }
 
     /// The checkpoints after an entry, oldest first.

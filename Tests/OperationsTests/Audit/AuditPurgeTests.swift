@@ -6,6 +6,7 @@ import Fixtures
 import Foundation
 import Operations
 import Repositories
+import Synchronization
 import Testing
 
 @Suite("Purging the audit log")
@@ -65,6 +66,26 @@ struct AuditPurgeTests {
             try await AuditTests.append(store, 1)
             try await seal(signingAll: true)
             #expect(try await AuditTests.verify(store).defect == nil)
+        }
+    }
+
+    @Test("keeps up with a busy log: housekeeping goes on until nothing is left that is old enough")
+    func busy() async throws {
+        try await ServiceFixture.run { fixture in
+            let (store, clock) = (fixture.store, AuditTests.Clock())
+            let seal = AuditTests.sealer(store, clock)
+            // As many checkpoints as three rounds take.
+            for _ in 0..<48 {
+                try await AuditTests.append(store, 2)
+                try await seal(signingAll: true)
+            }
+            clock.advance(31 * 86_400)
+            let anchors = Mutex(0)
+            let task = Self.purge(store, clock, days: 30).task { _ in anchors.withLock { $0 += 1 } }
+            let report = try await Housekeeping(fixture.context, also: [task])()
+            #expect(report.failed.isEmpty && report.finished.contains("audit_entries"))
+            #expect(anchors.withLock { $0 } == 3)
+            #expect(try await Self.count(store) == 0)
         }
     }
 
