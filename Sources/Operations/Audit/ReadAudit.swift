@@ -51,6 +51,17 @@ package struct ReadAudit: Sendable {
         }
     }
 
+    /// Entries with a key before a number, newest first, and the number of the last that was read; `nil` if there are
+    /// no more.
+    func entries(
+        of key: AuditChainRepository.Key, before end: Int64, limit: Int
+    ) async throws -> (entries: [Entry], last: Int64?) {
+        try await store.snapshot { transaction in
+            let links = try AuditChainRepository(transaction).links(of: key, before: end, limit: limit)
+            return (Self.lines(links), links.count < limit ? nil : links.last?.sequence)
+        }
+    }
+
     /// The entries after a number, at most 500.
     package func next(after sequence: Int64) async throws -> [Entry] {
         try await store.snapshot { transaction in

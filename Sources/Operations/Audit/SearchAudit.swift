@@ -32,33 +32,75 @@ package struct AuditFilter: Sendable {
         guard let subject else { return true }
         return entry.subject == subject || entry.subject.hasSuffix(" " + subject)
     }
+
+    /// What the log is asked for in turn, by its indexes; empty if the time is all that counts.
+    var keys: [AuditChainRepository.Key] {
+        guard let subject else { return event.map { [.event($0)] } ?? [] }
+        return AuditSubject.meant(by: subject).map { .subject($0) }
+    }
 }
 
 extension ReadAudit {
     /// How many entries are looked at in one statement.
     private static let window: Int64 = 2000
+    /// How many are read by an index at once.
+    private static let page = 500
 
     /// The last entries that pass a filter, oldest first.
     ///
-    /// The log is read from its end on, so many entries at a time: it is written far more often than it is searched, and
-    /// has no index for this.
-    ///
     /// - Parameter end: only entries before this number; `nil` for those that are not chained yet, too.
     package func search(_ filter: AuditFilter, before end: Int64? = nil, count: Int) async throws -> [Entry] {
-        var (found, through) = try await newest(filter, before: end)
+        let (found, end) = try await newest(filter, before: end)
+        let missing = count - found.count
+        guard missing > 0 else { return found.prefix(count).reversed() }
+        let rest =
+            filter.keys.isEmpty
+            ? try await latest(filter, before: end, count: missing)
+            : try await indexed(filter, before: end, count: missing)
+        return (found + rest).reversed()
+    }
+
+    /// What passes of the entries that are not chained yet, newest first, and the number before which to go on.
+    private func newest(_ filter: AuditFilter, before end: Int64?) async throws -> (found: [Entry], before: Int64) {
+        if let end { return ([], end) }
+        let (found, through) = try await unchained(limit: Int(Self.window), filter.admits)
+        return (found, through &+ 1)
+    }
+
+    /// The newest entries since a time, newest first: the log is read from its end on until they are older.
+    private func latest(_ filter: AuditFilter, before end: Int64, count: Int) async throws -> [Entry] {
+        var (found, through) = ([Entry](), end &- 1)
         while found.count < count, through > 0 {
             let page = try await entries(after: through - Self.window, through: through)
             guard !page.isEmpty else { break }
             found += page.reversed().filter { filter.admits($0.entry) }
-            if let since = filter.since, page.allSatisfy({ $0.entry.at < since }) { break }
+            if filter.ends(page) { break }
             through -= Self.window
         }
-        return found.prefix(count).reversed()
+        return Array(found.prefix(count))
     }
 
-    /// What passes of the entries that are not chained yet, newest first, and the number to go on from.
-    private func newest(_ filter: AuditFilter, before end: Int64?) async throws -> (found: [Entry], through: Int64) {
-        if let end { return ([], end - 1) }
-        return try await unchained(limit: Int(Self.window), filter.admits)
+    /// The newest entries of each key that the filter asks for, newest first.
+    private func indexed(_ filter: AuditFilter, before end: Int64, count: Int) async throws -> [Entry] {
+        var found: [Entry] = []
+        for key in filter.keys {
+            var (own, before) = ([Entry](), end)
+            while own.count < count {
+                let page = try await entries(of: key, before: before, limit: Self.page)
+                own += page.entries.filter { filter.admits($0.entry) }
+                guard let last = page.last, !filter.ends(page.entries) else { break }
+                before = last
+            }
+            found += own
+        }
+        found.sort { $0.place?.sequence ?? 0 > $1.place?.sequence ?? 0 }
+        return Array(found.prefix(count))
+    }
+}
+
+extension AuditFilter {
+    /// Whether all that comes before some entries is too old.
+    fileprivate func ends(_ page: [ReadAudit.Entry]) -> Bool {
+        since.map { since in !page.isEmpty && page.allSatisfy { $0.entry.at < since } } ?? false
     }
 }

@@ -24,7 +24,7 @@ struct BanPlanner: Sendable {
             replaced: [], users: [], sessions: [], devices: [], authorizations: 0, holdsNumber: false,
             holdsDocument: false)
         /// The named subject as the audit log may name it.
-        var subject = ""
+        var subject: AuditSubject
     }
 
     /// Works it out.
@@ -33,8 +33,7 @@ struct BanPlanner: Sendable {
     ///   as much and is not to be replaced.
     func callAsFunction(_ order: BanOrder, as ban: Ban, in transaction: any Transaction) throws -> Plan {
         let blind = BanSubjectIndex(keys: keys)
-        var plan = Plan()
-        plan.subject = "ban \(ban.id)"
+        var plan = Plan(subject: AuditSubject(.ban, ban.id))
         func enter(_ subjects: [BanSubjectIndex.Versioned], _ origin: BanEntry.Origin, until end: Date?) {
             plan.entries += subjects.map {
                 BanEntry(ban: ban, subject: $0.subject, origin: origin, endsAt: end, indexVersion: $0.version)
@@ -43,7 +42,7 @@ struct BanPlanner: Sendable {
         switch order.target {
         case .user(let name):
             let user = try UserSummary.find(name, in: transaction).user
-            plan.subject = "user \(user.id)"
+            plan.subject = AuditSubject(.user, user.id)
             plan.entries.append(
                 BanEntry(ban: ban, subject: .user(user.id), origin: .direct, endsAt: ban.endsAt, indexVersion: nil))
             if let end = policy.phoneHoldEnd(ofBanUntil: ban.endsAt, at: ban.createdAt) {
@@ -60,7 +59,7 @@ struct BanPlanner: Sendable {
             guard try DeviceRepository(transaction).exists(id) else {
                 throw Refusal(.notFound, "There is no device \(id).")
             }
-            plan.subject = "device \(id)"
+            plan.subject = AuditSubject(.device, id)
             plan.devices = [id]
         }
         try addHolders(to: &plan, of: ban, in: transaction)

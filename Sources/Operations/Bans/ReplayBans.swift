@@ -58,7 +58,7 @@ struct ReplayBans: Sendable {
                 try BanMaintenance(transaction).setNote(text, note, of: ban.id, keys: keys)
             }
             try AuditRepository(transaction).append(
-                ban.lifted == nil ? .banAdded : .banLifted, subject: "ban \(ban.id)", actor: actor,
+                ban.lifted == nil ? .banAdded : .banLifted, subject: AuditSubject(.ban, ban.id), actor: actor,
                 detail: "again after a restore", reason: AuditReason(ban.reason.rawValue), id: environment.newUUID())
             count += 1
         }

@@ -216,7 +216,7 @@ package struct CopyStore: Sendable {
             // Its readers look up why, and end.
             try transaction.renewChangeLog()
             try AuditRepository(transaction).append(
-                .storeMoved, subject: "store", actor: actor, detail: detail, id: id)
+                .storeMoved, subject: .store, actor: actor, detail: detail, id: id)
         }
     }
 

@@ -87,7 +87,7 @@ package struct RestoreStore: Sendable {
                 detail += ", replaced store at \(losses.audit.sequence) with digest \(losses.audit.digest.base64URL)"
             }
             try AuditRepository(transaction).append(
-                .storeRestored, subject: "store", actor: actor, detail: detail, reason: reason, id: auditID)
+                .storeRestored, subject: .store, actor: actor, detail: detail, reason: reason, id: auditID)
             return report
         }
     }
@@ -140,7 +140,7 @@ package struct RestoreStore: Sendable {
             else { continue }
             report.certificatesRevoked += 1
             try audit.append(
-                .certificateRevoked, subject: "certificate \(certificate.serial)", actor: actor,
+                .certificateRevoked, subject: AuditSubject(.certificate, certificate.serial), actor: actor,
                 detail: "again after a restore", reason: AuditReason(revoked.reason), id: environment.newUUID())
         }
         for key in losses.revokedKeys { try CertificateUpkeep(transaction).keep(revoked: key) }
@@ -148,7 +148,7 @@ package struct RestoreStore: Sendable {
             guard try records.end(key.id, retiredAt: key.retiredAt, revokedAt: key.revokedAt) else { continue }
             report.providerKeysEnded += 1
             try audit.append(
-                key.revokedAt == nil ? .providerKeyRetired : .providerKeyRevoked, subject: "key \(key.id)",
+                key.revokedAt == nil ? .providerKeyRetired : .providerKeyRevoked, subject: AuditSubject(.key, key.id),
                 actor: actor, detail: "again after a restore", id: environment.newUUID())
         }
         let providers = ProviderRepository(transaction)
@@ -157,7 +157,7 @@ package struct RestoreStore: Sendable {
             try providers.setDisabled(provider.id, at: provider.disabledAt)
             report.providersDisabled += 1
             try audit.append(
-                .providerDisabled, subject: "provider \(provider.id)", actor: actor,
+                .providerDisabled, subject: AuditSubject(.provider, provider.id), actor: actor,
                 detail: "again after a restore", id: environment.newUUID())
         }
         for (identifier, expiry) in losses.spent { try records.spend(identifier, until: expiry) }

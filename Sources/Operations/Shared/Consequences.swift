@@ -55,10 +55,12 @@ struct Consequence {
         case .sessionsSwept(let ended): self.init(securityEvents: .revoked(ended))
         case .cutCarriedOut(let cut): self.init(.carriedOut(cut))
         case .sessionChallenged(let session):
-            self.init(.challenged("session \(session.id)"), notices: [.session(session.tokenHash)])
+            self.init(.challenged(AuditSubject(.session, session.id)), notices: [.session(session.tokenHash)])
         case .bindingMismatched(let session):
-            self.init(AuditDraft(.bindingMismatch, "session \(session.id)"), notices: [.session(session.tokenHash)])
-        case .userChallenged(let user): self.init(.challenged("user \(user)"), notices: [.user(user)])
+            self.init(
+                AuditDraft(.bindingMismatch, AuditSubject(.session, session.id)), notices: [.session(session.tokenHash)]
+            )
+        case .userChallenged(let user): self.init(.challenged(AuditSubject(.user, user)), notices: [.user(user)])
         case .certificateSeen(let device): self.init(here: [.device(device)])
         case .certificateSuperseded(let old, let new, let device):
             self.init(.superseded(old, by: new), notices: [.device(device)])

@@ -116,7 +116,7 @@ package struct ArchiveUsers: Sendable {
             return nil
         }
         events.record(
-            .personalDataRead(subject: "user \(id)", detail: "archive \(archive.uuidString.lowercased())"),
+            .personalDataRead(subject: AuditSubject(.user, id), detail: "archive \(archive.uuidString.lowercased())"),
             by: context.actor)
         let address = try ProviderRepository(transaction).find(user.providerID)?.address(of: user.externalID)
         let members: [(String, String?)] = [

@@ -48,7 +48,8 @@ package struct ExportPersonalData: Sendable {
     ) throws {
         if let limit { try RateRepository(transaction).count("export \(user)", limit: limit) }
         events.record(
-            .personalDataRead(subject: "user \(user)", detail: "export"), by: "user \(user)", because: "user_request")
+            .personalDataRead(subject: AuditSubject(.user, user), detail: "export"), by: "user \(user)",
+            because: "user_request")
     }
 
     /// Opens what is sealed while nobody waits for it to write.

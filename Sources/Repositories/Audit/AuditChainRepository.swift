@@ -130,6 +130,34 @@ package struct AuditChainRepository {
         }
     }
 
+    /// What entries are found by: each has an index.
+    package enum Key: Sendable, Equatable {
+        /// The whole of it.
+        case subject(String)
+        case event(String)
+    }
+
+    /// Chained entries with a key before a number, newest first. The order is the whole key's, so that no planner walks
+    /// the log by number until it has met enough.
+    ///
+    /// - Returns: each with its number; `nil` for a damaged entry that cannot be parsed.
+    package func links(
+        of key: Key, before end: Int64, limit: Int
+    ) throws -> [(sequence: Int64, link: AuditLink?)] {
+        let (column, text) =
+            switch key {
+            case .subject(let text): ("subject", text)
+            case .event(let text): ("event", text)
+            }
+        return try transaction.query(
+            """
+            SELECT \(Self.links) FROM audit_entries
+            WHERE sequence IS NOT NULL AND (\(column), sequence) < ($1, $2) AND (\(column), sequence) > ($1, 0)
+            ORDER BY \(column) DESC, sequence DESC LIMIT \(max(0, limit))
+            """, [.text(text), .integer(end)]
+        ).map { row in (try row[Self.links.each.sequence], try? Self.links.each.link(row)) }
+    }
+
     /// The number of entries with an invalid number: below 1 or after the head.
     package func countStray(behind head: Int64) throws -> Int {
         try transaction.value(

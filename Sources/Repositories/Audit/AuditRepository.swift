@@ -64,22 +64,28 @@ package struct AuditRepository {
     /// Appends an entry. It is chained within a second of the commit: see ``AuditChainRepository``.
     ///
     /// - Parameters:
-    ///   - subject: an id, never a name, number or address.
+    ///   - subject: what it is about.
     ///   - actor: `device <id>`, `provider <id>`, `user <id>`, `admin <operating system user>` or `service`.
     ///   - detail: further ids, never a name, number or address either.
     ///   - reason: why, if the event does not say it.
     package func append(
-        _ event: Event, subject: String, actor: String, detail: String? = nil, reason: AuditReason? = nil, id: UUID
+        _ event: Event, subject: AuditSubject, actor: String, detail: String? = nil, reason: AuditReason? = nil,
+        id: UUID
     ) throws {
         let entry = AuditEntry(
             id: Identifier<AuditRepository>(id).description, milliseconds: transaction.now.milliseconds,
-            event: event.rawValue, subject: subject, actor: actor, detail: detail, reason: reason?.text)
+            event: event.rawValue, subject: subject.description, actor: actor, detail: detail, reason: reason?.text)
         try transaction.enqueue(Self.insertion, Self.columns.row { $0.write(entry, to: &$1) })
     }
 
-    /// When the newest entry was written; `nil` if there is none.
+    /// When the newest entry was written, of those that wait for a number and the last one with one; `nil` if there is
+    /// none.
     package func newest() throws -> Date? {
-        try transaction.value("SELECT MAX(at) FROM audit_entries", as: Date?.self) ?? nil
+        let waiting = try transaction.value(
+            "SELECT MAX(at) FROM audit_entries WHERE sequence IS NULL", as: Date?.self)
+        let chained: Date? = try transaction.value(
+            "SELECT at FROM audit_entries WHERE sequence IS NOT NULL ORDER BY sequence DESC LIMIT 1")
+        return [waiting ?? nil, chained].compactMap(\.self).max()
     }
 }
 

@@ -11,56 +11,105 @@ package struct StatusRepository {
         self.transaction = transaction
     }
 
-    /// The sessions that may act, and those that must be renewed first: `Session/effectiveState(at:policy:)` as a count.
-    /// Those that a cut has ended are among them until their rows follow: see ``cuts()``.
-    package func sessions(policy: SessionPolicy) throws -> (authenticated: Int, challenged: Int) {
+    /// Counts everything, in this one transaction.
+    ///
+    /// - Parameter most: how many rows are looked at before the count is given up.
+    /// - Returns: `nil` if there are more.
+    package func counts(policy: SessionPolicy, atMost most: Int) throws -> StoreCounts? {
+        var (counts, rows) = (StoreCounts(), 0)
+        while !counts.isWhole {
+            rows += try count(&counts, policy: policy, limit: min(Self.page, max(1, most)))
+            guard rows <= most else { return nil }
+        }
+        return counts
+    }
+
+    /// How many rows one statement looks at.
+    package static let page = 5000
+
+    /// Counts the next page.
+    ///
+    /// - Returns: how many rows it has.
+    package func count(_ counts: inout StoreCounts, policy: SessionPolicy, limit: Int) throws -> Int {
+        guard let place = counts.place else { return 0 }
+        let counted = kinds(of: place.table, policy)
+        let key = place.table.key
+        let sums = counted.kinds.map { ", COALESCE(SUM(CASE WHEN \($0.condition) THEN 1 ELSE 0 END), 0)" }.joined()
+        let columns = ([key] + counted.columns).joined(separator: ", ")
+        let row = try transaction.first(
+            """
+            SELECT COUNT(*), COALESCE(MAX(page.\(key)), '')\(sums)
+            FROM (
+                SELECT \(columns) FROM \(place.table.rawValue) WHERE \(key) > $1 ORDER BY \(key) LIMIT \(limit)
+            ) AS page
+            """, [.text(place.after)] + counted.arguments)
+        guard let row else { return 0 }
+        let rows = Int(clamping: try row.integer(0))
+        let found: [(name: String, count: Int)] = try counted.kinds.enumerated().map { index, kind in
+            (name: kind.name, count: Int(clamping: try row.integer(index + 2)))
+        }
+        counts.add(found, last: rows < limit ? nil : try row.text(1))
+        return rows
+    }
+
+    private struct Counted {
+        /// What the conditions read.
+        let columns: [String]
+        let kinds: [(name: String, condition: String)]
+        /// From `$2` on.
+        let arguments: [Value]
+    }
+
+    private func kinds(of table: StoreCounts.Table, _ policy: SessionPolicy) -> Counted {
+        let now = Value.time(transaction.now)
+        switch table {
+        case .sessions: return sessions(policy)
+        case .users:
+            let level = "CASE WHEN assurance <> 'none' AND assurance_until <= $2 THEN 'phone' ELSE assurance END"
+            return Counted(
+                columns: ["assurance", "assurance_until"],
+                kinds: Assurance.allCases.map { ($0.rawValue, "\(level) = '\($0.rawValue)'") }, arguments: [now])
+        case .devices: return Counted(columns: [], kinds: [("all", "1 = 1")], arguments: [])
+        case .certificates:
+            return Counted(
+                columns: ["revoked_at", "not_after"],
+                kinds: [
+                    ("valid", "revoked_at IS NULL AND not_after > $2"), ("revoked", "revoked_at IS NOT NULL"),
+                    ("expired", "revoked_at IS NULL AND not_after <= $2"),
+                ], arguments: [now])
+        case .outbox:
+            return Counted(
+                columns: ["state"], kinds: OutboxState.allCases.map { ($0.rawValue, "state = '\($0.rawValue)'") },
+                arguments: [])
+        }
+    }
+
+    /// The sessions that may act, and those that must be renewed first: `Session/effectiveState(at:policy:)` as
+    /// conditions. Those that a cut has ended are among them until their rows follow: see ``cuts()``.
+    private func sessions(_ policy: SessionPolicy) -> Counted {
         let now = transaction.now.milliseconds
         func ago(_ seconds: TimeInterval) -> Value { .integer(now - Int64((seconds * 1000).rounded())) }
         let shift = Value.integer(Int64(((policy.absoluteLifetime - policy.idleLifetime) * 1000).rounded()))
-        let authenticated = try count(
-            """
-            SELECT COUNT(*) FROM sessions WHERE state = 'authenticated' AND renewed_at > $1 AND last_used_at > $2
-            """,
-            [ago(policy.absoluteLifetime), ago(policy.idleLifetime)])
-        let challenged = try count(
-            """
-            SELECT COUNT(*) FROM sessions WHERE state = 'challenged' AND challenged_at > $1
-            """,
-            [ago(policy.renewalWindow)])
-        let idle = try count(
-            """
-            SELECT COUNT(*) FROM sessions WHERE state = 'authenticated' AND last_used_at <= $1
-            AND last_used_at < renewed_at + $2 AND last_used_at > $3
-            """, [ago(policy.idleLifetime), shift, ago(policy.idleLifetime + policy.renewalWindow)])
-        return (authenticated, challenged + idle)
+        return Counted(
+            columns: ["state", "renewed_at", "last_used_at", "challenged_at"],
+            kinds: [
+                ("authenticated", "state = 'authenticated' AND renewed_at > $2 AND last_used_at > $3"),
+                (
+                    "challenged",
+                    """
+                    state = 'challenged' AND challenged_at > $4 OR state = 'authenticated' AND last_used_at <= $3
+                    AND last_used_at < renewed_at + $5 AND last_used_at > $6
+                    """
+                ),
+            ],
+            arguments: [
+                ago(policy.absoluteLifetime), ago(policy.idleLifetime), ago(policy.renewalWindow), shift,
+                ago(policy.idleLifetime + policy.renewalWindow),
+            ])
     }
 
     /// The cuts whose sessions' rows are being ended.
     package func cuts() throws -> Int { try count("SELECT COUNT(*) FROM cuts", []) }
-
-    /// The users by level, as it is now.
-    package func users() throws -> [Assurance: Int] {
-        let columns = ColumnTuple(
-            Column<Assurance>(
-                "CASE WHEN assurance <> 'none' AND assurance_until <= $1 THEN 'phone' ELSE assurance END"),
-            Column<Int>("COUNT(*)"))
-        let rows = try transaction.query(
-            "SELECT \(columns) FROM users GROUP BY 1", [.time(transaction.now)])
-        return Dictionary(try rows.map(columns.read), uniquingKeysWith: +)
-    }
-
-    /// The device certificates that are valid, that were revoked or superseded, and that ran out without that.
-    package func certificates() throws -> (valid: Int, revoked: Int, expired: Int) {
-        let now = Value.time(transaction.now)
-        return (
-            try count("SELECT COUNT(*) FROM certificates WHERE revoked_at IS NULL AND not_after > $1", [now]),
-            try count("SELECT COUNT(*) FROM certificates WHERE revoked_at IS NOT NULL", []),
-            try count("SELECT COUNT(*) FROM certificates WHERE revoked_at IS NULL AND not_after <= $1", [now])
-        )
-    }
-
-    /// How many devices there are.
-    package func devices() throws -> Int { try count("SELECT COUNT(*) FROM devices", []) }
 
     /// The providers that are enabled, and those that were disabled.
     package func providers() throws -> (enabled: Int, disabled: Int) {
@@ -72,5 +121,15 @@ package struct StatusRepository {
 
     private func count(_ sql: String, _ arguments: [Value]) throws -> Int {
         try transaction.value(sql, arguments) ?? 0
+    }
+}
+
+extension StoreCounts.Table {
+    /// The texts by which its rows are counted in order.
+    fileprivate var key: String {
+        switch self {
+        case .certificates: "serial"
+        case .sessions, .users, .devices, .outbox: "id"
+        }
     }
 }

@@ -14,6 +14,7 @@ package struct StoreSettingRepository {
     private static let mode = "mode"
     private static let development = "development"
     private static let backup = "backup_at"
+    private static let counts = "counts"
 
     /// What makes a store one that holds something. Digests of keys are there as soon as any node has joined.
     private static let held: KeyValuePairs = [
@@ -60,11 +61,29 @@ extension StoreSettingRepository {
 
     /// Notes that the store was backed up now.
     package func noteBackup() throws {
+        try set(Self.backup, String(Int64(saturating: transaction.now.timeIntervalSince1970)))
+    }
+
+    /// The last whole count of the store's rows; `nil` if there was none.
+    package func lastCounts() throws -> StoreCounts? {
+        let text: String? = try transaction.value(
+            "SELECT value FROM store_settings WHERE name = $1", [.text(Self.counts)])
+        return text.flatMap { StoreCounts(text: $0) }
+    }
+
+    /// Keeps a whole count, as one of now.
+    package func keep(_ counts: StoreCounts) throws {
+        var counts = counts
+        counts.at = transaction.now
+        try set(Self.counts, counts.text)
+    }
+
+    private func set(_ name: String, _ value: String) throws {
         try transaction.execute(
             """
             INSERT INTO store_settings (\(Self.columns)) VALUES (\(Self.columns.placeholders))
             ON CONFLICT (name) DO UPDATE SET value = excluded.value
-            """, Self.columns.row(Self.backup, String(Int64(saturating: transaction.now.timeIntervalSince1970))))
+            """, Self.columns.row(name, value))
     }
 }
 

@@ -185,17 +185,6 @@ package struct OutboxRepository {
         return moments.compactMap(\.self).min()
     }
 
-    private static let counted = ColumnTuple(Column<String>("state"), Column<Int>("COUNT(*)"))
-
-    /// The number of messages in each state that this program knows. It reads the whole table, once.
-    package func counts() throws -> [OutboxState: Int] {
-        let rows = try transaction.query("SELECT \(Self.counted) FROM outbox GROUP BY state", [])
-        return try rows.reduce(into: [:]) { counts, row in
-            let (state, count) = try Self.counted.read(row)
-            if let state = OutboxState(rawValue: state) { counts[state] = count }
-        }
-    }
-
     private static let newest = NewestFirst(table: "outbox", key: "id", time: "created_at")
 
     /// The newest messages, of one state or of all.

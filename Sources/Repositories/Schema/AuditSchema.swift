@@ -41,4 +41,24 @@ extension Schema {
                 "CREATE TABLE generations (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
                 "INSERT INTO generations (name, value) VALUES ('nonces', '')",
             ])
+
+    /// What operators look for. Entries of the log come into their two when they are chained, behind the request that
+    /// wrote them. The sessions of a key are in the order of a list; the index takes the place of one without the id.
+    static let operatorIndexes = Migration(
+        identifier: 65, name: "indexes of what operators look for",
+        indexes: [
+            TableIndex(
+                "audit_entries_by_event", on: "audit_entries", "(event, sequence) WHERE sequence IS NOT NULL"),
+            TableIndex(
+                "audit_entries_by_subject", on: "audit_entries", "(subject, sequence) WHERE sequence IS NOT NULL"),
+            TableIndex("outbox_dead", on: "outbox", "(created_at, id) WHERE state = 'dead'"),
+            TableIndex(
+                "sessions_open_by_key_and_id", on: "sessions",
+                "(provider_key_id, provider_generation, id) WHERE state <> 'unauthenticated'"),
+        ])
+
+    /// What others find as well: open sessions of a key by the index above, the newest entry by its number.
+    static let noReplacedIndexes = Migration(
+        identifier: 66, name: "no indexes that others stand for",
+        statements: ["DROP INDEX sessions_open_by_key", "DROP INDEX audit_entries_by_time"])
 }

@@ -17,7 +17,8 @@ extension Server {
     ///
     /// - Throws: ``CommandFailure`` where the service's keys cannot be read.
     func housekeepingLoop() throws -> @Sendable () async -> Void {
-        let housekeeping = Housekeeping(context, also: [try purgeAudit(), FillDiscoverySet(context).task])
+        let housekeeping = Housekeeping(
+            context, also: [try purgeAudit(), FillDiscoverySet(context).task, ReportStatus.task(policy)])
         let overdue = Overdue()
         registry.addGauge("housekeeping_tasks_overdue") { Double(overdue.count.load(ordering: .relaxed)) }
         return { [logger] in

@@ -14,7 +14,8 @@ struct AuditSearchTests {
             let (ada, ben) = (UserID(UUID()), UserID(UUID()))
             @Sendable func append(_ event: AuditRepository.Event, _ user: UserID) async throws {
                 try await store.write {
-                    try AuditRepository($0).append(event, subject: "user \(user)", actor: "admin x", id: UUID())
+                    try AuditRepository($0).append(
+                        event, subject: AuditSubject(.user, user), actor: "admin x", id: UUID())
                 }
             }
             try await append(.userErased, ada)
@@ -46,6 +47,30 @@ struct AuditSearchTests {
             #expect(before.compactMap { $0.place?.sequence } == [first - 3, first - 2, first - 1])
             #expect(try await events(AuditFilter(subject: ada.description), before: 2) == ["user_erased"])
             #expect(throws: Refusal(.malformedRequest, "")) { _ = try AuditFilter(event: "phone_verifed") }
+        }
+    }
+
+    @Test("by an id alone finds subjects of every kind, newest last, and goes back page by page")
+    func kinds() async throws {
+        try await AuditTests.run { store, _, seal in
+            let (id, kinds) = (UUID().uuidString.lowercased(), AuditSubject.Kind.allCases)
+            for kind in kinds {
+                try await AuditTests.append(store, 3)
+                try await store.write {
+                    try AuditRepository($0).append(
+                        .sessionEnded, subject: AuditSubject(kind, id), actor: "service", id: UUID())
+                }
+                try await seal(signingAll: true)
+            }
+            let read = ReadAudit(store: store)
+            let found = try await read.search(try AuditFilter(subject: id), count: 100)
+            #expect(found.map(\.entry.subject) == kinds.map { "\($0.rawValue) \(id)" })
+            let page = try await read.search(try AuditFilter(subject: id), count: 4)
+            #expect(page.map(\.entry.id) == found.suffix(4).map(\.entry.id))
+            let before = try await read.search(
+                try AuditFilter(subject: id), before: page.first?.place?.sequence, count: 4)
+            #expect(before.map(\.entry.id) == found.dropLast(4).suffix(4).map(\.entry.id))
+            #expect(try await read.search(try AuditFilter(subject: id), before: .min, count: 4).isEmpty)
         }
     }
 }

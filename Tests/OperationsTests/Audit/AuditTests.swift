@@ -39,7 +39,8 @@ struct AuditTests {
         try await store.write { transaction in
             for number in 0..<count {
                 try AuditRepository(transaction).append(
-                    .sessionEnded, subject: "session \(number)", actor: "service", detail: "x", reason: "test",
+                    .sessionEnded, subject: AuditSubject(.session, number), actor: "service", detail: "x",
+                    reason: "test",
                     id: UUID())
             }
         }

@@ -116,6 +116,28 @@ struct HousekeepingTests {
         }
     }
 
+    @Test("A store that is too large to be counted at once is counted by housekeeping", arguments: StoreKind.shared)
+    func counts(kind: StoreKind) async throws {
+        try await ServiceFixture.run(on: kind) { fixture in
+            func status(_ mostRows: Int = 0) async throws -> ReportStatus.Summary {
+                try await ReportStatus(store: fixture.store, policy: SessionPolicy(), mostRows: mostRows)()
+            }
+            _ = try await fixture.opened("ada", on: try await fixture.connectNewDevice())
+            // Nobody has counted it yet.
+            let first = try await status()
+            #expect((first.sessions.authenticated, first.users[.none], first.countedAt) == (1, 1, nil))
+            let counting = Housekeeping(fixture.context, also: [ReportStatus.task(fixture.policy)])
+            #expect(try await counting().finished.contains("row_counts"))
+            let counted = fixture.clock.now
+            fixture.clock.advance(1)
+            _ = try await fixture.opened("ben", on: try await fixture.connectNewDevice())
+            let second = try await status()
+            #expect((second.sessions.authenticated, second.devices, second.countedAt) == (1, 1, counted))
+            let third = try await status(100)
+            #expect((third.sessions.authenticated, third.devices, third.countedAt) == (2, 2, nil))
+        }
+    }
+
     @Test("Who has lost a task changes nothing any more", arguments: StoreKind.shared)
     func lost(kind: StoreKind) async throws {
         try await ServiceFixture.run(on: kind) { fixture in

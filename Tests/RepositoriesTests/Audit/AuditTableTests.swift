@@ -12,7 +12,8 @@ struct AuditTableTests {
     private static func append(_ count: Int, in transaction: any Transaction) throws {
         for number in 0..<count {
             try AuditRepository(transaction).append(
-                .sessionEnded, subject: "session \(number)", actor: "service", detail: number == 0 ? nil : "\(number)",
+                .sessionEnded, subject: AuditSubject(.session, number), actor: "service",
+                detail: number == 0 ? nil : "\(number)",
                 reason: "test", id: UUID())
         }
     }

@@ -48,7 +48,7 @@ struct MaintenanceTableTests {
                             NodeFingerprints(items: [.wrappingKeys: [1: Digest256.of("a")]], policies: [:]))
                     case "audit_entries":
                         try AuditRepository(transaction).append(
-                            .storeMoved, subject: "store", actor: "test", id: UUID())
+                            .storeMoved, subject: .store, actor: "test", id: UUID())
                     default: break
                     }
                     let before = try settings.isDevelopment()
@@ -96,7 +96,7 @@ struct MaintenanceTableTests {
                 _ = try DataKeyRepository(transaction, keys: keys).findOrCreate(tables.user, at: TestTables.now)
                 try DataKeyRepository(transaction, keys: keys).erase(tables.user, at: TestTables.now)
                 try AuditRepository(transaction).append(
-                    .userErased, subject: "user \(tables.user)", actor: "service", id: UUID())
+                    .userErased, subject: AuditSubject(.user, tables.user), actor: "service", id: UUID())
                 let records = RestoreRepository(transaction)
                 try records.spend("x/y", until: later)
                 let sessions = SessionRepository(transaction)
@@ -139,18 +139,52 @@ struct MaintenanceTableTests {
                 for session in sessions { try SessionRepository(transaction).insert(session, at: .first) }
                 try SessionRepository(transaction).challenge(.session(sessions[1].id), at: TestTables.now)
             }
-            let (counts, users, certificates, others) = try await tables.read { transaction in
+            let (counted, few, providers) = try await tables.read { transaction in
                 let records = StatusRepository(transaction)
                 return try (
-                    records.sessions(policy: SessionPolicy()), records.users(), records.certificates(),
-                    (records.devices(), records.providers())
+                    records.counts(policy: SessionPolicy(), atMost: 5),
+                    records.counts(policy: SessionPolicy(), atMost: 4), records.providers()
                 )
             }
-            #expect(counts == (1, 1))
-            #expect(users == [.none: 1])
-            #expect(certificates == (1, 0, 0))
-            #expect(others.0 == 1)
-            #expect(others.1 == (1, 0))
+            let counts = try #require(counted)
+            #expect(counts[.sessions, "authenticated"] == 1 && counts[.sessions, "challenged"] == 1)
+            #expect(counts[.users, "none"] == 1 && counts[.users, "phone"] == 0)
+            #expect(counts[.certificates, "valid"] == 1 && counts[.certificates, "revoked"] == 0)
+            #expect(counts[.devices, "all"] == 1 && counts[.outbox, "waiting"] == 0)
+            #expect(few == nil)
+            #expect(providers == (1, 0))
+        }
+    }
+
+    @Test("A count page by page, kept and gone on with, is the count at once", arguments: StoreKind.shared)
+    func pages(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let sessions = (1...7).map { tables.session($0) }
+            try await tables.write { transaction in
+                for session in sessions { try SessionRepository(transaction).insert(session, at: .first) }
+                try SessionRepository(transaction).challenge(.session(sessions[1].id), at: TestTables.now)
+            }
+            var counts = StoreCounts()
+            for _ in 0..<20 where !counts.isWhole {
+                let kept = try #require(StoreCounts(text: counts.text))
+                counts = try await tables.read { transaction in
+                    var counts = kept
+                    let rows = try StatusRepository(transaction).count(
+                        &counts, policy: SessionPolicy(), limit: 2)
+                    #expect(rows <= 2)
+                    return counts
+                }
+            }
+            #expect(counts.isWhole && counts[.sessions, "authenticated"] == 6)
+            let whole = try await tables.read {
+                try StatusRepository($0).counts(policy: SessionPolicy(), atMost: .max)
+            }
+            #expect(whole == counts)
+            let done = counts
+            try await tables.write { try StoreSettingRepository($0).keep(done) }
+            let last = try await tables.read { try StoreSettingRepository($0).lastCounts() }
+            #expect(last?.at == TestTables.now && last?[.sessions, "challenged"] == 1)
+            #expect(StoreCounts(text: "{}") == nil)
         }
     }
 }

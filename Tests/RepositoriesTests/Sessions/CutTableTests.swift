@@ -87,7 +87,8 @@ struct CutTableTests {
             // Its row is counted until it follows; that this is so is said beside the number.
             let status = try await tables.read { transaction in
                 let records = StatusRepository(transaction)
-                return (try records.sessions(policy: SessionPolicy()).authenticated, try records.cuts())
+                let counts = try records.counts(policy: SessionPolicy(), atMost: .max)
+                return (counts?[.sessions, "authenticated"], try records.cuts())
             }
             #expect(status == (1, 1))
             let changed = try await tables.write { transaction in

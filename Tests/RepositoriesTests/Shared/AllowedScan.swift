@@ -12,17 +12,12 @@ struct AllowedScan: Sendable {
         "event_streams", "provider_resources", "issuers", "store_settings", "outbox_turns", "discovery_keys",
     ]
 
-    static let all = counts + restoring + rest
-
-    private static let counts = [
-        "SELECT COUNT(*) FROM sessions WHERE state", "FROM users GROUP BY 1", "SELECT COUNT(*) FROM certificates",
-        "SELECT COUNT(*) FROM devices", "COUNT(*) FROM outbox GROUP BY state",
-    ].map { AllowedScan(part: $0, reason: "counts everything, for the status command and the metrics") }
+    static let all = restoring + rest
 
     private static let restoring = [
         "end_reason = 'the store was restored'", "reason = 'the store was restored'",
         "UPDATE phone_verifications SET expires_at = $1 WHERE verified_at IS NULL",
-        "FROM data_keys WHERE erased_at IS NOT NULL", "FROM audit_entries WHERE event = $1",
+        "FROM data_keys WHERE erased_at IS NOT NULL", "FROM audit_entries WHERE event = $1 ORDER BY at",
         "SELECT id, deleted_at FROM streams WHERE deleted_at IS NOT NULL",
     ].map { AllowedScan(part: $0, reason: "a restore, while nothing is served") }
 

@@ -61,6 +61,33 @@ struct StatementPlanTests {
         }
     }
 
+    @Test("What operators look for is found by indexes that begin with it", arguments: StoreKind.shared)
+    func operators(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let plans = StatementPlans(kind)
+            let provider = tables.provider
+            let questions: [(index: String, ask: @Sendable (any Transaction) throws -> Void)] = [
+                (
+                    "audit_entries_by_event",
+                    { _ = try AuditChainRepository($0).links(of: .event("x"), before: 9, limit: 5) }
+                ),
+                (
+                    "audit_entries_by_subject",
+                    { _ = try AuditChainRepository($0).links(of: .subject("x"), before: 9, limit: 5) }
+                ),
+                ("outbox_dead", { _ = try OutboxRepository($0).list(.dead, limit: 5) }),
+                (
+                    "sessions_open_by_key_and_id",
+                    { _ = try SessionRepository($0).listOpen(limit: 5, of: provider) }
+                ),
+            ]
+            for (index, question) in questions {
+                let found = try await plans.plans(of: question, in: tables.store)
+                #expect(found.contains { $0.contains { $0.contains(index) } }, "\(index): \(found)")
+            }
+        }
+    }
+
     @Test("The cut whose turn it is is found by an index", arguments: StoreKind.shared)
     func cutsByTurn(kind: StoreKind) async throws {
         try await withStore(kind, migrations: Schema.migrations) { store in

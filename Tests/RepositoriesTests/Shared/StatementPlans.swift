@@ -51,6 +51,19 @@ final class StatementPlans: Sendable {
         }
     }
 
+    /// The plans of the statements that a body has.
+    func plans(
+        of body: @Sendable @escaping (any Transaction) throws -> Void, in store: any Database
+    ) async throws -> [[String]] {
+        let own = StatementPlans(kind)
+        try await store.read { try body(own.recording($0)) }
+        var found: [[String]] = []
+        for (sql, arguments) in own.statements.withLock({ $0 }) {
+            found.append(try await plan(of: sql, arguments, in: store))
+        }
+        return found
+    }
+
     /// The steps of a statement's plan that walk a table.
     func walks(_ sql: String, _ arguments: [Value], in store: any Database) async throws -> [String] {
         let lines = try await plan(of: sql, arguments, in: store)

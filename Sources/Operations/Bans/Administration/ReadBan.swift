@@ -32,7 +32,7 @@ package struct ReadBan: Sendable {
             let note = try maintenance.note(.note, of: id, keys: keys)
             let liftNote = try maintenance.note(.liftNote, of: id, keys: keys)
             if note != nil || liftNote != nil {
-                events.record(.personalDataRead(subject: "ban \(id)", detail: "notes"), by: actor)
+                events.record(.personalDataRead(subject: AuditSubject(.ban, id), detail: "notes"), by: actor)
             }
             return BanDetail(
                 summary: BanSummary(ban: ban, entries: try records.entries(of: id)), note: note, liftNote: liftNote)

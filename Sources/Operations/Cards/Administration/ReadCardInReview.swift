@@ -55,7 +55,7 @@ package struct ReadCardInReview: Sendable {
         try await context.commit { transaction, events in
             let entry = try IdentityCardRepository(transaction).require(id)
             events.record(
-                .personalDataRead(subject: "user \(entry.userID)", detail: "card \(id)"), by: context.actor,
+                .personalDataRead(subject: AuditSubject(.user, entry.userID), detail: "card \(id)"), by: context.actor,
                 because: "card_review")
             let key = try DataKeyRepository(transaction, keys: keys).find(entry.userID)
             let reason = try IdentityCardRepository(transaction).sealedReason(id).flatMap { sealed in

@@ -21,7 +21,8 @@ package struct ExportUser: Sendable {
         return try await context.commit { transaction, events in
             let summary = try UserSummary.find(name, in: transaction)
             events.record(
-                .personalDataRead(subject: "user \(summary.user.id)", detail: nil), by: actor, because: reason)
+                .personalDataRead(subject: AuditSubject(.user, summary.user.id), detail: nil), by: actor,
+                because: reason)
             return try PersonalExport.collect(summary.user, address: summary.address, keys: keys, in: transaction)
         }
     }

@@ -60,7 +60,9 @@ package struct FindUsers: Sendable {
             }
             let found = try Set(holders).sorted { $0.description < $1.description }
                 .map { try UserSummary.find($0.description, in: transaction) }
-            let subjects = found.isEmpty ? ["users none"] : found.map { "user \($0.user.id)" }
+            let subjects =
+                found.isEmpty
+                ? [AuditSubject(.users, "none")] : found.map { AuditSubject(.user, $0.user.id) }
             for subject in subjects {
                 events.record(
                     .personalDataRead(subject: subject, detail: "found by \(trait.word)"), by: actor, because: reason)

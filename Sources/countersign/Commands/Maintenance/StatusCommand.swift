@@ -52,6 +52,7 @@ struct StatusCommand: AsyncParsableCommand {
             ],
             ["providers", list([("enabled", summary.providers.enabled), ("disabled", summary.providers.disabled)])],
             ["outbox", list(summary.outbox.map { ($0.state.rawValue, $0.count) })],
+            ["counted at", (summary.countedAt ?? summary.at).rfc3339],
             ["audit log", "\(summary.audit.sequence) chained, \(summary.unchained) not yet"],
             ["last checkpoint", signed],
             ["store", bytes.map { "\(($0 + 1023) / 1024) KiB" } ?? "-"],
@@ -121,6 +122,7 @@ struct StatusCommand: AsyncParsableCommand {
             ]),
             "providers": counts([("enabled", summary.providers.enabled), ("disabled", summary.providers.disabled)]),
             "outbox": counts(summary.outbox.map { ($0.state.rawValue, $0.count) }),
+            "counted_at": summary.countedAt.map { .string($0.rfc3339) } ?? .null,
             "audit": .object([
                 "entries": .integer(summary.audit.sequence), "unchained": .integer(Int64(summary.unchained)),
                 "signed_through": .integer(summary.audit.signed),
