@@ -114,6 +114,6 @@ extension AuthenticateProvider {
         return try await fresh(
             try signer.freshProviderToken(
                 provider: provider, kid: key, realm: ServiceFixture.realm, identifier: UUID().uuidString,
-                request: request, now: now), for: request)
+                request: request, now: now), for: request, at: .free)
     }
 }
