@@ -55,6 +55,7 @@ struct FailoverTests {
                 case .sent?: #expect(outcome == .sent(reference: "s\(last ?? 0):r"))
                 case .refused?: #expect(outcome == .refused(reason: "s\(last ?? 0): x"))
                 case .endpointGone?: #expect(outcome == .endpointGone)
+                case .receiverGone?: #expect(outcome == .receiverGone)
                 case .unavailable?, nil:
                     let reasons = (0..<length).map { "s\($0): y" }.joined(separator: "; ")
                     #expect(outcome == .unavailable(reason: reasons))

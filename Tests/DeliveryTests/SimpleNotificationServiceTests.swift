@@ -145,8 +145,8 @@ extension DeliveryOutcome {
     /// The reason of a refusal or of unavailability.
     var reason: String? {
         switch self {
-        case .refused(let reason), .unavailable(let reason): reason
-        case .sent, .endpointGone: nil
+        case .refused(let reason), .unavailable(let reason, _): reason
+        case .sent, .endpointGone, .receiverGone: nil
         }
     }
 }

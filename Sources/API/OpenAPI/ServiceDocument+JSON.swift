@@ -10031,7 +10031,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited, with Retry-After: notifications_per_minute to one user",
+      "description": "rate_limited, with Retry-After: notifications_per_minute to one user, notifications_per_provider to all",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -10492,7 +10492,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited, with Retry-After: a provider sends 600 proofs in a minute",
+      "description": "rate_limited, with Retry-After: a provider sends 600 proofs and changes its webhook ten times in a minute",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -10603,7 +10603,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited, with Retry-After: a provider sends 600 proofs in a minute",
+      "description": "rate_limited, with Retry-After: a provider sends 600 proofs and changes its webhook ten times in a minute",
       "content": {
        "application/problem+json": {
         "schema": {

@@ -31,11 +31,13 @@ package struct BoundedHTTPClient: Sendable {
         case failed(reason: String)
     }
 
-    /// An answer, and what it says of its age.
+    /// An answer, and what it says of its age and of the next request.
     struct Reply: Sendable, Equatable {
-        let answer: Answer
+        var answer: Answer
         /// `Cache-Control` (RFC 9111 §5.2); `nil` if there is none.
         var cacheControl: String?
+        /// The seconds for which nothing is to be sent (RFC 9110 §10.2.3); `nil` if it does not say.
+        var retryAfter: TimeInterval?
 
         static func failed(_ reason: String) -> Reply { Reply(answer: .failed(reason: reason)) }
     }
@@ -43,11 +45,18 @@ package struct BoundedHTTPClient: Sendable {
     package func post(
         _ body: [UInt8], to url: WebAddress, headers: [(name: String, value: String)]
     ) async -> Answer {
+        await reply(to: body, for: url, headers: headers).answer
+    }
+
+    /// Posts a body, and reads the whole reply.
+    func reply(
+        to body: [UInt8], for url: WebAddress, headers: [(name: String, value: String)]
+    ) async -> Reply {
         var request = HTTPClientRequest(url: url.description)
         request.method = .POST
         request.headers = HTTPHeaders(headers.map { ($0.name, $0.value) })
         request.body = .bytes(ByteBuffer(bytes: body))
-        return await send(request, to: url).answer
+        return await send(request, to: url)
     }
 
     /// Reads a document of JSON.
@@ -92,13 +101,16 @@ package struct BoundedHTTPClient: Sendable {
         do {
             let limit = TimeAmount.milliseconds(Int64(timeout * 1000))
             let answer = try await http.execute(request, timeout: limit)
-            let cacheControl = answer.headers.first(name: "cache-control")
+            var reply = Reply(
+                answer: .answered(status: answer.status.code, body: nil),
+                cacheControl: answer.headers.first(name: "cache-control"),
+                retryAfter: RetryAfter.seconds(answer.headers.first(name: "retry-after"), now: Date()))
             do {
                 let body = try await answer.body.collect(upTo: Self.maximumAnswer)
-                let bytes = Array(body.readableBytesView)
-                return Reply(answer: .answered(status: answer.status.code, body: bytes), cacheControl: cacheControl)
+                reply.answer = .answered(status: answer.status.code, body: Array(body.readableBytesView))
+                return reply
             } catch is NIOTooManyBytesError {
-                return Reply(answer: .answered(status: answer.status.code, body: nil), cacheControl: cacheControl)
+                return reply
             }
         } catch let error as HTTPClientError {
             switch error {

@@ -15,7 +15,7 @@ struct PublicExchange: Sendable {
     let permits: @Sendable (IPAddress) -> Bool
 
     init(
-        _ configuration: HTTPClient.Configuration, timeout: TimeInterval, resolver: HostResolver,
+        _ configuration: HTTPClient.Configuration, timeout: TimeInterval, resolver: HostResolver = .shared,
         permits: @escaping @Sendable (IPAddress) -> Bool
     ) {
         var configuration = configuration
@@ -34,13 +34,15 @@ struct PublicExchange: Sendable {
         case forbidden
     }
 
-    /// Looks the host up and makes the exchange by a client that goes to no other address.
+    /// Looks the host up and makes the exchange by a client that goes to no other address, and shares no connection.
+    ///
+    /// - Parameter owner: who names the URL.
     func callAsFunction<Answer: Sendable>(
-        with url: PublicURL, _ ask: (BoundedHTTPClient) async -> Answer
+        with url: PublicURL, of owner: HostOwner, _ ask: (BoundedHTTPClient) async -> Answer
     ) async -> Outcome<Answer> {
         var configuration = configuration
         let started = ContinuousClock.now
-        switch await url.reach(within: timeout, by: resolver, permits: permits) {
+        switch await url.reach(of: owner, within: timeout, by: resolver, permits: permits) {
         case .reachable(let address):
             if url.web.literal == nil { configuration.dnsOverride = [url.web.name: address.description] }
         case .unknown: return .unknownHost

@@ -11,15 +11,17 @@ extension PublicURL {
         case forbidden
     }
 
-    /// - Parameter permits: whether the service may connect to an address.
+    /// - Parameters:
+    ///   - owner: who names the URL.
+    ///   - permits: whether the service may connect to an address.
     func reach(
-        within seconds: Double, by resolver: HostResolver = .receivers, permits: (IPAddress) -> Bool
+        of owner: HostOwner, within seconds: Double, by resolver: HostResolver = .shared, permits: (IPAddress) -> Bool
     ) async -> Reach {
         let addresses: [IPAddress]
         if let literal = web.literal {
             addresses = [literal]
         } else {
-            addresses = await resolver(web.name, within: seconds)
+            addresses = await resolver(web.name, of: owner, within: seconds)
         }
         guard let first = addresses.first else { return .unknown }
         return addresses.allSatisfy(permits) ? .reachable(first) : .forbidden
@@ -27,7 +29,9 @@ extension PublicURL {
 
     /// Whether the host has a private address. A host without an address is not refused: its addresses are checked
     /// again at every request.
-    package func isPrivate() async -> Bool {
-        await reach(within: 5) { permits($0) } == .forbidden
+    ///
+    /// - Parameter owner: who names the URL.
+    package func isPrivate(of owner: HostOwner) async -> Bool {
+        await reach(of: owner, within: 5) { permits($0) } == .forbidden
     }
 }

@@ -36,7 +36,7 @@ package struct KeySetReader: Sendable {
         _ policy: DeliveryPolicy, allowingLoopback: Bool, timeout: TimeInterval = timeout,
         permits: @escaping @Sendable (IPAddress) -> Bool
     ) {
-        exchange = PublicExchange(.delivery(policy), timeout: timeout, resolver: .issuers, permits: permits)
+        exchange = PublicExchange(.delivery(policy), timeout: timeout, permits: permits)
         allowsLoopback = allowingLoopback
     }
 
@@ -56,7 +56,8 @@ package struct KeySetReader: Sendable {
     private func read(_ issuer: String) async -> Reading {
         do throws(Defect) {
             let path = issuer.hasSuffix("/") ? issuer.dropLast() : issuer[...]
-            let (bytes, _) = try await get("\(path)/.well-known/openid-configuration", "the discovery document")
+            let (bytes, _) = try await get(
+                "\(path)/.well-known/openid-configuration", of: issuer, "the discovery document")
             guard let document = try? StrictJSON.parse(bytes) else {
                 throw Defect(reason: "the discovery document is not JSON")
             }
@@ -66,7 +67,7 @@ package struct KeySetReader: Sendable {
             guard let place = document["jwks_uri"]?.text else {
                 throw Defect(reason: "the discovery document has no jwks_uri")
             }
-            let (keySet, cacheControl) = try await get(place, "the key set")
+            let (keySet, cacheControl) = try await get(place, of: issuer, "the key set")
             return .read(keySet: keySet, cacheControl: cacheControl)
         } catch {
             return .failed(reason: error.reason)
@@ -78,13 +79,13 @@ package struct KeySetReader: Sendable {
     }
 
     private func get(
-        _ text: String, _ what: String
+        _ text: String, of issuer: String, _ what: String
     ) async throws(Defect) -> (body: [UInt8], cacheControl: String?) {
         guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
             throw Defect(reason: "the URL of \(what) is no https URL of a public host")
         }
         let reply: BoundedHTTPClient.Reply
-        switch await exchange(with: url, { await $0.get(url.web) }) {
+        switch await exchange(with: url, of: .issuer(issuer), { await $0.get(url.web) }) {
         case .unknownHost: throw Defect(reason: "the host of \(what) has no address")
         case .forbidden: throw Defect(reason: "the host of \(what) has an address that is not public")
         case .exchanged(let answer): reply = answer

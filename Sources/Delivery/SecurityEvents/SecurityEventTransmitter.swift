@@ -25,10 +25,11 @@ package struct SecurityEventTransmitter: Sendable {
     ///   the peer after it.
     init(
         _ delivery: DeliveryPolicy, _ webhooks: WebhookPolicy, allowingLoopback: Bool,
+        resolver: HostResolver = .shared,
         permits: @escaping @Sendable (IPAddress) -> Bool
     ) {
         exchange = PublicExchange(
-            .delivery(delivery), timeout: webhooks.attemptTimeout, resolver: .receivers, permits: permits)
+            .delivery(delivery), timeout: webhooks.attemptTimeout, resolver: resolver, permits: permits)
         allowsLoopback = allowingLoopback
     }
 
@@ -36,12 +37,14 @@ package struct SecurityEventTransmitter: Sendable {
     /// §15.5.16).
     private static let final: Set<UInt> = [405, 413, 415]
 
-    /// Makes one attempt: 2xx accepts the token, 400 refuses it for good (RFC 8935 §2.4) and so do 405, 413 and 415,
-    /// everything else is retried.
+    /// Makes one attempt: 2xx accepts the token, 400 refuses it for good (RFC 8935 §2.4) and so do 405, 413 and 415.
+    /// 410 says that the receiver is gone. Everything else is retried, after 429 and 503 when the receiver says.
     ///
-    /// - Parameter authorization: the `Authorization` header that the receiver wants; `nil` for none.
+    /// - Parameters:
+    ///   - provider: whose receiver it is.
+    ///   - authorization: the `Authorization` header that the receiver wants; `nil` for none.
     package func send(
-        _ token: String, to text: String, authorization: Secret<String>? = nil
+        _ token: String, to text: String, of provider: ProviderID, authorization: Secret<String>? = nil
     ) async -> DeliveryOutcome {
         guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
             return .refused(reason: "the webhook is no https URL of a public host")
@@ -49,19 +52,29 @@ package struct SecurityEventTransmitter: Sendable {
         let headers =
             [(name: "Content-Type", value: "application/secevent+jwt"), (name: "Accept", value: "application/json")]
             + (authorization.map { [(name: "Authorization", value: $0.reveal())] } ?? [])
-        switch await exchange(with: url, { await $0.post(Array(token.utf8), to: url.web, headers: headers) }) {
+        let outcome = await exchange(with: url, of: .provider(provider)) {
+            await $0.reply(to: Array(token.utf8), for: url.web, headers: headers)
+        }
+        switch outcome {
         case .unknownHost: return .unavailable(reason: "the webhook's host has no address")
         case .forbidden: return .refused(reason: "the webhook's host has an address that is not public")
-        case .exchanged(let answer): return Self.outcome(answer)
+        case .exchanged(let reply): return Self.outcome(reply.answer, retryAfter: reply.retryAfter)
         }
     }
 
-    static func outcome(_ answer: BoundedHTTPClient.Answer) -> DeliveryOutcome {
+    /// By these a receiver may say when it will take the next request (RFC 6585 §4, RFC 9110 §15.6.4).
+    private static let busy: Set<UInt> = [429, 503]
+
+    static func outcome(_ answer: BoundedHTTPClient.Answer, retryAfter: TimeInterval? = nil) -> DeliveryOutcome {
         switch answer {
         case .failed(let reason): .unavailable(reason: reason)
         case .answered(200..<300, _): .sent(reference: "")
         case .answered(400, _): .refused(reason: "the receiver refused the event")
         case .answered(let status, _) where final.contains(status): .refused(reason: "HTTP \(status)")
+        // RFC 9110 §15.5.11: the receiver is gone, and likely for good.
+        case .answered(410, _): .receiverGone
+        case .answered(let status, _) where busy.contains(status):
+            .unavailable(reason: "HTTP \(status)", retryAfter: retryAfter)
         case .answered(let status, _): .unavailable(reason: "HTTP \(status)")
         }
     }

@@ -30,7 +30,8 @@ package struct Failover: Sender {
             case .sent(let reference): return .sent(reference: "\(sender.name):\(reference)")
             case .refused(let reason): return .refused(reason: "\(sender.name): \(reason)")
             case .endpointGone: return .endpointGone
-            case .unavailable(let reason): reasons.append("\(sender.name): \(reason)")
+            case .receiverGone: return .receiverGone
+            case .unavailable(let reason, _): reasons.append("\(sender.name): \(reason)")
             }
             // The caller has cancelled; the remaining senders are for the next attempt.
             if Task.isCancelled { break }

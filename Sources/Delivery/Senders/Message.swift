@@ -17,9 +17,13 @@ package enum DeliveryOutcome: Sendable, Equatable {
     /// Will never be accepted, so no other attempt is made. The reason contains no personal data.
     case refused(reason: String)
     /// Not accepted now; a later attempt may succeed. The reason contains no personal data.
-    case unavailable(reason: String)
+    ///
+    /// - Parameter retryAfter: the seconds for which the receiver wants to be left alone; `nil` if it does not say.
+    case unavailable(reason: String, retryAfter: TimeInterval? = nil)
     /// The endpoint is deleted (the app was removed): the caller should delete its record.
     case endpointGone
+    /// The receiver says that it takes nothing any more, for good.
+    case receiverGone
 }
 
 /// A service that sends messages to users' devices.

@@ -2,7 +2,8 @@
 package enum AuditedAct: Sendable {
     case certificateIssued(serial: String)
     case webhookSet(ProviderID, by: ProviderKeyID)
-    case webhookRemoved(ProviderID, by: ProviderKeyID)
+    /// The key is `nil` if the receiver said that it is gone.
+    case webhookRemoved(ProviderID, by: ProviderKeyID?)
     case eventStreamSet(EventStreamID, ProviderID)
     case eventStreamRemoved(EventStreamID, ProviderID)
     /// Its receiver wants the events of a user again.
@@ -11,7 +12,7 @@ package enum AuditedAct: Sendable {
     case eventSubjectRemoved(EventStreamID, UserID)
     /// An operator approved its push address.
     case eventStreamApproved(EventStreamID, ProviderID)
-    /// It held more events than it may, or its receiver was inactive.
+    /// It held more events than it may, or its receiver was inactive or is gone.
     case eventStreamDisabled(EventStreamID, ProviderID)
     case phoneVerified(UserID)
     case phoneFrozen(UserID)

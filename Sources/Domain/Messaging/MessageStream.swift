@@ -165,6 +165,8 @@ package struct MessageStreamPolicy: Sendable, Equatable {
     package var waitingPolls = 8
     /// Notifications that a provider may send to one user in a minute.
     package var notificationsPerMinute = 60
+    /// Notifications that a provider may send to all of its users in a minute, on each node.
+    package var notificationsPerProvider = 6000
 
     package init() {}
 }

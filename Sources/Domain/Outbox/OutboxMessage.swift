@@ -55,6 +55,7 @@ package enum OutboxState: String, Sendable, CaseIterable {
 package struct OutboxMessage: Sendable, Equatable {
     package let id: OutboxMessageID
     package let kind: OutboxKind
+    package let owner: OutboxOwner
     /// The id of what it is about.
     package let subject: String
     /// The user whose data key seals the payload; the stream's own id if the message is about no user.
@@ -75,12 +76,13 @@ package struct OutboxMessage: Sendable, Equatable {
 
     /// Memberwise, from a stored row or for a new message.
     package init(
-        id: OutboxMessageID, kind: OutboxKind, subject: String, userID: UserID, deduplicationKey: String,
-        payload: [UInt8], createdAt: Date, expiresAt: Date, dueAt: Date, tries: Int = 0,
+        id: OutboxMessageID, kind: OutboxKind, owner: OutboxOwner, subject: String, userID: UserID,
+        deduplicationKey: String, payload: [UInt8], createdAt: Date, expiresAt: Date, dueAt: Date, tries: Int = 0,
         state: OutboxState = .waiting, reason: String? = nil
     ) {
         self.id = id
         self.kind = kind
+        self.owner = owner
         self.subject = subject
         self.userID = userID
         self.deduplicationKey = deduplicationKey
@@ -101,7 +103,11 @@ package struct OutboxMessage: Sendable, Equatable {
         case endpointGone
         case refused(String)
         /// A later try may succeed.
-        case unavailable(String)
+        ///
+        /// - Parameter retryAfter: the seconds for which the receiver wants to be left alone; `nil` if it does not say.
+        case unavailable(String, retryAfter: TimeInterval? = nil)
+        /// The receiver takes nothing any more.
+        case receiverGone
     }
 
     /// The message after a try. If the next try would be after its expiry, the message expires now.
@@ -116,9 +122,11 @@ package struct OutboxMessage: Sendable, Equatable {
             (message.state, message.reason) = (.expired, "the endpoint was deleted")
         case .refused(let reason):
             (message.state, message.reason) = (.dead, reason)
-        case .unavailable(let reason):
+        case .receiverGone:
+            (message.state, message.reason) = (.dead, "the receiver is gone (HTTP 410)")
+        case .unavailable(let reason, let retryAfter):
             message.reason = reason
-            if let wait = rule.wait(afterTries: tries) {
+            if let wait = rule.wait(afterTries: tries, asked: retryAfter) {
                 message.dueAt = now.addingTimeInterval(wait)
                 if message.dueAt >= expiresAt { message.state = .dead }
             } else {

@@ -13,8 +13,6 @@ package struct ReceiverBreaker: Sendable, Equatable {
 
     /// The largest number of concurrent attempts at one receiver.
     package static let inFlight = 2
-    /// The largest number of concurrent attempts at all receivers of one provider, its webhook and its streams.
-    package static let inFlightToOwner = 4
     /// The largest number of concurrent attempts at all receivers whose last attempt failed.
     package static let inFlightToFailing = 4
     /// Failures in a row that start a pause.
@@ -27,12 +25,15 @@ package struct ReceiverBreaker: Sendable, Equatable {
         self.pausedUntil = pausedUntil
     }
 
-    package func failed(at now: Date) -> ReceiverBreaker {
+    /// The breaker after another failure.
+    ///
+    /// - Parameter asked: the seconds for which the receiver wants to be left alone; `nil` if it does not say.
+    package func failed(at now: Date, asked: TimeInterval? = nil) -> ReceiverBreaker {
         let failures = min(failures, 1_000_000) + 1
-        guard failures >= Self.threshold, let wait = Self.pause.wait(afterTries: failures - Self.threshold + 1) else {
-            return ReceiverBreaker(failures: failures)
-        }
-        return ReceiverBreaker(failures: failures, pausedUntil: now.addingTimeInterval(wait))
+        let isOver = failures >= Self.threshold
+        let usual = isOver ? Self.pause.wait(afterTries: failures - Self.threshold + 1) : nil
+        let wait = max(usual ?? 0, min(asked ?? 0, RetryRule.longestAsked))
+        return ReceiverBreaker(failures: failures, pausedUntil: wait > 0 ? now.addingTimeInterval(wait) : nil)
     }
 
     /// How many attempts may start now, in addition to those under way.

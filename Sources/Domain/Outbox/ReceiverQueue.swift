@@ -55,6 +55,11 @@ package struct ReceiverQueue: Sendable, Equatable {
         }.min()
     }
 
+    /// The largest number of concurrent attempts at all receivers of one provider, its webhook and its streams.
+    private static var placesOfOwner: Int {
+        if case .places(let count) = OutboxKind.providerEvent.share { count } else { 0 }
+    }
+
     /// What receivers share: the places of all that fail, however many they are, and those of each provider.
     private struct Places {
         private var failing = ReceiverBreaker.inFlightToFailing
@@ -65,13 +70,13 @@ package struct ReceiverQueue: Sendable, Equatable {
         }
 
         func free(for queue: ReceiverQueue, now: Date) -> Int {
-            let ofOwner = ofOwners[queue.owner, default: ReceiverBreaker.inFlightToOwner]
+            let ofOwner = ofOwners[queue.owner, default: ReceiverQueue.placesOfOwner]
             let free = min(queue.breaker.available(besides: queue.underWay, now: now), ofOwner)
             return max(0, queue.breaker.failures > 0 ? min(free, failing) : free)
         }
 
         mutating func take(_ count: Int, for queue: ReceiverQueue) {
-            ofOwners[queue.owner, default: ReceiverBreaker.inFlightToOwner] -= count
+            ofOwners[queue.owner, default: ReceiverQueue.placesOfOwner] -= count
             if queue.breaker.failures > 0 { failing -= count }
         }
     }

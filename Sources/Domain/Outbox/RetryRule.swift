@@ -25,9 +25,15 @@ package struct RetryRule: Sendable, Equatable {
         self.factor = factor
     }
 
+    /// The longest time for which a receiver is left alone because it asks for it, seconds.
+    package static let longestAsked: TimeInterval = 86_400
+
     /// The wait after a number of tries; `nil` if there is no further try.
-    package func wait(afterTries made: Int) -> TimeInterval? {
+    ///
+    /// - Parameter asked: how long the receiver wants to be left alone. It lengthens the wait, up to ``longestAsked``.
+    package func wait(afterTries made: Int, asked: TimeInterval? = nil) -> TimeInterval? {
         guard made < tries else { return nil }
-        return min(longestWait, firstWait * pow(factor, Double(max(made, 1) - 1)))
+        let usual = min(longestWait, firstWait * pow(factor, Double(max(made, 1) - 1)))
+        return max(usual, min(asked ?? 0, Self.longestAsked))
     }
 }

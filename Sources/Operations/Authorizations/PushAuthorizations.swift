@@ -33,7 +33,8 @@ package struct PushAuthorizations: Sendable {
             ? authorization.expiresAt : now.addingTimeInterval(policy[\.authorizations].requestLifetime)
         let isNew = try OutboxRepository(transaction).insert(
             OutboxMessage(
-                id: id, kind: .authorization, subject: "\(row.authorizationID) \(row.type.rawValue)",
+                id: id, kind: .authorization, owner: OutboxOwner(authorization.providerID),
+                subject: "\(row.authorizationID) \(row.type.rawValue)",
                 userID: recipient, deduplicationKey: "\(OutboxKind.authorization.rawValue) \(id)", payload: [],
                 createdAt: now, expiresAt: end, dueAt: now))
         if isNew { events.record(.messageQueued) }

@@ -2,6 +2,7 @@ import Database
 import Domain
 import Foundation
 import Repositories
+import Synchronization
 import Tokens
 
 /// A provider as this process needs it: its keys parsed and ready. One that was read anew is another object.
@@ -53,6 +54,8 @@ package final class CachedProvider: Sendable {
 package final class ProviderCache: Sendable {
     private let table = InvalidatingCache<ProviderID, CachedProvider>()
     private let store: any Database
+    /// The notifications of each provider, also before it was read anew.
+    private let sent = Mutex<[ProviderID: RecentAttempts]>([:])
 
     /// Remembers what a store holds.
     package init(store: any Database) {
@@ -73,6 +76,16 @@ package final class ProviderCache: Sendable {
                     provider, try ProviderRepository(transaction).listApplications(of: id),
                     try ProviderKeyRepository(transaction).list(of: id))
             }
+        }
+    }
+
+    /// The notifications that a provider has sent to its users.
+    func notifications(of id: ProviderID) -> RecentAttempts {
+        sent.withLock { sent in
+            if let known = sent[id] { return known }
+            let new = RecentAttempts("The provider has sent too many notifications")
+            sent[id] = new
+            return new
         }
     }
 

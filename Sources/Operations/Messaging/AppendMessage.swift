@@ -80,7 +80,8 @@ package struct AppendMessage: Sendable {
                 sentAt: transaction.now, inReplyTo: request.inReplyTo, thread: thread, size: size, sealedBody: sealed)
             try messages.insert(message)
             try follow(message, found, access, readers, &events)
-            try PushMessages(context).queue(message, to: pushed, in: transaction, &events)
+            try PushMessages(context).queue(
+                message, of: found.stream.providerID, to: pushed, in: transaction, &events)
             // Comes last: the sender's row is locked among those of the members, in their order.
             try StreamUserRepository(transaction).add(bytes: size, of: holder.user.id)
             return message

@@ -3,7 +3,6 @@ import Delivery
 import Domain
 import Foundation
 import Repositories
-import Synchronization
 
 /// Sends the messages in the outbox: several at once, each leased, tried and settled.
 ///
@@ -64,10 +63,11 @@ package struct DeliverOutbox: Sendable {
     /// - Throws: `Refusal` `unavailable` if the store is unavailable; leased messages are sent when it is back.
     package func callAsFunction() async throws -> Date? {
         let failure = try await withThrowingTaskGroup(of: (any Error)?.self) { group -> (any Error)? in
-            for prepared in try await take(Places.all) {
+            let places = OutboxPlaces()
+            for prepared in try await take(OutboxPlaces.all, of: places) {
                 group.addTask {
                     do {
-                        try await work(prepared)
+                        try await work(prepared, places)
                         return nil
                     } catch {
                         return error
@@ -79,7 +79,7 @@ package struct DeliverOutbox: Sendable {
             return failure
         }
         if let failure { throw failure }
-        return try await nextDue(OutboxKind.allCases)
+        return try await nextDue(OutboxKind.allCases, [:])
     }
 
     /// Sends until the task is cancelled: at once after a signal, when a message is due again, and every 30 seconds
@@ -87,7 +87,7 @@ package struct DeliverOutbox: Sendable {
     ///
     /// - Parameter onError: called with the error of a failed round; the next round retries.
     package func run(_ signal: LoopSignal, onError: @escaping @Sendable (any Error) -> Void) async {
-        let places = Places()
+        let places = OutboxPlaces()
         var alarm = Date.distantPast
         signal.ring()
         await withDiscardingTaskGroup { group in
@@ -95,11 +95,11 @@ package struct DeliverOutbox: Sendable {
                 let started = context.environment.now()
                 var next = started.addingTimeInterval(Self.interval)
                 do {
-                    for prepared in try await take(places.free) {
+                    for prepared in try await take(places.free, of: places) {
                         places.take(prepared.message.kind)
                         group.addTask {
                             do {
-                                try await work(prepared)
+                                try await work(prepared, places)
                             } catch {
                                 onError(error)
                                 try? await Task.sleep(for: .seconds(RetryRule.outbox.firstWait))
@@ -109,7 +109,7 @@ package struct DeliverOutbox: Sendable {
                         }
                     }
                     // A kind without a free slot is checked when one of its slots becomes free.
-                    if let due = try await nextDue(Array(places.free.keys)) {
+                    if let due = try await nextDue(Array(places.free.keys), places.turns) {
                         next = min(next, max(due, started.addingTimeInterval(0.1)))
                     }
                 } catch {
@@ -130,22 +130,24 @@ package struct DeliverOutbox: Sendable {
     }
 
     /// Sends a message, then others of its kind until there are no more.
-    private func work(_ first: Prepared) async throws {
+    private func work(_ first: Prepared, _ places: OutboxPlaces) async throws {
         var next: Prepared? = first
         while let present = next {
             let result = await attempt(present)
-            next = try await settle(present, result)
+            next = try await settle(present, result, places)
         }
     }
 
     /// Records the result of a try, with retries while its lease lasts. An unrecorded message would be sent again.
     ///
     /// - Returns: the next message.
-    private func settle(_ prepared: Prepared, _ result: OutboxMessage.Result) async throws -> Prepared? {
+    private func settle(
+        _ prepared: Prepared, _ result: OutboxMessage.Result, _ places: OutboxPlaces
+    ) async throws -> Prepared? {
         while true {
             do {
                 let next = Task.isCancelled ? [:] : [prepared.message.kind: 1]
-                return try await take(next, settling: (prepared, result)).first
+                return try await take(next, of: places, settling: (prepared, result)).first
             } catch let refusal as Refusal where refusal.code == .unavailable {
                 guard ContinuousClock.now < prepared.end, (try? await Task.sleep(for: .seconds(1))) != nil else {
                     throw refusal
@@ -158,12 +160,14 @@ package struct DeliverOutbox: Sendable {
     /// id and changes by a condition that holds for the row at that moment: senders that are taken back because of one
     /// another made 306 claims a second, where one alone made 1,152.
     private func take(
-        _ slots: [OutboxKind: Int], settling settled: (prepared: Prepared, result: OutboxMessage.Result)? = nil
+        _ slots: [OutboxKind: Int], of places: OutboxPlaces,
+        settling settled: (prepared: Prepared, result: OutboxMessage.Result)? = nil
     ) async throws -> [Prepared] {
+        let known = places.know(slots.keys, isRound: settled == nil)
         let lease = context.environment.newUUID().uuidString
         let end = ContinuousClock.now + .seconds(leaseTime - 1)
-        let (prepared, after, resting) = try await context.maintain {
-            transaction, recorded -> ([Prepared], OutboxMessage?, ProviderID?) in
+        let (prepared, after, resting, turns) = try await context.maintain {
+            transaction, recorded -> ([Prepared], OutboxMessage?, ProviderID?, [OutboxKind: OutboxTurns]) in
             let records = OutboxRepository(transaction)
             var after: OutboxMessage?
             var resting: ProviderID?
@@ -182,18 +186,22 @@ package struct DeliverOutbox: Sendable {
                         try PushNotifications(keys: context.keys.personal).settle(
                             message, prepared.content, result, in: transaction)
                     }
-                    resting = try events.settle(message, prepared.content, result, in: transaction)
+                    resting = try events.settle(prepared.content, result, in: transaction, &recorded)
                 }
                 if after?.state == .dead {
                     recorded.record(.messageDied(message.id, detail: message.reason), by: "service")
                 }
             }
-            guard !slots.isEmpty else { return ([], after, resting) }
-            let prepared = try records.lease(lease, slots, for: leaseTime).map { message in
+            guard !slots.isEmpty else { return ([], after, resting, [:]) }
+            var turns = known.turns
+            let prepared = try OutboxClaims(transaction).lease(
+                lease, slots, for: leaseTime, looking: known.looking, &turns
+            ).map { message in
                 Prepared(message: message, content: try content(of: message, in: transaction), lease: lease, end: end)
             }
-            return (prepared, after, resting)
+            return (prepared, after, resting, turns)
         }
+        places.learn(turns)
         if let after { observe(after) }
         if let resting { onRest(resting) }
         return prepared
@@ -238,31 +246,13 @@ package struct DeliverOutbox: Sendable {
         return switch outcome {
         case .sent: .sent
         case .refused(let reason): .refused(reason)
-        case .unavailable(let reason): .unavailable(reason)
+        case .unavailable(let reason, let retryAfter): .unavailable(reason, retryAfter: retryAfter)
         case .endpointGone: .endpointGone
+        case .receiverGone: .receiverGone
         }
     }
 
-    private func nextDue(_ kinds: [OutboxKind]) async throws -> Date? {
-        try await context.store.snapshot { try OutboxRepository($0).nextDue(kinds) }
+    private func nextDue(_ kinds: [OutboxKind], _ turns: [OutboxKind: OutboxTurns]) async throws -> Date? {
+        try await context.store.snapshot { try OutboxClaims($0).nextDue(kinds, turns) }
     }
-}
-
-/// The slots of a loop, by kind.
-private final class Places: Sendable {
-    static let all = Dictionary(uniqueKeysWithValues: OutboxKind.allCases.map { ($0, $0.slots) })
-
-    private let taken = Mutex<[OutboxKind: Int]>([:])
-
-    /// The kinds with free slots, and their number.
-    var free: [OutboxKind: Int] {
-        taken.withLock { taken in
-            Self.all.map { ($0.key, $0.value - taken[$0.key, default: 0]) }.filter { $0.1 > 0 }
-                .reduce(into: [:]) { $0[$1.0] = $1.1 }
-        }
-    }
-
-    func take(_ kind: OutboxKind) { taken.withLock { $0[kind, default: 0] += 1 } }
-
-    func give(_ kind: OutboxKind) { taken.withLock { $0[kind, default: 0] -= 1 } }
 }

@@ -121,7 +121,7 @@ struct PhoneTexts: Sendable {
         try records.record(decision, to: target, verification: challenge.id, id: names.sending, policy: policy)
         switch decision {
         case .send:
-            try write(request, dataKey: dataKey, id: names.message, in: transaction)
+            try write(request, of: target.providerID, dataKey: dataKey, id: names.message, in: transaction)
             events.record(.messageQueued)
         case .withhold(_, let scope?):
             events.record(
@@ -159,11 +159,13 @@ struct PhoneTexts: Sendable {
     }
 
     private func write(
-        _ request: Request, dataKey: DataKey, id: OutboxMessageID, in transaction: any Transaction
+        _ request: Request, of provider: ProviderID, dataKey: DataKey, id: OutboxMessageID,
+        in transaction: any Transaction
     ) throws {
         let challenge = request.challenge
         let message = OutboxMessage(
-            id: id, kind: .phoneCode, subject: challenge.id.description, userID: challenge.userID,
+            id: id, kind: .phoneCode, owner: OutboxOwner(provider), subject: challenge.id.description,
+            userID: challenge.userID,
             deduplicationKey: "\(OutboxKind.phoneCode.rawValue) \(challenge.id) \(request.sending)",
             payload: try dataKey.seal(
                 request.recipient.number.e164, in: .outboxPayload, of: id),

@@ -29,7 +29,7 @@ package struct ManageWebhook: Sendable {
     /// Sets it, in its one spelling, which is the answer.
     ///
     /// - Throws: `Refusal` `malformed_request` for what is no `PublicURL`, or whose host has a private address now;
-    ///   `provider_token_invalid` where the key that signed, or the provider, ended meanwhile.
+    ///   `provider_token_invalid` where the key that signed, or the provider, ended meanwhile; `rate_limited`.
     package func set(_ text: String, by caller: FreshProof) async throws -> String {
         guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
             throw Refusal(
@@ -37,7 +37,8 @@ package struct ManageWebhook: Sendable {
                 "It is no https URL of a public host: ASCII, no user, no fragment, 1,024 bytes at most.",
                 about: .webhookURL)
         }
-        guard await !url.isPrivate() else {
+        try await context.countReceiverChange("webhook", of: caller.id)
+        guard await !url.isPrivate(of: .provider(caller.id)) else {
             throw Refusal(
                 .malformedRequest, "It names a host with an address that is not public.", about: .webhookURL)
         }
@@ -51,8 +52,10 @@ package struct ManageWebhook: Sendable {
 
     /// Takes it away.
     ///
-    /// - Throws: `Refusal` `provider_token_invalid` where the key that signed, or the provider, ended meanwhile.
+    /// - Throws: `Refusal` `provider_token_invalid` where the key that signed, or the provider, ended meanwhile;
+    ///   `rate_limited`.
     package func remove(by caller: FreshProof) async throws {
+        try await context.countReceiverChange("webhook", of: caller.id)
         try await context.commit { transaction, events in
             try caller.requireActive(in: transaction)
             try ProviderWebhookRepository(transaction).remove(caller.id)

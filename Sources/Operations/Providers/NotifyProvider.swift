@@ -51,7 +51,8 @@ package struct NotifyProvider: Sendable {
                 event: .happened(event), happenedAt: message.createdAt)
         }
         return .event(
-            SecurityEventDelivery(token: try token.signed(with: key, keyID: keyID, now: transaction.now), url: url))
+            SecurityEventDelivery(
+                token: try token.signed(with: key, keyID: keyID, now: transaction.now), url: url, of: provider))
     }
 
     /// The same of a stream with push delivery.
@@ -68,28 +69,54 @@ package struct NotifyProvider: Sendable {
             return .unreadable("the event cannot be read")
         }
         let header = try streams.authorization(of: id, keys: sign.keys.personal)
-        return .event(SecurityEventDelivery(token: try event.signed(), url: url, authorization: header, stream: id))
+        return .event(
+            SecurityEventDelivery(
+                token: try event.signed(), url: url, of: stream.provider, authorization: header, stream: id))
     }
 
-    /// Writes what an attempt says of the receiver.
+    /// Writes what an attempt says of the receiver. One that is gone is told nothing any more.
     ///
     /// - Returns: the provider whose receiver is left alone from now on; `nil` where it is not.
     func settle(
-        _ message: OutboxMessage, _ content: OutboxContent, _ result: OutboxMessage.Result,
-        in transaction: any Transaction
+        _ content: OutboxContent, _ result: OutboxMessage.Result, in transaction: any Transaction,
+        _ recorded: inout RecordedEvents
     ) throws -> ProviderID? {
-        guard case .event(let delivery) = content, let provider = ProviderID(message.subject[...]) else { return nil }
-        let answered =
-            switch result {
-            case .sent, .refused: true
-            case .unavailable, .overtaken, .endpointGone: false
-            }
+        guard case .event(let delivery) = content else { return nil }
+        let (answered, asked): (Bool, TimeInterval?)
+        switch result {
+        case .sent, .refused: (answered, asked) = (true, nil)
+        case .unavailable(_, let retryAfter): (answered, asked) = (false, retryAfter)
+        case .overtaken, .endpointGone: (answered, asked) = (false, nil)
+        case .receiverGone:
+            try stop(delivery, in: transaction, &recorded)
+            return nil
+        }
         if let stream = delivery.stream {
-            return try EventStreamRepository(transaction).note(answered: answered, by: delivery.url, of: stream)
+            return try EventStreamRepository(transaction).note(
+                answered: answered, by: delivery.url, of: stream, asked: asked)
         }
         let rests = try ProviderWebhookRepository(transaction).note(
-            answered: answered, by: delivery.url, of: provider)
-        return rests ? provider : nil
+            answered: answered, by: delivery.url, of: delivery.provider, asked: asked)
+        return rests ? delivery.provider : nil
+    }
+
+    /// Removes the webhook, or disables the stream and drops what waits in it. One that was changed meanwhile stays.
+    private func stop(
+        _ delivery: SecurityEventDelivery, in transaction: any Transaction, _ recorded: inout RecordedEvents
+    ) throws {
+        guard let id = delivery.stream else {
+            if try ProviderWebhookRepository(transaction).remove(delivery.provider, at: delivery.url) {
+                recorded.record(.webhookRemoved(delivery.provider, by: nil), by: "service")
+            }
+            return
+        }
+        let streams = EventStreamRepository(transaction)
+        guard let stream = try streams.find(id), stream.settings.delivery == .push(delivery.url),
+            try streams.disable(id, because: "The receiver answered 410: it is gone. What waited was dropped.")
+        else { return }
+        try StreamQueueRepository(transaction, of: id).clear()
+        recorded.record(.eventStreamDisabled(id, stream.provider), by: "service")
+        recorded.record(.eventsWait(in: id))
     }
 
     func attempt(_ delivery: SecurityEventDelivery) async -> DeliveryOutcome { await send(delivery) }

@@ -91,7 +91,9 @@ extension AuditDraft {
         case .certificateIssued(let serial): self.init(.certificateIssued, AuditSubject(.certificate, serial))
         case .webhookSet(let id, let key): self.init(.webhookSet, AuditSubject(.provider, id), "signed by key \(key)")
         case .webhookRemoved(let id, let key):
-            self.init(.webhookRemoved, AuditSubject(.provider, id), "signed by key \(key)")
+            self.init(
+                .webhookRemoved, AuditSubject(.provider, id),
+                key.map { "signed by key \($0)" } ?? "the receiver is gone")
         case .eventStreamSet(let id, let provider):
             self.init(.eventStreamSet, AuditSubject(.stream, id), "provider \(provider)")
         case .eventStreamRemoved(let id, let provider):

@@ -16,14 +16,20 @@ enum OutboxContent: Sendable {
 package struct SecurityEventDelivery: Sendable {
     package let token: String
     package let url: String
+    /// Whose receiver it is.
+    package let provider: ProviderID
     /// The `Authorization` header that the receiver wants; `nil` for none.
     package let authorization: Secret<String>?
     /// The stream; `nil` for the provider's webhook.
     let stream: EventStreamID?
 
-    init(token: String, url: String, authorization: Secret<String>? = nil, stream: EventStreamID? = nil) {
+    init(
+        token: String, url: String, of provider: ProviderID, authorization: Secret<String>? = nil,
+        stream: EventStreamID? = nil
+    ) {
         self.token = token
         self.url = url
+        self.provider = provider
         self.authorization = authorization
         self.stream = stream
     }

@@ -23,7 +23,8 @@ package struct NotificationRepository {
         let end = now.addingTimeInterval(UserNotification.lifetime)
         return try OutboxRepository(transaction).insert(
             OutboxMessage(
-                id: id, kind: .notification, subject: user.providerID.description, userID: user.id,
+                id: id, kind: .notification, owner: OutboxOwner(user.providerID),
+                subject: user.providerID.description, userID: user.id,
                 deduplicationKey: "\(OutboxKind.notification.rawValue) \(user.id) \(notification.id)",
                 payload: try key.seal(notification.json.jsonText, in: .outboxPayload, of: id), createdAt: now,
                 expiresAt: end, dueAt: end))

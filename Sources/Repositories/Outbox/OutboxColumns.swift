@@ -6,6 +6,7 @@ import Foundation
 struct OutboxColumns: ColumnSet {
     let id: Column<OutboxMessageID>
     let kind: Column<OutboxKind>
+    let owner: Column<OutboxOwner>
     let subject: Column<String>
     let userID: Column<UserID>
     let deduplicationKey: Column<String>
@@ -20,6 +21,7 @@ struct OutboxColumns: ColumnSet {
     init(_ list: inout ColumnList) {
         id = list.add("id")
         kind = list.add("kind")
+        owner = list.add("owner")
         subject = list.add("subject")
         userID = list.add("user_id")
         deduplicationKey = list.add("deduplication_key")
@@ -34,8 +36,9 @@ struct OutboxColumns: ColumnSet {
 
     func message(_ row: Row) throws -> OutboxMessage {
         OutboxMessage(
-            id: try row[id], kind: try row[kind], subject: try row[subject], userID: try row[userID],
-            deduplicationKey: try row[deduplicationKey], payload: try row[payload], createdAt: try row[createdAt],
+            id: try row[id], kind: try row[kind], owner: try row[owner], subject: try row[subject],
+            userID: try row[userID], deduplicationKey: try row[deduplicationKey], payload: try row[payload],
+            createdAt: try row[createdAt],
             expiresAt: try row[expiresAt], dueAt: try row[dueAt], tries: try row[tries], state: try row[state],
             reason: try row[reason])
     }
@@ -43,6 +46,7 @@ struct OutboxColumns: ColumnSet {
     func write(_ message: OutboxMessage, to row: inout NewRow) {
         row.set(id, message.id)
         row.set(kind, message.kind)
+        row.set(owner, message.owner)
         row.set(subject, message.subject)
         row.set(userID, message.userID)
         row.set(deduplicationKey, message.deduplicationKey)

@@ -15,17 +15,9 @@ package struct OutboxRepository {
 
     private static let columns = Selection(OutboxColumns.self)
     /// Kinds that only a newer build knows are left to it.
-    private static let kinds = names(of: OutboxKind.allCases)
-    private static let isFree = "state = 'waiting' AND due_at <= $1 AND (leased_until IS NULL OR leased_until <= $1)"
-
+    static let kinds = names(of: OutboxKind.allCases)
     private static func names(of kinds: [OutboxKind]) -> String {
         kinds.map { "'\($0.rawValue)'" }.joined(separator: ", ")
-    }
-
-    /// Waiting messages of a kind that is not shared among providers, in the words of their index: SQLite takes a
-    /// partial index only if the statement repeats its condition.
-    private static func isWaiting(_ kind: String) -> String {
-        "state = 'waiting' AND kind = \(kind) AND kind <> 'provider_event'"
     }
 
     private static let insertion = """
@@ -41,109 +33,6 @@ package struct OutboxRepository {
     /// Writes a message that no other one is the same as.
     package func enqueueInsert(_ message: OutboxMessage) throws {
         try transaction.enqueue(Self.insertion, Self.columns.row { $0.write(message, to: &$1) })
-    }
-
-    /// Leases the messages that have been due longest, up to the given number of each kind, and counts a try for
-    /// each. It first ends the expired ones.
-    ///
-    /// Senders that lease at once pass over each other's rows: the transaction is to be one of `Database/maintain(_:)`, in
-    /// which nobody is taken back because of another.
-    ///
-    /// All nodes together send at most as many events to one provider at once as `ReceiverBreaker` allows. A slow
-    /// receiver thus uses only its own slots.
-    package func lease(
-        _ lease: String, _ slots: [OutboxKind: Int], for seconds: TimeInterval
-    ) throws -> [OutboxMessage] {
-        let now = Value.time(transaction.now)
-        try transaction.execute(
-            """
-            WITH past(id) AS (
-                SELECT id FROM outbox WHERE expires_at <= $1 AND \(Self.isFree) AND kind IN (\(Self.kinds))
-                ORDER BY expires_at LIMIT 1000\(transaction.lockingFreeRows)
-            )
-            UPDATE outbox SET state = 'expired', ended_at = $1, reason = 'past its time', payload = $2
-            WHERE id IN (SELECT id FROM past) AND \(Self.isFree)
-            """, [now, .bytes([])])
-        var leased: [OutboxMessage] = []
-        for kind in OutboxKind.allCases {
-            guard let count = slots[kind], count > 0 else { continue }
-            guard kind == .providerEvent else {
-                leased += try take(lease, Self.isWaiting("'\(kind.rawValue)'"), [], count, for: seconds)
-                continue
-            }
-            // How many of a receiver's events are under way is counted by one sender at a time.
-            _ = try transaction.query(
-                "SELECT 1 FROM outbox_turns WHERE kind = 'provider_event'\(transaction.lockingRows)")
-            for (receiver, places) in ReceiverQueue.starts(among: try queues(), count: count, now: transaction.now) {
-                leased += try take(
-                    lease, "kind = 'provider_event' AND subject = $4", [.text(receiver)], places, for: seconds)
-            }
-        }
-        return leased
-    }
-
-    /// Leases some. The limit is part of the text: a planner takes an unknown one for a tenth of the table, and walks it.
-    private func take(
-        _ lease: String, _ which: String, _ more: [Value], _ count: Int, for seconds: TimeInterval
-    ) throws -> [OutboxMessage] {
-        try transaction.query(
-            """
-            WITH due(id) AS (
-                SELECT id FROM outbox WHERE \(which) AND \(Self.isFree) AND expires_at > $1
-                ORDER BY due_at, id LIMIT \(count)\(transaction.lockingFreeRows)
-            )
-            UPDATE outbox SET lease = $2, leased_until = $3, tries = tries + 1
-            WHERE id IN (SELECT id FROM due) AND \(Self.isFree)
-            RETURNING \(Self.columns)
-            """,
-            [.time(transaction.now), .text(lease), .time(transaction.now.addingTimeInterval(seconds))] + more
-        ).map(Self.columns.each.message)
-    }
-
-    private static let waiting = "o.state = 'waiting' AND o.kind = 'provider_event'"
-    private static let queue = ColumnTuple(
-        Column<String>("w.subject"), Column<String>("COALESCE(e.provider_id, w.subject)"),
-        Column<Date?>(
-            """
-            (
-                SELECT o.due_at FROM outbox o WHERE \(waiting) AND o.subject = w.subject
-                    AND (o.leased_until IS NULL OR o.leased_until <= $1)
-                ORDER BY o.due_at LIMIT 1
-            )
-            """),
-        Column<Int>(
-            """
-            (
-                SELECT COUNT(*) FROM outbox o WHERE o.lease IS NOT NULL AND o.kind = 'provider_event'
-                    AND o.subject = w.subject AND o.leased_until > $1
-            )
-            """),
-        Column<Int?>("COALESCE(r.failures, e.failures)"),
-        // A stream that holds its events is one whose receiver is left alone until the year 9999.
-        Column<Date?>(
-            "CASE WHEN e.holds = 1 THEN 253402300799000 ELSE COALESCE(r.resting_until, e.resting_until) END"))
-
-    /// One entry for each receiver with waiting events. Each is found by one index step, however many events wait.
-    private func queues() throws -> [ReceiverQueue] {
-        try transaction.query(
-            """
-            WITH RECURSIVE waiting(subject) AS (
-                SELECT MIN(o.subject) FROM outbox o WHERE \(Self.waiting)
-                UNION ALL
-                SELECT (SELECT MIN(o.subject) FROM outbox o WHERE \(Self.waiting) AND o.subject > w.subject)
-                FROM waiting w WHERE w.subject IS NOT NULL
-            )
-            SELECT \(Self.queue)
-            FROM waiting w LEFT JOIN provider_webhooks r ON r.provider_id = w.subject
-                LEFT JOIN event_streams e ON e.id = w.subject
-            WHERE w.subject IS NOT NULL
-            """, [.time(transaction.now)]
-        ).map { row in
-            let (receiver, owner, due, underWay, failures, pausedUntil) = try Self.queue.read(row)
-            return ReceiverQueue(
-                receiver: receiver, owner: owner, due: due, underWay: underWay,
-                breaker: ReceiverBreaker(failures: failures ?? 0, pausedUntil: pausedUntil))
-        }
     }
 
     /// Stores the result of a try, if the lease is still valid; `false` if it expired and another process has the
@@ -165,24 +54,6 @@ package struct OutboxRepository {
             ]) > 0
     }
 
-    /// When the next message of some kinds is due, or the next lease expires; `nil` if none waits.
-    package func nextDue(_ kinds: [OutboxKind]) throws -> Date? {
-        var moments: [Date?] = []
-        for kind in kinds where kind.slots > 0 {
-            if kind == .providerEvent {
-                moments.append(ReceiverQueue.next(among: try queues(), after: transaction.now))
-            } else {
-                moments.append(
-                    try transaction.value(
-                        "SELECT MIN(due_at) FROM outbox WHERE \(Self.isWaiting("$1")) AND lease IS NULL",
-                        [kind.value], as: Date?.self) ?? nil)
-            }
-            moments.append(
-                try transaction.value(
-                    "SELECT MIN(leased_until) FROM outbox WHERE lease IS NOT NULL AND kind = $1",
-                    [kind.value], as: Date?.self) ?? nil)
-        }
-        return moments.compactMap(\.self).min()
     }
 
     private static let newest = NewestFirst(table: "outbox", key: "id", time: "created_at")

@@ -69,12 +69,13 @@ package struct StreamQueueRepository {
     }
 
     /// Hands what waits to the other way of delivery. An attempt under way can no longer be settled, so its event is
-    /// delivered in the other way too, under the same id.
+    /// delivered in the other way too, under the same id. All of it is due now, so that senders find it.
     package func move(toPoll: Bool) throws {
         try transaction.execute(
             """
-            UPDATE outbox SET kind = '\(toPoll ? "polled_event" : "provider_event")', lease = NULL, leased_until = NULL
+            UPDATE outbox SET kind = '\(toPoll ? "polled_event" : "provider_event")', due_at = $2, lease = NULL,
+                leased_until = NULL
             WHERE \(toPoll ? Self.pushed : Self.polled)
-            """, [stream])
+            """, [stream, .time(transaction.now)])
     }
 }

@@ -121,13 +121,18 @@ package struct EventStreamRepository {
     /// A stream as a writer of events needs it.
     package struct Receiver: Sendable {
         package let id: EventStreamID
+        let provider: ProviderID
         package let isPolled: Bool
         private let events: [String]?
         /// Whether the receiver removed a subject.
         package let leavesSubjectsOut: Bool
 
-        init(id: EventStreamID, isPolled: Bool, events: [String]?, leavesSubjectsOut: Bool = false) {
+        init(
+            id: EventStreamID, of provider: ProviderID, isPolled: Bool, events: [String]?,
+            leavesSubjectsOut: Bool = false
+        ) {
             self.id = id
+            self.provider = provider
             self.isPolled = isPolled
             self.events = events
             self.leavesSubjectsOut = leavesSubjectsOut
@@ -135,7 +140,9 @@ package struct EventStreamRepository {
 
         /// A stream that was read before.
         package init(_ stream: EventStream) {
-            self.init(id: stream.id, isPolled: stream.settings.delivery == .poll, events: stream.settings.requested)
+            self.init(
+                id: stream.id, of: stream.provider, isPolled: stream.settings.delivery == .poll,
+                events: stream.settings.requested)
         }
 
         /// Whether the stream carries an event.
@@ -157,7 +164,8 @@ package struct EventStreamRepository {
         ).map { row in
             let (id, url, events, leavesOut) = try Self.receiver.read(row)
             return Receiver(
-                id: id, isPolled: url == nil, events: events.map(EventStreamColumns.list), leavesSubjectsOut: leavesOut)
+                id: id, of: provider, isPolled: url == nil, events: events.map(EventStreamColumns.list),
+                leavesSubjectsOut: leavesOut)
         }
     }
 
@@ -171,7 +179,8 @@ package struct EventStreamRepository {
         let now = transaction.now
         try OutboxRepository(transaction).enqueueInsert(
             OutboxMessage(
-                id: id, kind: stream.kind, subject: stream.id.description, userID: user ?? UserID(stream.id.uuid),
+                id: id, kind: stream.kind, owner: OutboxOwner(stream.provider), subject: stream.id.description,
+                userID: user ?? UserID(stream.id.uuid),
                 deduplicationKey: "event \(id)", payload: Array(event.jsonText(cause: cause).utf8), createdAt: now,
                 expiresAt: now.addingTimeInterval(ProviderWebhookRepository.eventLifetime), dueAt: now))
     }
@@ -180,8 +189,11 @@ package struct EventStreamRepository {
 
     /// Writes what an attempt says of a push receiver: that it answers, or that it does not.
     ///
+    /// - Parameter asked: the seconds for which a receiver that failed wants to be left alone.
     /// - Returns: the provider whose receiver is left alone from now on; `nil` if it is not.
-    package func note(answered: Bool, by url: String, of id: EventStreamID) throws -> ProviderID? {
+    package func note(
+        answered: Bool, by url: String, of id: EventStreamID, asked: TimeInterval? = nil
+    ) throws -> ProviderID? {
         if answered {
             try transaction.execute(
                 """
@@ -195,7 +207,8 @@ package struct EventStreamRepository {
                 "SELECT \(Self.breaker) FROM event_streams WHERE id = $1\(transaction.lockingRows)", [.id(id)])
         else { return nil }
         let (failures, pausedUntil) = try Self.breaker.read(row)
-        let after = ReceiverBreaker(failures: failures, pausedUntil: pausedUntil).failed(at: transaction.now)
+        let after = ReceiverBreaker(failures: failures, pausedUntil: pausedUntil)
+            .failed(at: transaction.now, asked: asked)
         let provider: ProviderID? = try transaction.value(
             """
             UPDATE event_streams SET failures = $3, resting_until = $4 WHERE id = $1 AND push_url = $2

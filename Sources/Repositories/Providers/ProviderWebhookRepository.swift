@@ -40,6 +40,13 @@ package struct ProviderWebhookRepository {
             """, Self.columns.row(provider, url, time))
     }
 
+    /// Takes a receiver away that says that it is gone, unless the provider has set another meanwhile; whether it was
+    /// there.
+    package func remove(_ provider: ProviderID, at url: String) throws -> Bool {
+        try transaction.execute(
+            "DELETE FROM provider_webhooks WHERE provider_id = $1 AND url = $2", [.id(provider), .text(url)]) > 0
+    }
+
     /// Takes it away; what waits for it has nowhere to go.
     package func remove(_ provider: ProviderID) throws {
         try transaction.execute("DELETE FROM provider_webhooks WHERE provider_id = $1", [.id(provider)])
@@ -55,11 +62,14 @@ package struct ProviderWebhookRepository {
         } ?? ReceiverBreaker()
     }
 
-    /// Writes what an attempt says of a receiver: that it answers, or that it does not. Of one that was replaced meanwhile
-    /// nothing is known.
+    /// Writes what an attempt says of a receiver: that it answers, or that it does not. Of one that was replaced
+    /// meanwhile nothing is known.
     ///
+    /// - Parameter asked: the seconds for which a receiver that failed wants to be left alone.
     /// - Returns: whether the receiver is left alone from now on.
-    package func note(answered: Bool, by url: String, of provider: ProviderID) throws -> Bool {
+    package func note(
+        answered: Bool, by url: String, of provider: ProviderID, asked: TimeInterval? = nil
+    ) throws -> Bool {
         if answered {
             try transaction.execute(
                 """
@@ -70,7 +80,7 @@ package struct ProviderWebhookRepository {
         }
         _ = try transaction.query(
             "SELECT 1 FROM provider_webhooks WHERE provider_id = $1\(transaction.lockingRows)", [.id(provider)])
-        let after = try breaker(of: provider).failed(at: transaction.now)
+        let after = try breaker(of: provider).failed(at: transaction.now, asked: asked)
         let changed = try transaction.execute(
             "UPDATE provider_webhooks SET failures = $3, resting_until = $4 WHERE provider_id = $1 AND url = $2",
             [.id(provider), .text(url), after.failures.value, .time(after.pausedUntil)])
@@ -99,7 +109,7 @@ package struct ProviderWebhookRepository {
         let now = transaction.now
         try OutboxRepository(transaction).enqueueInsert(
             OutboxMessage(
-                id: id, kind: .providerEvent, subject: provider.description, userID: user,
+                id: id, kind: .providerEvent, owner: OutboxOwner(provider), subject: provider.description, userID: user,
                 deduplicationKey: "event \(id)", payload: Array(event.utf8), createdAt: now,
                 expiresAt: now.addingTimeInterval(lifetime), dueAt: now))
     }

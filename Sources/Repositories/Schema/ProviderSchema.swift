@@ -56,6 +56,28 @@ extension Schema {
             "INSERT INTO outbox_turns (kind) VALUES ('provider_event')",
         ])
 
+    /// Whose message it is, so that owners take turns. A node of before writes none: those messages are one owner's.
+    static let outboxOwners = Migration(
+        identifier: 67, name: "owners of messages in the outbox",
+        statements: ["ALTER TABLE outbox ADD COLUMN owner TEXT NOT NULL DEFAULT ''"])
+
+    /// The last condition of the events' index is for SQLite alone: only statements that repeat it take this index.
+    /// Others would look for the next receiver in it, and walk all events that wait.
+    static let outboxTurnIndexes = Migration(
+        identifier: 68, name: "indexes of messages by owner, of events by time and of leases by their end",
+        indexes: [
+            TableIndex(
+                "outbox_by_owner", on: "outbox",
+                """
+                (kind, owner, due_at, id) WHERE state = 'waiting'
+                AND kind <> 'provider_event' AND kind <> 'polled_event' AND kind <> 'notification'
+                """),
+            TableIndex(
+                "outbox_events_due", on: "outbox",
+                "(kind, due_at, subject) WHERE state = 'waiting' AND kind = 'provider_event' AND due_at > 0"),
+            TableIndex("outbox_leases", on: "outbox", "(kind, leased_until) WHERE lease IS NOT NULL"),
+        ])
+
     /// Providers whose users sign in by ID tokens of an issuer, the issuers' keys, and when these were read.
     static let issuers = Migration(
         identifier: 43, name: "providers by issuer",

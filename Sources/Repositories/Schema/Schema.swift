@@ -167,6 +167,6 @@ package enum Schema {
         eventStreams, messagesWaiting, noMixedOutboxIndex, cutsByTurn, issuers, storeSettings, newestFirst,
         endedAuthorizations, noIndexesOfCountedTexts, messageStreams, noTokenIndex, eventSubjects, deletedMessages,
         outboxTurns, permissionCuts, openPermissionsByRecipient, findableAddresses, contactDiscovery, callStreams,
-        notifications, operatorIndexes, noReplacedIndexes,
+        notifications, operatorIndexes, noReplacedIndexes, outboxOwners, outboxTurnIndexes,
     ]
 }

@@ -97,6 +97,11 @@ extension ColumnContent where Self: RawRepresentable, RawValue == String {
     }
 }
 
+extension OutboxOwner: ColumnContent {
+    var value: Value { .text(text) }
+    static func read(_ row: Row, _ index: Int) throws -> OutboxOwner { OutboxOwner(stored: try row.text(index)) }
+}
+
 extension Assurance: ColumnContent {}
 extension AddressType: ColumnContent {}
 extension AccessTokenAlgorithm: ColumnContent {}

@@ -14,6 +14,7 @@ extension PolicyArea {
                 .time("poll_wait", \.streams.pollWait, 1...60),
                 .whole("waiting_polls", \.streams.waitingPolls, 1...1000),
                 .whole("notifications_per_minute", \.streams.notificationsPerMinute, 1...10_000),
+                .whole("notifications_per_provider", \.streams.notificationsPerProvider, 1...10_000_000),
             ])
     }
 

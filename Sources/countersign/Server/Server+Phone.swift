@@ -43,7 +43,8 @@ extension Server {
                     let transmitter = SecurityEventTransmitter(
                         policy[\.delivery], policy[\.webhooks], allowingLoopback: settings.allowsLoopbackURLs)
                     return await withTrace("deliver event", by: tracer) {
-                        await transmitter.send(event.token, to: event.url, authorization: event.authorization)
+                        await transmitter.send(
+                            event.token, to: event.url, of: event.provider, authorization: event.authorization)
                     }
                 }),
             leaseTime: max(

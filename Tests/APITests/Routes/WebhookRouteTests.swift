@@ -58,6 +58,12 @@ struct WebhookRouteTests {
         RouteCase("PUT /provider/webhook", 401, .providerTokenInvalid) { bench in
             try await bench.provider("PUT /provider/webhook", body: url)
         },
+        RouteCase("PUT /provider/webhook", 429, .rateLimited) { bench in
+            for _ in 0..<10 { _ = try await bench.proven("PUT /provider/webhook", body: url) }
+            let removal = try await bench.proven("DELETE /provider/webhook")
+            #expect(removal.status == 429)
+            return try await bench.proven("PUT /provider/webhook", body: url)
+        },
         RouteCase("GET /provider/webhook", 200) { bench in
             _ = try await bench.proven("PUT /provider/webhook", body: url)
             let reply = try await bench.provider("GET /provider/webhook")

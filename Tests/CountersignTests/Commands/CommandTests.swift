@@ -74,7 +74,8 @@ struct CommandTests {
                 let id = OutboxMessageID(UUID())
                 _ = try OutboxRepository(transaction).insert(
                     OutboxMessage(
-                        id: id, kind: .authorization, subject: "\(UUID().uuidString.lowercased()) REQUEST",
+                        id: id, kind: .authorization, owner: OutboxOwner(user.providerID),
+                        subject: "\(UUID().uuidString.lowercased()) REQUEST",
                         userID: user.id, deduplicationKey: "dead \(number)", payload: [], createdAt: written,
                         expiresAt: written.addingTimeInterval(86_400), dueAt: written))
                 try transaction.execute(

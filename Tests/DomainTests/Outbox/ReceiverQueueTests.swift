@@ -16,10 +16,10 @@ struct ReceiverQueueTests {
         Dictionary(ReceiverQueue.starts(among: queues, count: 8, now: now), uniquingKeysWith: +)
     }
 
-    @Test("go to a provider with a webhook and four streams for four attempts at most, and the others have the rest")
+    @Test("go to a provider with a webhook and four streams for a quarter at most, and the others have the rest")
     func owner() {
         let many = (0..<5).map { queue("many-\($0)", of: "many") }
-        #expect(starts(many).values.reduce(0, +) == 4)
+        #expect(starts(many).values.reduce(0, +) == 2)
         let others = [queue("one", of: "one"), queue("two", of: "two")]
         #expect(starts(many + others).filter { !$0.key.hasPrefix("many") } == ["one": 2, "two": 2])
     }
@@ -27,7 +27,7 @@ struct ReceiverQueueTests {
     @Test("are counted with those under way, on all nodes")
     func underWay() {
         let queues = [
-            queue("many-0", of: "many", underWay: 2), queue("many-1", of: "many", underWay: 1),
+            queue("many-0", of: "many", underWay: 1), queue("many-1", of: "many"),
             queue("many-2", of: "many"),
         ]
         #expect(starts(queues).values.reduce(0, +) == 1)
@@ -43,7 +43,7 @@ struct ReceiverQueueTests {
     @Test("are waited for until an attempt ends, if all that the provider may have are taken")
     func next() {
         let full = [
-            queue("many-0", of: "many", underWay: 2), queue("many-1", of: "many", underWay: 2),
+            queue("many-0", of: "many", underWay: 1), queue("many-1", of: "many", underWay: 1),
             queue("many-2", of: "many"),
         ]
         #expect(ReceiverQueue.next(among: full, after: now) == nil)

@@ -158,14 +158,14 @@ struct AuthorizationPushTests {
         try await AuthorizationBench.run { bench in
             let bob = try await bench.person("bob")
             for index in 0..<10 { try await bench.request(try await bench.person("requester \(index)"), bob) }
-            let (user, now) = (bob.userID, bench.clock.now)
+            let (user, owner, now) = (bob.userID, OutboxOwner(bob.providerID), bench.clock.now)
             let leased = try await bench.store.write { transaction in
                 let records = OutboxRepository(transaction)
                 _ = try records.insert(
                     OutboxMessage(
-                        id: OutboxMessageID(UUID()), kind: .phoneCode, subject: "text", userID: user,
+                        id: OutboxMessageID(UUID()), kind: .phoneCode, owner: owner, subject: "text", userID: user,
                         deduplicationKey: "text", payload: [], createdAt: now, expiresAt: now + 300, dueAt: now))
-                return try records.lease("test", [.phoneCode: 1, .authorization: 8], for: 30)
+                return try OutboxClaims(transaction).lease("test", [.phoneCode: 1, .authorization: 8], for: 30)
             }
             #expect(leased.count == 9)
             #expect(leased.filter { $0.kind == .phoneCode }.count == 1)

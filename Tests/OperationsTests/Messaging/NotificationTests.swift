@@ -50,6 +50,26 @@ struct NotificationTests {
         }
     }
 
+    @Test("are bounded for a provider, whoever of its users they are for, and whatever was read anew of it")
+    func boundedForProvider() async throws {
+        var policy = Policy()
+        policy.streams.notificationsPerProvider = 3
+        try await ServiceFixture.run(policy) { fixture in
+            let notify = NotifyUser(fixture.context)
+            for name in ["alice", "bob"] {
+                _ = try await fixture.opened(name, on: try await fixture.connectNewDevice())
+            }
+            let backend = try await fixture.backend()
+            for name in ["alice", "bob", "alice"] { try await notify(try Self.made("x"), to: name, by: backend) }
+            fixture.context.caches.providers.dropAll()
+            await #expect(throws: Refusal(.rateLimited, "")) {
+                try await notify(try Self.made("x"), to: "bob", by: backend)
+            }
+            fixture.clock.advance(20)
+            try await notify(try Self.made("x"), to: "bob", by: backend)
+        }
+    }
+
     /// A user with an endpoint, and what sends to it.
     private static func withEndpoint(
         _ body: (ServiceFixture, User, DeliverOutbox, AuthorizationBench.Pushes) async throws -> Void

@@ -92,7 +92,7 @@ struct OutboxTests {
             let bench = try PhoneBench(fixture)
             try await bench.begin("+14155552671", try await bench.person("alice"))
             let leased = try await fixture.store.write {
-                try OutboxRepository($0).lease("dead process", [.phoneCode: 8], for: 30)
+                try OutboxClaims($0).lease("dead process", [.phoneCode: 8], for: 30)
             }
             #expect(leased.count == 1)
             #expect(try await bench.deliver() == fixture.clock.now + 30)
@@ -115,7 +115,8 @@ struct OutboxTests {
             for index in 0..<100 { try await bench.begin("+1415555\(2000 + index)", alice) }
             let message = try #require(try await bench.outbox.list(.waiting, limit: 1).first)
             let again = OutboxMessage(
-                id: OutboxMessageID(UUID()), kind: message.kind, subject: message.subject, userID: message.userID,
+                id: OutboxMessageID(UUID()), kind: message.kind, owner: message.owner, subject: message.subject,
+                userID: message.userID,
                 deduplicationKey: message.deduplicationKey, payload: message.payload, createdAt: message.createdAt,
                 expiresAt: message.expiresAt, dueAt: message.dueAt)
             #expect(try await fixture.store.write { try OutboxRepository($0).insert(again) } == false)

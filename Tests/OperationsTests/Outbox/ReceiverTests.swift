@@ -18,6 +18,7 @@ struct ReceiverTests {
             var underWay: [String: Int] = [:]
             var most: [String: Int] = [:]
             var failing: Set<String> = []
+            var answers: [String: DeliveryOutcome] = [:]
             var texts = 0
         }
 
@@ -30,6 +31,7 @@ struct ReceiverTests {
             state.withLock { if fails { $0.failing.insert(url) } else { $0.failing.remove(url) } }
         }
 
+        func answer(_ url: String, _ outcome: DeliveryOutcome) { state.withLock { $0.answers[url] = outcome } }
         func release() { hanging.withLock { $0 = [] } }
         func given(_ url: String) -> Int { state.withLock { $0.given[url] ?? 0 } }
         func underWay(_ url: String) -> Int { state.withLock { $0.underWay[url] ?? 0 } }
@@ -49,7 +51,11 @@ struct ReceiverTests {
                 return state.failing.contains(url)
             }
             while hanging.withLock({ $0.contains(url) }) { try? await Task.sleep(for: .milliseconds(5)) }
-            state.withLock { $0.underWay[url, default: 0] -= 1 }
+            let answer = state.withLock { state in
+                state.underWay[url, default: 0] -= 1
+                return state.answers[url]
+            }
+            if let answer { return answer }
             return fails ? .unavailable(reason: "HTTP 503") : .sent(reference: "")
         }
     }
@@ -124,14 +130,14 @@ struct ReceiverTests {
             _ = try await provider("one", events: 9, in: fixture)
             _ = try await provider("two", events: 1, in: fixture)
             func lease(_ name: String) async throws -> Int {
-                try await fixture.store.write { try OutboxRepository($0).lease(name, [.providerEvent: 8], for: 30) }
+                try await fixture.store.write { try OutboxClaims($0).lease(name, [.providerEvent: 8], for: 30) }
                     .count
             }
             #expect(try await lease("a") == 3)
             #expect(try await lease("b") == 0)
             // What blocks it now is known to end with the leases.
             #expect(
-                try await fixture.store.read { try OutboxRepository($0).nextDue([.providerEvent]) } == fixture.clock.now
+                try await fixture.store.read { try OutboxClaims($0).nextDue([.providerEvent]) } == fixture.clock.now
                     + 30)
             fixture.clock.advance(30)
             #expect(try await lease("b") == 3)
@@ -168,6 +174,68 @@ struct ReceiverTests {
         }
     }
 
+    @Test("A receiver that says when it takes the next event gets none before")
+    func retryAfter() async throws {
+        try await ServiceFixture.run { fixture in
+            let (busy, _) = try await provider("busy", events: 3, in: fixture)
+            let world = World()
+            world.answer(busy, .unavailable(reason: "HTTP 429", retryAfter: 20))
+            let deliver = loop(fixture, world)
+            _ = try await deliver()
+            let given = world.given(busy)
+            #expect(given <= ReceiverBreaker.inFlight)
+            fixture.clock.advance(19)
+            #expect(try await deliver() == fixture.clock.now + 1)
+            #expect(world.given(busy) == given)
+            world.answer(busy, .sent(reference: ""))
+            fixture.clock.advance(1)
+            _ = try await deliver()
+            #expect(world.given(busy) == given + 3)
+        }
+    }
+
+    @Test("A receiver that is gone is told nothing more: the webhook is removed, a stream is disabled, others go on")
+    func gone() async throws {
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture)
+            let (gone, id) = try await provider("gone", events: 0, in: fixture)
+            let push = "https://stream.example/"
+            let stream = EventStream(
+                id: EventStreamID(UUID()), provider: id, settings: EventStreamSettings(delivery: .push(push)),
+                createdAt: fixture.clock.now, approvedURL: push)
+            try await fixture.store.write { transaction in
+                let streams = EventStreamRepository(transaction)
+                try streams.save(stream)
+                for _ in 0..<5 {
+                    try ProviderWebhookRepository(transaction).enqueueTest(
+                        OutboxMessageID(UUID()), state: "x", to: id)
+                    try streams.enqueue(.verification(state: nil), of: nil, in: .init(stream), cause: "x")
+                }
+            }
+            let (up, _) = try await provider("up", events: 3, in: fixture)
+            let world = World()
+            for url in [gone, push] { world.answer(url, .receiverGone) }
+            #expect(try await loop(fixture, world)() == nil)
+            #expect(world.given(gone) <= ReceiverBreaker.inFlight && world.given(push) <= ReceiverBreaker.inFlight)
+            #expect(world.given(up) == 3)
+            let (url, status) = try await fixture.store.read { transaction in
+                (
+                    try ProviderWebhookRepository(transaction).find(id),
+                    try EventStreamRepository(transaction).find(stream.id)?.status
+                )
+            }
+            #expect(url == nil && status == .disabled)
+            #expect(try await bench.outbox.list(.waiting, limit: 10).isEmpty)
+            let entries: [String] = try await fixture.store.read { transaction in
+                try transaction.query(
+                    "SELECT event FROM audit_entries WHERE subject IN ($1, $2) ORDER BY event",
+                    [.text("provider \(id)"), .text("stream \(stream.id)")]
+                ).map { try $0.text(0) }
+            }
+            #expect(entries == ["event_stream_disabled", "webhook_removed"])
+        }
+    }
+
     @Test("A receiver that was set anew begins anew, whatever its predecessor still answers")
     func replaced() async throws {
         try await ServiceFixture.run { fixture in
@@ -200,7 +268,7 @@ struct ReceiverTests {
             fixture.clock.advance(1)
             _ = try await provider("up", events: 2, in: fixture)
             let leased = try await fixture.store.write {
-                try OutboxRepository($0).lease("a", [.providerEvent: 8], for: 30)
+                try OutboxClaims($0).lease("a", [.providerEvent: 8], for: 30)
             }
             #expect(leased.count == ReceiverBreaker.inFlightToFailing + 2)
         }

@@ -11,7 +11,8 @@ import Testing
 struct BacklogTests {
     private static func message(_ tables: TestTables, _ kind: OutboxKind, due: TimeInterval) -> OutboxMessage {
         OutboxMessage(
-            id: OutboxMessageID(UUID()), kind: kind, subject: "subject", userID: tables.user,
+            id: OutboxMessageID(UUID()), kind: kind, owner: OutboxOwner(tables.provider), subject: "subject",
+            userID: tables.user,
             deduplicationKey: UUID().uuidString, payload: [1], createdAt: TestTables.now,
             expiresAt: TestTables.now.addingTimeInterval(600), dueAt: TestTables.now.addingTimeInterval(due))
     }

@@ -86,7 +86,8 @@ struct MaintenanceTableTests {
         try await TestTables.run(kind) { tables in
             let session = tables.session(1)
             let message = OutboxMessage(
-                id: OutboxMessageID(UUID()), kind: .phoneCode, subject: "x", userID: tables.user,
+                id: OutboxMessageID(UUID()), kind: .phoneCode, owner: OutboxOwner(tables.provider), subject: "x",
+                userID: tables.user,
                 deduplicationKey: "x", payload: [1], createdAt: TestTables.now, expiresAt: TestTables.now,
                 dueAt: TestTables.now)
             let later = TestTables.now.addingTimeInterval(60)

@@ -25,7 +25,7 @@ struct OutboxSendersTests {
     ) async throws -> [OutboxMessageID] {
         try await tables.store.maintain { transaction in
             begun.value.add(1, ordering: .relaxed)
-            let leased = try OutboxRepository(transaction).lease(UUID().uuidString, slots, for: 30).map(\.id)
+            let leased = try OutboxClaims(transaction).lease(UUID().uuidString, slots, for: 30).map(\.id)
             held?.stand()
             return leased
         }

@@ -11,10 +11,10 @@ import Testing
 struct OutboxTableTests {
     static func message(
         _ tables: TestTables, _ kind: OutboxKind = .phoneCode, key: String = UUID().uuidString,
-        due: TimeInterval = 0, lasts: TimeInterval = 600
+        due: TimeInterval = 0, lasts: TimeInterval = 600, of owner: ProviderID? = nil
     ) -> OutboxMessage {
         OutboxMessage(
-            id: OutboxMessageID(UUID()), kind: kind,
+            id: OutboxMessageID(UUID()), kind: kind, owner: OutboxOwner(owner ?? tables.provider),
             subject: kind == .providerEvent ? tables.provider.description : "subject", userID: tables.user,
             deduplicationKey: key, payload: [1], createdAt: TestTables.now,
             expiresAt: TestTables.now.addingTimeInterval(lasts), dueAt: TestTables.now.addingTimeInterval(due))
@@ -55,9 +55,9 @@ struct OutboxTableTests {
                 let records = OutboxRepository(transaction)
                 for message in due + [later, over, event] { _ = try records.insert(message) }
                 return (
-                    try records.lease("one", [.phoneCode: 2, .providerEvent: 2], for: 30),
-                    try records.lease("two", [.phoneCode: 2, .providerEvent: 2], for: 30),
-                    try records.nextDue(OutboxKind.allCases)
+                    try OutboxClaims(transaction).lease("one", [.phoneCode: 2, .providerEvent: 2], for: 30),
+                    try OutboxClaims(transaction).lease("two", [.phoneCode: 2, .providerEvent: 2], for: 30),
+                    try OutboxClaims(transaction).nextDue(OutboxKind.allCases)
                 )
             }
             #expect(Set(first.map(\.id)) == [due[2].id, due[1].id, event.id])
@@ -88,7 +88,7 @@ struct OutboxTableTests {
             try await tables.write { transaction in
                 let records = OutboxRepository(transaction)
                 for message in messages { _ = try records.insert(message) }
-                _ = try records.lease("one", [.phoneCode: 3], for: 30)
+                _ = try OutboxClaims(transaction).lease("one", [.phoneCode: 3], for: 30)
                 try records.restart(messages[0].id)
                 try records.drop(messages[1].id)
             }

@@ -66,7 +66,7 @@ struct EventStreamTableTests {
             let paused = stream
             try await tables.write { try EventStreamRepository($0).save(paused) }
             func leased() async throws -> Int {
-                try await tables.write { try OutboxRepository($0).lease("a", [.providerEvent: 8], for: 30).count }
+                try await tables.write { try OutboxClaims($0).lease("a", [.providerEvent: 8], for: 30).count }
             }
             #expect(try await leased() == 0)
             try await tables.write { transaction in
@@ -180,7 +180,7 @@ struct EventStreamTableTests {
                 }
             }
             // Whatever their ids are, it comes with the first of the others.
-            let leased = try await tables.write { try OutboxRepository($0).lease("a", [.providerEvent: 4], for: 30) }
+            let leased = try await tables.write { try OutboxClaims($0).lease("a", [.providerEvent: 4], for: 30) }
             #expect(leased.count == 4 && leased.count { $0.subject == one.id.description } == 2)
         }
     }
@@ -193,7 +193,7 @@ struct EventStreamTableTests {
             func save(_ stream: EventStream) async throws -> Int {
                 try await tables.write { transaction in
                     try EventStreamRepository(transaction).save(stream)
-                    return try OutboxRepository(transaction).lease("a", [.providerEvent: 8], for: 30).count
+                    return try OutboxClaims(transaction).lease("a", [.providerEvent: 8], for: 30).count
                 }
             }
             let made = stream

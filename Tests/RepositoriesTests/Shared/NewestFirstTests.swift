@@ -42,7 +42,8 @@ struct NewestFirstTests {
                         "UPDATE certificates SET issued_at = $2 WHERE serial = $1", [.text(certificate.serial), at])
                     _ = try OutboxRepository(transaction).insert(
                         OutboxMessage(
-                            id: OutboxMessageID(UUID()), kind: .phoneCode, subject: "x", userID: tables.user,
+                            id: OutboxMessageID(UUID()), kind: .phoneCode, owner: OutboxOwner(tables.provider),
+                            subject: "x", userID: tables.user,
                             deduplicationKey: "\(number)", payload: [], createdAt: moment,
                             expiresAt: moment.addingTimeInterval(600), dueAt: moment))
                     try BanRepository(transaction).insert(

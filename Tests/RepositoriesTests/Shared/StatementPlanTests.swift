@@ -46,10 +46,18 @@ struct StatementPlanTests {
     func waitingEvents(kind: StoreKind) async throws {
         try await withStore(kind, migrations: Schema.migrations) { store in
             let plans = StatementPlans(kind)
+            let isMessage =
+                "state = 'waiting' AND kind = 'phone_code' AND kind <> 'provider_event' AND kind <> 'polled_event' "
+                + "AND kind <> 'notification'"
             let isEvent = "state = 'waiting' AND kind = 'provider_event'"
             for (sql, index) in [
                 ("SELECT MIN(subject) FROM outbox WHERE \(isEvent)", "outbox_events_waiting"),
                 ("SELECT MIN(subject) FROM outbox WHERE \(isEvent) AND subject > 'x'", "outbox_events_waiting"),
+                ("SELECT MIN(owner) FROM outbox WHERE \(isMessage) AND owner > 'x'", "outbox_by_owner"),
+                (
+                    "SELECT subject FROM outbox WHERE \(isEvent) AND due_at > 0 AND due_at >= 1 AND due_at <= 2",
+                    "outbox_events_due"
+                ),
                 (
                     "SELECT MIN(due_at) FROM outbox WHERE state = 'waiting' AND kind = 'phone_code' "
                         + "AND kind <> 'provider_event' AND lease IS NULL", "outbox_messages_waiting"

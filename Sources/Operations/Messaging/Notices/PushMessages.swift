@@ -27,15 +27,16 @@ struct PushMessages: Sendable {
     ///
     /// - Parameter members: those who have an endpoint.
     func queue(
-        _ message: StreamMessage, to members: [StreamMember], in transaction: any Transaction,
+        _ message: StreamMessage, of provider: ProviderID, to members: [StreamMember], in transaction: any Transaction,
         _ events: inout RecordedEvents
     ) throws {
-        let (outbox, now) = (OutboxRepository(transaction), transaction.now)
+        let (outbox, now, owner) = (OutboxRepository(transaction), transaction.now, OutboxOwner(provider))
         for member in members {
             let key = "\(OutboxKind.message.rawValue) \(member.streamID) \(member.userID) \(member.deliveredThrough)"
             try outbox.enqueueInsert(
                 OutboxMessage(
-                    id: environment.newIdentifier(), kind: .message, subject: message.streamID.description,
+                    id: environment.newIdentifier(), kind: .message, owner: owner,
+                    subject: message.streamID.description,
                     userID: member.userID, deduplicationKey: key, payload: [], createdAt: now,
                     expiresAt: now.addingTimeInterval(Self.lifetime), dueAt: now.addingTimeInterval(Self.patience)))
         }

@@ -18,9 +18,14 @@ package struct NotifyUser: Sendable {
         let id: OutboxMessageID = context.environment.newIdentifier()
         let push: OutboxMessageID = context.environment.newIdentifier()
         let keys = context.keys.personal
-        let known = try await context.user(externalID, of: caller.id)
         let limit = RateLimit(count: context.policy[\.streams].notificationsPerMinute, per: 60)
         let isLimited = context.rateLimiting == .on
+        if isLimited {
+            try context.caches.providers.notifications(of: caller.id).count(
+                limit: RateLimit(count: context.policy[\.streams].notificationsPerProvider, per: 60),
+                now: context.environment.now())
+        }
+        let known = try await context.user(externalID, of: caller.id)
         try await context.commit { transaction, events in
             try caller.requireActive(in: transaction)
             // An erased user must not get a key again.
@@ -34,7 +39,7 @@ package struct NotifyUser: Sendable {
             try StreamUserRepository(transaction).note(
                 .notification, of: MessageStreamID(id.uuid), for: [user.id], at: transaction.now)
             events.record(.messagesChanged(of: [user.id]))
-            if try PushNotifications(keys: keys).queue(notification, id, as: push, to: user.id, in: transaction) {
+            if try PushNotifications(keys: keys).queue(notification, id, as: push, to: user, in: transaction) {
                 events.record(.messageQueued)
             }
         }

@@ -14,16 +14,17 @@ struct PushNotifications: Sendable {
 
     /// Queues a push; `false` if there is nothing to show, or no endpoint.
     func queue(
-        _ notification: UserNotification, _ id: OutboxMessageID, as push: OutboxMessageID, to user: UserID,
+        _ notification: UserNotification, _ id: OutboxMessageID, as push: OutboxMessageID, to user: User,
         in transaction: any Transaction
     ) throws -> Bool {
         guard notification.title != nil || notification.body != nil,
-            try AuthenticatedUserRepository(transaction, keys: keys).hasPushEndpoint(user)
+            try AuthenticatedUserRepository(transaction, keys: keys).hasPushEndpoint(user.id)
         else { return false }
         let now = transaction.now
         return try OutboxRepository(transaction).insert(
             OutboxMessage(
-                id: push, kind: .notificationPush, subject: id.description, userID: user,
+                id: push, kind: .notificationPush, owner: OutboxOwner(user.providerID), subject: id.description,
+                userID: user.id,
                 deduplicationKey: "\(OutboxKind.notificationPush.rawValue) \(id)", payload: [], createdAt: now,
                 expiresAt: now.addingTimeInterval(Self.lifetime), dueAt: now))
     }

@@ -28,8 +28,8 @@ package struct ChangeEventStream: Sendable {
     package func create(
         _ change: EventStreamChange, proof: FreshProof?, by caller: ProvenProvider
     ) async throws -> EventStream {
-        try await context.countStreamChange(of: caller.id)
-        let change = try await checked(change)
+        try await context.countReceiverChange("streams", of: caller.id)
+        let change = try await checked(change, of: caller.id)
         let (limit, id) = (context.policy[\.webhooks].streamsPerProvider, context.environment.newUUID())
         return try await context.commit { [keys = context.keys.personal] transaction, events in
             try caller.requireActive(in: transaction)
@@ -59,8 +59,8 @@ package struct ChangeEventStream: Sendable {
     package func update(
         _ id: EventStreamID, _ change: EventStreamChange, by caller: FreshProof
     ) async throws -> EventStream {
-        try await context.countStreamChange(of: caller.id)
-        let change = try await checked(change)
+        try await context.countReceiverChange("streams", of: caller.id)
+        let change = try await checked(change, of: caller.id)
         return try await context.commit { [keys = context.keys.personal] transaction, events in
             try caller.requireActive(in: transaction)
             let streams = EventStreamRepository(transaction)
@@ -87,7 +87,7 @@ package struct ChangeEventStream: Sendable {
     ///
     /// - Throws: `Refusal` `not_found`; `provider_token_invalid`.
     package func delete(_ id: EventStreamID, by caller: FreshProof) async throws {
-        try await context.countStreamChange(of: caller.id)
+        try await context.countReceiverChange("streams", of: caller.id)
         try await context.commit { transaction, events in
             try caller.requireActive(in: transaction)
             let streams = EventStreamRepository(transaction)
@@ -101,7 +101,7 @@ package struct ChangeEventStream: Sendable {
     }
 
     /// The change with the push address in its one spelling.
-    private func checked(_ change: EventStreamChange) async throws -> EventStreamChange {
+    private func checked(_ change: EventStreamChange, of provider: ProviderID) async throws -> EventStreamChange {
         guard case .push(let text)?? = change.delivery else { return change }
         guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
             throw Refusal(
@@ -109,7 +109,7 @@ package struct ChangeEventStream: Sendable {
                 "It is no https URL of a public host: ASCII, no user, no fragment, 1,024 bytes at most.",
                 about: .streamURL)
         }
-        guard await !url.isPrivate() else {
+        guard await !url.isPrivate(of: .provider(provider)) else {
             throw Refusal(.malformedRequest, "It names a host with an address that is not public.", about: .streamURL)
         }
         var change = change
@@ -126,13 +126,13 @@ extension EventStream {
 }
 
 extension ServiceContext {
-    /// Counts a change of a provider's streams: each may look a host up, and is kept in the audit log.
+    /// Counts a change of a provider's webhook or streams: each may look a host up, and is kept in the audit log.
     ///
     /// - Throws: `Refusal` `rate_limited`.
-    func countStreamChange(of provider: ProviderID) async throws {
+    func countReceiverChange(_ kind: String, of provider: ProviderID) async throws {
         guard rateLimiting == .on else { return }
         try await store.transaction {
-            try RateRepository($0).count("streams \(provider)", limit: RateLimit(count: 10, per: 60))
+            try RateRepository($0).count("\(kind) \(provider)", limit: RateLimit(count: 10, per: 60))
         }
     }
 }

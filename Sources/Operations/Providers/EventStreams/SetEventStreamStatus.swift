@@ -16,7 +16,7 @@ package struct SetEventStreamStatus: Sendable {
     package func callAsFunction(
         _ id: EventStreamID, _ status: EventStream.Status, because reason: String?, by caller: FreshProof
     ) async throws -> EventStream {
-        try await context.countStreamChange(of: caller.id)
+        try await context.countReceiverChange("streams", of: caller.id)
         return try await context.commit { transaction, events in
             try caller.requireActive(in: transaction)
             let streams = EventStreamRepository(transaction)

@@ -58,42 +58,18 @@ struct PublicURLTests {
 
     @Test("with a private address are private, whatever else they have; without any they may be tried later")
     func reach() async throws {
+        let owner = HostOwner.provider(ProviderID(UUID()))
         let url = try #require(PublicURL("https://receiver.invalid/", allowingLoopback: false))
-        #expect(await url.reach(within: 10) { _ in true } == .unknown)
-        #expect(await !url.isPrivate())
+        #expect(await url.reach(of: owner, within: 10) { _ in true } == .unknown)
+        #expect(await !url.isPrivate(of: owner))
         let local = try #require(PublicURL("http://localhost:1/", allowingLoopback: true))
-        #expect(await !local.isPrivate())
-        #expect(await local.reach(within: 10) { $0.isPublic } == .forbidden)
-        guard case .reachable(let address) = await local.reach(within: 10, permits: { $0.isLoopback }) else {
+        #expect(await !local.isPrivate(of: owner))
+        #expect(await local.reach(of: owner, within: 10) { $0.isPublic } == .forbidden)
+        guard case .reachable(let address) = await local.reach(of: owner, within: 10, permits: { $0.isLoopback }) else {
             Issue.record("localhost has no address")
             return
         }
         #expect(address.isLoopback)
-    }
-}
-
-@Suite("Look-ups of hosts")
-struct HostResolverTests {
-    @Test("of issuers have threads of their own: name servers that do not answer keep no event waiting")
-    func apart() async throws {
-        let gate = DispatchSemaphore(value: 0)
-        let slow = HostResolver(threads: 2) { _ in
-            gate.wait()
-            return []
-        }
-        let address = try #require(IPAddress(ipv4: "192.0.2.1"))
-        let other = HostResolver(threads: 2) { _ in [address] }
-        await withTaskGroup(of: [IPAddress].self) { group in
-            for _ in 0..<8 { group.addTask { await slow("issuer.example", within: 60) } }
-            #expect(await other("receiver.example", within: 60) == [address])
-            for _ in 0..<8 { gate.signal() }
-            for await found in group { #expect(found.isEmpty) }
-        }
-        let reader = KeySetReader(DeliveryPolicy(), allowingLoopback: false)
-        let transmitter = SecurityEventTransmitter(DeliveryPolicy(), WebhookPolicy(), allowingLoopback: false)
-        #expect(reader.exchange.resolver === HostResolver.issuers)
-        #expect(transmitter.exchange.resolver === HostResolver.receivers)
-        #expect(HostResolver.issuers !== HostResolver.receivers)
     }
 }
 
@@ -115,6 +91,8 @@ struct EventReceiverTests {
         }
     }
 
+    private let provider = ProviderID(UUID())
+
     private func url(_ path: String, host: String = "127.0.0.1") async throws -> String {
         try await Stations.webhook.value.url(host: host) + path
     }
@@ -123,7 +101,7 @@ struct EventReceiverTests {
     func pinned() async throws {
         // The station knows no signature of ours: that it answers 401 shows that it was asked.
         for host in ["127.0.0.1", "localhost", "LocalHost", "localhost."] {
-            let outcome = await receiver().send("a.b.c", to: try await url("/200", host: host))
+            let outcome = await receiver().send("a.b.c", to: try await url("/200", host: host), of: provider)
             #expect(outcome == .unavailable(reason: "HTTP 401"), "\(host)")
         }
     }
@@ -131,7 +109,7 @@ struct EventReceiverTests {
     @Test("whose address turns out to be another after connecting are asked nothing")
     func peer() async throws {
         let answers = Answers([true])
-        let outcome = await receiver(answers).send("a.b.c", to: try await url("/200"))
+        let outcome = await receiver(answers).send("a.b.c", to: try await url("/200"), of: provider)
         #expect(outcome == .unavailable(reason: "the connection reached an address that is not public"))
         #expect(answers.count == 0)
     }
@@ -151,6 +129,12 @@ struct EventReceiverTests {
                 SecurityEventTransmitter.outcome(.answered(status: status, body: nil))
                     == .refused(reason: "HTTP \(status)"))
         }
+        #expect(SecurityEventTransmitter.outcome(.answered(status: 410, body: nil)) == .receiverGone)
+        for (status, wait) in [(429, 20), (503, 20), (500, nil)] as [(UInt, TimeInterval?)] {
+            #expect(
+                SecurityEventTransmitter.outcome(.answered(status: status, body: nil), retryAfter: 20)
+                    == .unavailable(reason: "HTTP \(status)", retryAfter: wait))
+        }
         for status: UInt in [301, 401, 403, 404, 408, 429, 500, 503] {
             #expect(
                 SecurityEventTransmitter.outcome(.answered(status: status, body: nil))
@@ -163,11 +147,11 @@ struct EventReceiverTests {
         let strict = SecurityEventTransmitter(DeliveryPolicy(), WebhookPolicy(), allowingLoopback: false)
         for text in [try await url("/200"), "https://localhost/", "https://10.0.0.1/", "http://receiver.example/"] {
             #expect(
-                await strict.send("a.b.c", to: text)
+                await strict.send("a.b.c", to: text, of: provider)
                     == .refused(reason: "the webhook is no https URL of a public host"))
         }
         #expect(
-            await receiver(Answers([false])).send("a.b.c", to: try await url("/200"))
+            await receiver(Answers([false])).send("a.b.c", to: try await url("/200"), of: provider)
                 == .refused(reason: "the webhook's host has an address that is not public"))
     }
 }

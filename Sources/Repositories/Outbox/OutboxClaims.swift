@@ -1,0 +1,249 @@
+import Database
+import Domain
+import Foundation
+
+/// How senders lease messages: those of several owners in turns, and none that has been settled.
+package struct OutboxClaims {
+    let transaction: any Transaction
+
+    package init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    private static let columns = Selection(OutboxColumns.self)
+    private static let isFree = "state = 'waiting' AND lease IS NULL AND due_at <= $1"
+
+    /// Waiting messages of a kind, in the words of the kind's indexes: SQLite takes a partial index only if the
+    /// statement repeats its condition.
+    private static func isWaiting(_ kind: OutboxKind) -> String {
+        let isOther = "kind <> 'provider_event' AND kind <> 'polled_event' AND kind <> 'notification'"
+        return "state = 'waiting' AND kind = '\(kind.rawValue)'" + (kind == .providerEvent ? "" : " AND \(isOther)")
+    }
+
+    /// The same in the order of their dues.
+    private static func isWaitingByDue(_ kind: OutboxKind) -> String {
+        isWaiting(kind) + (kind == .providerEvent ? " AND due_at > 0" : "")
+    }
+
+    /// The column by which messages of a kind are queued: receivers of one owner do not wait for each other.
+    private static func queue(_ kind: OutboxKind) -> String { kind == .providerEvent ? "subject" : "owner" }
+
+    /// Leases messages that are due, up to the given number of each kind, and counts a try for each. Owners take turns;
+    /// an owner's messages go in the order in which they became due.
+    ///
+    /// Senders that lease at once pass over each other's rows: the transaction is to be one of `Database/maintain(_:)`,
+    /// in which nobody is taken back because of another.
+    ///
+    /// All nodes together send at most as many events to one receiver and one provider at once as `ReceiverBreaker` and
+    /// `OutboxKind/share` allow. A slow receiver thus uses only its own places.
+    ///
+    /// - Parameters:
+    ///   - turns: what the sender knows of each kind, and knows after the commit.
+    ///   - looking: the kinds of which it is to look what has become due. A kind of which nothing is known to be due is
+    ///     looked at anyway.
+    package func lease(
+        _ lease: String, _ slots: [OutboxKind: Int], for seconds: TimeInterval, looking: Set<OutboxKind>,
+        _ turns: inout [OutboxKind: OutboxTurns]
+    ) throws -> [OutboxMessage] {
+        let kinds = OutboxKind.allCases.filter { kind in kind.share != .fetched && slots[kind, default: 0] > 0 }
+        let looked = kinds.filter { looking.contains($0) || turns[$0]?.waiting.isEmpty ?? true }
+        try look(looked, &turns)
+        var leased: [OutboxMessage] = []
+        for kind in kinds {
+            var known = turns[kind] ?? OutboxTurns()
+            let places = slots[kind, default: 0]
+            let claim = Claim(kind: kind, lease: lease, end: transaction.now.addingTimeInterval(seconds))
+            leased += try kind == .providerEvent ? events(claim, places, &known) : take(claim, places, &known)
+            turns[kind] = known
+        }
+        return leased
+    }
+
+    /// The same for a sender that knows nothing yet.
+    package func lease(
+        _ lease: String, _ slots: [OutboxKind: Int], for seconds: TimeInterval
+    ) throws -> [OutboxMessage] {
+        var turns: [OutboxKind: OutboxTurns] = [:]
+        return try self.lease(lease, slots, for: seconds, looking: [], &turns)
+    }
+
+    /// When the next message of some kinds is due, or the next lease expires; `nil` if none waits.
+    ///
+    /// - Parameter turns: what the sender knows; it looks at kinds of which it knows nothing.
+    package func nextDue(_ kinds: [OutboxKind], _ turns: [OutboxKind: OutboxTurns] = [:]) throws -> Date? {
+        var moments: [Date?] = []
+        for kind in kinds where kind.share != .fetched {
+            let waiting = try turns[kind]?.waiting ?? queues(kind, from: nil)
+            var later = try later(kind)
+            if kind == .providerEvent {
+                // Receivers that are left alone have something due already: what they get later is no reason to wake.
+                for queue in waiting { later[queue.name] = nil }
+                moments.append(ReceiverQueue.next(among: try receivers(waiting), after: transaction.now))
+            } else {
+                moments.append(waiting.map(\.since).min())
+            }
+            moments.append(later.values.min())
+            moments.append(
+                try transaction.value(
+                    """
+                    SELECT MIN(leased_until) FROM outbox
+                    WHERE lease IS NOT NULL AND kind = '\(kind.rawValue)' AND leased_until > $1
+                    """, [.time(transaction.now)], as: Date?.self) ?? nil)
+        }
+        return moments.compactMap(\.self).min()
+    }
+
+    // MARK: What is due
+
+    /// Looks what has become due of some kinds, after it has ended what is past its time and freed what a process that
+    /// died had leased.
+    private func look(_ kinds: [OutboxKind], _ turns: inout [OutboxKind: OutboxTurns]) throws {
+        let now = transaction.now
+        let starts = kinds.map { turns[$0]?.start(now: now) }
+        guard !starts.isEmpty else { return }
+        let start = starts.contains(nil) ? nil : starts.compactMap(\.self).min()
+        try endPast(from: start)
+        for (kind, start) in zip(kinds, starts) {
+            try free(kind, from: start)
+            turns[kind, default: OutboxTurns()].note(try queues(kind, from: start), at: now)
+        }
+    }
+
+    private static func value(_ start: Date?) -> Value { start.map { .time($0) } ?? .integer(.min) }
+
+    private func endPast(from start: Date?) throws {
+        try transaction.execute(
+            """
+            WITH past(id) AS (
+                SELECT id FROM outbox
+                WHERE expires_at <= $1 AND expires_at >= $3 AND \(Self.isFree) AND kind IN (\(OutboxRepository.kinds))
+                ORDER BY expires_at LIMIT 1000\(transaction.lockingFreeRows)
+            )
+            UPDATE outbox SET state = 'expired', ended_at = $1, reason = 'past its time', payload = $2
+            WHERE id IN (SELECT id FROM past) AND \(Self.isFree)
+            """, [.time(transaction.now), .bytes([]), Self.value(start)])
+    }
+
+    /// Takes expired leases away. What is freed is due now, so that the look finds it.
+    private func free(_ kind: OutboxKind, from start: Date?) throws {
+        let isOver = "lease IS NOT NULL AND kind = '\(kind.rawValue)' AND leased_until <= $1"
+        try transaction.execute(
+            """
+            WITH past(id) AS (
+                SELECT id FROM outbox WHERE \(isOver) AND leased_until >= $2
+                ORDER BY leased_until LIMIT 1000\(transaction.lockingFreeRows)
+            )
+            UPDATE outbox SET lease = NULL, leased_until = NULL, due_at = $1
+            WHERE id IN (SELECT id FROM past) AND \(isOver) AND state = 'waiting'
+            """, [.time(transaction.now), Self.value(start)])
+    }
+
+    private static let found = ColumnTuple(Column<String>("f.name"), Column<Date>("f.due"))
+
+    /// The queues with something that became due from a moment on, or ever. Without a moment each is found by one step
+    /// through an index, however much waits in it.
+    private func queues(_ kind: OutboxKind, from start: Date?) throws -> [OutboxTurns.Queue] {
+        let (waiting, name) = (Self.isWaiting(kind), Self.queue(kind))
+        let isRecent = "\(Self.isWaitingByDue(kind)) AND due_at >= $2 AND due_at <= $1 AND lease IS NULL"
+        let now = Value.time(transaction.now)
+        let rows =
+            if let start {
+                try transaction.query(
+                    """
+                    SELECT \(Self.found) FROM (
+                        SELECT \(name) AS name, MIN(due_at) AS due FROM outbox WHERE \(isRecent) GROUP BY \(name)
+                    ) AS f ORDER BY f.due, f.name
+                    """, [now, .time(start)])
+            } else {
+                try transaction.query(
+                    """
+                    WITH RECURSIVE steps(name) AS (
+                        SELECT MIN(o.\(name)) FROM outbox o WHERE \(waiting)
+                        UNION ALL
+                        SELECT (SELECT MIN(o.\(name)) FROM outbox o WHERE \(waiting) AND o.\(name) > s.name)
+                        FROM steps s WHERE s.name IS NOT NULL
+                    )
+                    SELECT \(Self.found) FROM (
+                        SELECT s.name AS name, (
+                            SELECT o.due_at FROM outbox o WHERE \(waiting) AND o.\(name) = s.name AND o.lease IS NULL
+                            ORDER BY o.due_at LIMIT 1
+                        ) AS due FROM steps s WHERE s.name IS NOT NULL
+                    ) AS f WHERE f.due <= $1 ORDER BY f.due, f.name
+                    """, [now])
+            }
+        return try rows.map { row in
+            let (name, due) = try Self.found.read(row)
+            return OutboxTurns.Queue(name: name, since: due)
+        }
+    }
+
+    private static let later = ColumnTuple(Column<String>("f.name"), Column<Date>("MIN(f.due)"))
+
+    /// When the queues with nothing due yet have something due: the first of them.
+    private func later(_ kind: OutboxKind) throws -> [String: Date] {
+        let rows = try transaction.query(
+            """
+            SELECT \(Self.later) FROM (
+                SELECT \(Self.queue(kind)) AS name, due_at AS due FROM outbox
+                WHERE \(Self.isWaitingByDue(kind)) AND due_at > $1 AND lease IS NULL ORDER BY due_at LIMIT 1000
+            ) AS f GROUP BY f.name
+            """, [.time(transaction.now)])
+        return Dictionary(try rows.map(Self.later.read), uniquingKeysWith: min)
+    }
+
+    // MARK: Leasing
+
+    private struct Claim {
+        let kind: OutboxKind
+        let lease: String
+        let end: Date
+    }
+
+    private func take(_ claim: Claim, _ places: Int, _ turns: inout OutboxTurns) throws -> [OutboxMessage] {
+        var leased: [OutboxMessage] = []
+        // Each turn takes something or ends a queue.
+        while let turn = turns.next(places: places - leased.count) {
+            let taken = try take(claim, of: turn.queue, turn.count)
+            turns.took(taken.map(\.dueAt), of: turn)
+            leased += taken
+        }
+        return leased
+    }
+
+    /// Leases some of a queue. The limit is part of the text: a planner takes an unknown one for a tenth of the table,
+    /// and walks it.
+    private func take(_ claim: Claim, of queue: OutboxTurns.Queue, _ count: Int) throws -> [OutboxMessage] {
+        try transaction.query(
+            """
+            WITH due(id) AS (
+                SELECT id FROM outbox
+                WHERE \(Self.isWaiting(claim.kind)) AND \(Self.queue(claim.kind)) = $4 AND due_at >= $5
+                    AND \(Self.isFree) AND expires_at > $1
+                ORDER BY due_at, id LIMIT \(count)\(transaction.lockingFreeRows)
+            )
+            UPDATE outbox SET lease = $2, leased_until = $3, tries = tries + 1
+            WHERE id IN (SELECT id FROM due) AND \(Self.isFree)
+            RETURNING \(Self.columns)
+            """,
+            [
+                .time(transaction.now), .text(claim.lease), .time(claim.end), .text(queue.name), .time(queue.since),
+            ]
+        ).map(Self.columns.each.message)
+    }
+
+    private func events(_ claim: Claim, _ places: Int, _ turns: inout OutboxTurns) throws -> [OutboxMessage] {
+        guard !turns.waiting.isEmpty else { return [] }
+        // How many of a receiver's events are under way is counted by one sender at a time.
+        _ = try transaction.query(
+            "SELECT 1 FROM outbox_turns WHERE kind = 'provider_event'\(transaction.lockingRows)")
+        let receivers = try receivers(turns.waiting)
+        let due = receivers.compactMap { receiver in
+            receiver.due.map { OutboxTurns.Queue(name: receiver.receiver, since: $0) }
+        }.filter { $0.since <= transaction.now }
+        turns.keep(due)
+        let since = Dictionary(due.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        return try ReceiverQueue.starts(among: receivers, count: places, now: transaction.now).flatMap { start in
+            try since[start.receiver].map { try take(claim, of: $0, start.count) } ?? []
+        }
+    }
+}

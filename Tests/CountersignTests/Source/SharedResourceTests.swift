@@ -1,0 +1,38 @@
+import Domain
+import Fixtures
+import Foundation
+import Testing
+
+/// What one provider names must not block what another needs.
+@Suite("What providers share")
+struct SharedResourceTests {
+    @Test("is in the table of the document on capacity, each kind of message with its bound")
+    func table() throws {
+        let capacity = try MarkdownDocument("Sources/countersign/countersign.docc/Capacity.md")
+        let rows = MarkdownDocument.rows(capacity.section("What providers share"))
+        #expect(rows.count >= 8 && rows.allSatisfy { $0.count == 3 && $0.allSatisfy { !$0.isEmpty } })
+        for kind in OutboxKind.allCases {
+            let row = try #require(rows.first { MarkdownDocument.words($0[0]).contains(kind.rawValue) }, "\(kind)")
+            switch kind.share {
+            case .fetched: #expect(row[1] == "none", "\(kind)")
+            case .turns: #expect(row[1].hasPrefix("\(kind.slots) ") && row[2].hasPrefix("turns"), "\(kind)")
+            case .places(let count):
+                #expect(row[1].hasPrefix("\(kind.slots) ") && row[2].hasPrefix("\(count) "), "\(kind)")
+            }
+        }
+    }
+
+    @Test("includes the system's resolver, which is asked in one place, for an owner, after the change was counted")
+    func lookUps() throws {
+        let files = try ["Delivery", "Operations", "API", "countersign"].flatMap {
+            try SourceFile.all(below: "Sources/\($0)")
+        }
+        func names(_ call: String) -> Set<String> {
+            Set(files.filter { $0.text.contains(call) }.map(\.name))
+        }
+        #expect(names("getaddrinfo(") == ["HostAddresses.swift"])
+        #expect(names("HostAddresses.resolve") == ["HostResolver.swift"])
+        let lookingUp = names(".isPrivate(of: ")
+        #expect(!lookingUp.isEmpty && lookingUp.isSubset(of: names("countReceiverChange(")))
+    }
+}
