@@ -69,12 +69,10 @@ package struct ListMessageStreams: Sendable {
     ///
     /// - Throws: `Refusal` `unavailable`.
     package func callAsFunction(_ filter: Filter, for session: Session) async throws -> Page {
-        try await SessionStore(context).snapshot(
-            for: session,
-            ahead: {
-                if filter.kind != .forum { _ = try Self.entries(filter, of: session.userID, in: $0) }
-            }
-        ) { transaction, holder in
+        let lookAhead: SessionStore.Ahead = {
+            if filter.kind != .forum { _ = try Self.entries(filter, of: session.userID, in: $0) }
+        }
+        return try await SessionStore(context).snapshot(for: session, ahead: lookAhead) { transaction, holder in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             return filter.kind == .forum ? try forums(filter, access) : try own(filter, access)
         }

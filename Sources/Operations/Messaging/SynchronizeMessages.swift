@@ -132,15 +132,13 @@ package struct SynchronizeMessages: Sendable {
     }
 
     private func read(_ given: Anchor, _ session: Session) async throws -> Answer {
+        let lookAhead: SessionStore.Ahead = {
+            let records = StreamUserRepository($0)
+            _ = try (RestoreRepository($0).nonceGeneration(), records.lastChange(of: session.userID))
+            _ = try records.changes(of: session.userID, after: given.sequence, limit: Self.pageSize + 1)
+        }
         // An anchor that the store does not know makes it ask again.
-        try await SessionStore(context).snapshot(
-            for: session,
-            ahead: {
-                let records = StreamUserRepository($0)
-                _ = try (RestoreRepository($0).nonceGeneration(), records.lastChange(of: session.userID))
-                _ = try records.changes(of: session.userID, after: given.sequence, limit: Self.pageSize + 1)
-            }
-        ) { transaction, holder in
+        return try await SessionStore(context).snapshot(for: session, ahead: lookAhead) { transaction, holder in
             let records = StreamUserRepository(transaction)
             let history = try Self.history(in: transaction)
             let end = try records.lastChange(of: holder.user.id)

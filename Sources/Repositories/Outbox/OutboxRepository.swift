@@ -54,8 +54,6 @@ package struct OutboxRepository {
             ]) > 0
     }
 
-    }
-
     private static let newest = NewestFirst(table: "outbox", key: "id", time: "created_at")
 
     /// The newest messages, of one state or of all.
