@@ -51,7 +51,7 @@ package struct RateRepository {
         let isAhead = "rates.arrival > \(now) AND rates.arrival <= \(now) + $3 + 1000"
         let start = "CASE WHEN \(isAhead) THEN rates.arrival ELSE \(now) END"
         return """
-            INSERT INTO rates (\(columns)) VALUES ($1, \(now) + $2)
+            INSERT INTO rates (arrival, key) VALUES (\(now) + $2, $1)
             ON CONFLICT (key) DO UPDATE SET arrival = \(start) + $2
             WHERE \(start) + $2 - $3 <= \(now)
             RETURNING key

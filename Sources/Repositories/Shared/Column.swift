@@ -64,9 +64,10 @@ struct ColumnList {
 
     /// Adds the columns of a table that a statement joins under an alias.
     mutating func add<Table: ColumnSet>(_: Table.Type, of alias: String) -> Table {
-        let outer = prefix
+        let outer = (prefix, written)
         prefix = "\(alias)."
-        defer { prefix = outer }
+        // Nobody inserts into a joined table.
+        defer { (prefix, written) = outer }
         return Table(&self)
     }
 }

@@ -73,13 +73,14 @@ struct Server: Sendable {
                 revocations.suspect()
                 connections.closeInvalid(at: environment.now())
             }, onCut: { cutSignal.ring() })
+        let onForeignLog: @Sendable () -> Void = {
+            logger.warning(
+                "\(NodeRefusal.foreignLog.what): it was begun anew",
+                metadata: ["remedy": "\(NodeRefusal.foreignLog.mend)"])
+        }
         watch = CacheInvalidator(
             store: store, node: node, policy: policy, environment: environment, nonceGeneration: nonceKey.generation,
-            onForeignLog: {
-                logger.warning(
-                    "\(NodeRefusal.foreignLog.what): it was begun anew",
-                    metadata: ["remedy": "\(NodeRefusal.foreignLog.mend)"])
-            }
+            onForeignLog: onForeignLog
         ) { isRight in
             if isRight {
                 logger.notice("this machine's clock agrees with the store's again")
