@@ -167,7 +167,7 @@ package struct RestoreStore: Sendable {
         for removal in try losses.receivers(in: transaction) {
             report.receivers.append("provider \(removal.provider): \(removal.what)")
             try audit.append(
-                .providerChanged, subject: "provider \(removal.provider)", actor: actor,
+                .providerChanged, subject: AuditSubject(.provider, removal.provider), actor: actor,
                 detail: "\(removal.what), removed again after a restore", id: environment.newUUID())
         }
         // A revocation list's number never falls (RFC 5280 §5.2.3).
