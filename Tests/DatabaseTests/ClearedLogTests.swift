@@ -123,6 +123,11 @@ import Testing
         }
     }
 
+    /// Tells readers to stop.
+    private final class Ending: Sendable {
+        let isOver = Atomic(false)
+    }
+
     @Test("Among readers that come before those before them are gone, and writes, a log past its bound is emptied")
     func bounded() async throws {
         try await withTemporaryDirectory { directory in
@@ -130,12 +135,12 @@ import Testing
             let bound = 512 << 10
             let store = try SQLiteDatabase(path: path, clock: { Date(timeIntervalSince1970: 0) }, logBound: bound)
             try await store.write { try $0.execute("CREATE TABLE rows (id BIGINT PRIMARY KEY, value BYTEA)") }
-            let isOver = Atomic(false)
+            let ending = Ending()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 // One of both is nearly always in the log.
                 for _ in 0..<2 {
                     group.addTask {
-                        while !isOver.load(ordering: .relaxed) {
+                        while !ending.isOver.load(ordering: .relaxed) {
                             try await store.read { transaction in
                                 _ = try transaction.query("SELECT COUNT(*) FROM rows")
                                 usleep(2000)
@@ -143,7 +148,7 @@ import Testing
                         }
                     }
                 }
-                defer { isOver.store(true, ordering: .relaxed) }
+                defer { ending.isOver.store(true, ordering: .relaxed) }
                 var (sizes, emptied) = ([Int](), 0)
                 for id in 0..<3000 where emptied < 3 {
                     try await store.write {
