@@ -10,7 +10,10 @@ import Testing
 
     /// Each of the places in which a log names transactions of its server.
     private static let numbered = [
-        "UPDATE change_log SET xid = CAST('4000000000000' AS xid8)",
+        """
+        UPDATE change_log
+        SET xid = CAST(CAST(4000000000000 + CAST(CAST(xid AS TEXT) AS BIGINT) AS TEXT) AS xid8)
+        """,
         "UPDATE change_log_incarnation SET purged_below = 4000000000000",
     ]
 

@@ -113,7 +113,7 @@ def malformed(chosen, tls):
     blocks = [
         plain + literal(name, value) for name, value in (
             ("te", marks), ("te", "trailers" + marks), ("te", "gzip"), ("connection", "close"), ("Upper", "x"),
-            ("", "x"), ("x", "a\nb"), (":path", "/"), (":unknown", "x"), ("content-length", "5"),
+            ("x", "a\nb"), (":path", "/"), (":unknown", "x"), ("content-length", "5"),
             ("content-length", "x"))]
     blocks += [
         plain + literal("content-length", "1" + marks) + literal("content-length", marks + "1"),

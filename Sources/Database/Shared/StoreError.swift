@@ -88,3 +88,12 @@ extension StoreError: CustomStringConvertible {
         }
     }
 }
+
+/// Whether a store may be worked with.
+package enum StoreAvailability: Sendable, Equatable {
+    case usable
+    /// What it held lives in another store now, whose place is told without credentials.
+    case moved(to: String)
+    /// It is to become a copy of another store, and is not one yet.
+    case unfinished(copyOf: String)
+}

@@ -20,6 +20,14 @@ package struct ReceiverQueue: Sendable, Equatable {
         self.breaker = breaker
     }
 
+    /// The same after attempts have started.
+    ///
+    /// - Parameter isLast: whether nothing is left that is due.
+    package func started(_ count: Int, isLast: Bool) -> ReceiverQueue {
+        ReceiverQueue(
+            receiver: receiver, owner: owner, due: isLast ? nil : due, underWay: underWay + count, breaker: breaker)
+    }
+
     private var order: (Date, String) { (due ?? .distantFuture, receiver) }
 
     /// How many attempts may start now at each receiver, `count` in all at most. What is due longest comes first, but one

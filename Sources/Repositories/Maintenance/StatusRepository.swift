@@ -34,21 +34,22 @@ package struct StatusRepository {
         guard let place = counts.place else { return 0 }
         let counted = kinds(of: place.table, policy)
         let key = place.table.key
+        let page = ColumnTuple(Column<Int>("COUNT(*)"), Column<String>("COALESCE(MAX(page.\(key)), '')"))
         let sums = counted.kinds.map { ", COALESCE(SUM(CASE WHEN \($0.condition) THEN 1 ELSE 0 END), 0)" }.joined()
         let columns = ([key] + counted.columns).joined(separator: ", ")
         let row = try transaction.first(
             """
-            SELECT COUNT(*), COALESCE(MAX(page.\(key)), '')\(sums)
+            SELECT \(page)\(sums)
             FROM (
                 SELECT \(columns) FROM \(place.table.rawValue) WHERE \(key) > $1 ORDER BY \(key) LIMIT \(limit)
             ) AS page
             """, [.text(place.after)] + counted.arguments)
         guard let row else { return 0 }
-        let rows = Int(clamping: try row.integer(0))
+        let (rows, last) = try page.read(row)
         let found: [(name: String, count: Int)] = try counted.kinds.enumerated().map { index, kind in
             (name: kind.name, count: Int(clamping: try row.integer(index + 2)))
         }
-        counts.add(found, last: rows < limit ? nil : try row.text(1))
+        counts.add(found, last: rows < limit ? nil : last)
         return rows
     }
 

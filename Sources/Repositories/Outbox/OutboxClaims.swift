@@ -236,14 +236,24 @@ package struct OutboxClaims {
         // How many of a receiver's events are under way is counted by one sender at a time.
         _ = try transaction.query(
             "SELECT 1 FROM outbox_turns WHERE kind = 'provider_event'\(transaction.lockingRows)")
-        let receivers = try receivers(turns.waiting)
+        var receivers = try receivers(turns.waiting)
         let due = receivers.compactMap { receiver in
             receiver.due.map { OutboxTurns.Queue(name: receiver.receiver, since: $0) }
         }.filter { $0.since <= transaction.now }
         turns.keep(due)
         let since = Dictionary(due.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        return try ReceiverQueue.starts(among: receivers, count: places, now: transaction.now).flatMap { start in
-            try since[start.receiver].map { try take(claim, of: $0, start.count) } ?? []
+        var leased: [OutboxMessage] = []
+        // A receiver may have fewer events than places: others of its owner get those. Each turn takes something or ends
+        // a queue.
+        for _ in 0..<2 * places {
+            let starts = ReceiverQueue.starts(among: receivers, count: places - leased.count, now: transaction.now)
+            guard let start = starts.first, let queue = since[start.receiver],
+                let index = receivers.firstIndex(where: { $0.receiver == start.receiver })
+            else { break }
+            let taken = try take(claim, of: queue, start.count)
+            receivers[index] = receivers[index].started(taken.count, isLast: taken.count < start.count)
+            leased += taken
         }
+        return leased
     }
 }

@@ -22,7 +22,13 @@ struct MovedStoreTests {
         try await source.write { transaction in
             try ChangeLog(transaction).append(.session(.of("before")))
         }
-        try await source.write { try $0.execute("UPDATE change_log SET xid = CAST('4000000000000' AS xid8)") }
+        try await source.write {
+            try $0.execute(
+                """
+                UPDATE change_log
+                SET xid = CAST(CAST(4000000000000 + CAST(CAST(xid AS TEXT) AS BIGINT) AS TEXT) AS xid8)
+                """)
+        }
         try await source.close()
         let address = try cluster.newDatabase(new)
         try await withTemporaryDirectory { directory in

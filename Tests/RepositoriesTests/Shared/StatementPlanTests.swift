@@ -59,8 +59,8 @@ struct StatementPlanTests {
                     "outbox_events_due"
                 ),
                 (
-                    "SELECT MIN(due_at) FROM outbox WHERE state = 'waiting' AND kind = 'phone_code' "
-                        + "AND kind <> 'provider_event' AND lease IS NULL", "outbox_messages_waiting"
+                    "SELECT due_at FROM outbox WHERE \(isMessage) AND due_at > 5 AND lease IS NULL "
+                        + "ORDER BY due_at LIMIT 1000", "outbox_messages_waiting"
                 ),
             ] {
                 let plan = try await plans.plan(of: sql, [], in: store)

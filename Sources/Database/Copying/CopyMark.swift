@@ -1,12 +1,3 @@
-/// Whether a store may be worked with.
-package enum StoreAvailability: Sendable, Equatable {
-    case usable
-    /// What it held lives in another store now, whose place is told without credentials.
-    case moved(to: String)
-    /// It is to become a copy of another store, and is not one yet.
-    case unfinished(copyOf: String)
-}
-
 /// What a store knows of being copied, as the one that is copied or as the copy; it lies in tables of its own, which are
 /// never copied.
 package struct CopyMark: Sendable, Equatable {
