@@ -38,7 +38,7 @@ def suites(*names):
 # Long tests, which only the soak runs.
 LONG = (
     "ServiceTests/(description|kill)|DescriptionTests/(client|provider)|AuditLogTests/large|CardPopulationTests|CrowdTests|"
-    "QuickStartTests/hello|ModelTests|TourTests/tour|StoreFaultTests/(kill|reset)|CutNodeTests|BanTests/crash"
+    "QuickStartTests/hello|ModelTests|TourTests/(tour|sampleProvider)|ListenerTests/hoard|StoreFaultTests/(kill|reset)|CutNodeTests|BanTests/crash"
 )
 FAULTS = suites("StoreFaultTests", "CutNodeTests")
 CLUSTER = "NodesTests|MoveTests|CertificateRenewalTests|RequestFuzzTests|KillTests"
@@ -77,7 +77,9 @@ SOAK = [
     Stage("postgresql18", "RepositoriesTests|DatabaseTests", environment={"COUNTERSIGN_TEST_STORE": "postgresql18"}),
     Stage("memory", "RepositoriesTests", "kind:", environment={"COUNTERSIGN_TEST_STORE": "memory"}),
     Stage(
-        "crowd", "CrowdTests|AuditLogTests/large|CardPopulationTests|CardFuzzTests|FastPathEqualityTests",
+        "crowd",
+        "CrowdTests|AuditLogTests/large|CardPopulationTests|CardFuzzTests|FastPathEqualityTests|ListenerTests/hoard|"
+        "CrashReportTests|MovedCutTests|PermissionCutTests",
         environment=SOAKING),
     Stage("quickstarts", "QuickStartTests|TourTests", environment=SOAKING),
     Stage("model", "ModelTests", environment=SOAKING),

@@ -10,7 +10,7 @@ struct RequestFuzzTests {
         let environment = ProcessInfo.processInfo.environment
         let rounds = environment["COUNTERSIGN_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 1
         // `make fuzz` and `make soak` change every place.
-        let share = environment["COUNTERSIGN_FUZZ_ROUNDS"] == nil ? Soak.count(3, soak: 1) : 1
+        let share = environment["COUNTERSIGN_FUZZ_ROUNDS"] == nil ? Soak.count(5, soak: 1) : 1
         let service = try await RunningService()
         let found = try await expectScript(
             "fuzz_requests.py",

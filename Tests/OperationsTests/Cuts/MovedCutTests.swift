@@ -76,7 +76,7 @@ struct MovedCutTests {
 
     @Test(
         "hold in a copy of the store, and are swept there, each session told once",
-        arguments: CopyStoreTests.ways, Cut.allCases)
+        arguments: Soak.isOn ? CopyStoreTests.ways : [(.sqlite, .postgresql)], Cut.allCases)
     func copied(way: (StoreKind, StoreKind), cut: Cut) async throws {
         try await Self.withSessions(on: way.0) { fixture, session, token in
             try await cut.make(session, in: fixture)
@@ -95,7 +95,9 @@ struct MovedCutTests {
 
     @Test(
         "are over in a restored store, with nothing left to sweep",
-        arguments: [(StoreKind.sqlite, StoreKind.sqlite), (.postgresql, .postgresql)], Cut.allCases)
+        arguments: Soak.isOn
+            ? [(StoreKind.sqlite, StoreKind.sqlite), (.postgresql, .postgresql)] : [(.postgresql, .postgresql)],
+        Cut.allCases)
     func restored(way: (StoreKind, StoreKind), cut: Cut) async throws {
         try await Self.withSessions(on: way.0) { fixture, session, token in
             try await cut.make(session, in: fixture)
