@@ -38,7 +38,8 @@ def suites(*names):
 # Long tests, which only the soak runs.
 LONG = (
     "ServiceTests/(description|kill)|DescriptionTests/(client|provider)|AuditLogTests/large|CardPopulationTests|CrowdTests|"
-    "QuickStartTests/hello|ModelTests|TourTests/(tour|sampleProvider)|ListenerTests/hoard|StoreFaultTests/(kill|reset)|CutNodeTests|BanTests/crash"
+    "QuickStartTests/hello|ModelTests|TourTests/(tour|sampleProvider)|ListenerTests/hoard|StoreFaultTests/(kill|reset)|"
+    "CutNodeTests|BanTests/crash"
 )
 FAULTS = suites("StoreFaultTests", "CutNodeTests")
 CLUSTER = "NodesTests|MoveTests|CertificateRenewalTests|RequestFuzzTests|KillTests"
