@@ -38,7 +38,7 @@ enum MetricHelp {
         "sessions_live": "Sessions in memory that may act.",
         "span_batches_sent": "Batches of spans that the collector took.",
         "spans_dropped": "Spans that were dropped: too many waited, or the collector did not take them.",
-        "store_available": "1 if the store is read and written, 0 if it is not, as if its disk is full.",
+        "store_available": "Whether the store is read and written: 1, or 0, as when its disk is full.",
         "store_clock_difference_seconds": "How far this machine's clock is ahead of the store's.",
         "store_oldest_transaction_seconds": "How long the oldest transaction of the store's server has been open.",
         "store_view_age_seconds": "The age of this node's view of the store.",
