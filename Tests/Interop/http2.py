@@ -109,7 +109,7 @@ def half_closed(chosen, tls):
 
 def malformed(chosen, tls):
     """A malformed request is an error of its stream, PROTOCOL_ERROR (RFC 9113, section 8.1.1)."""
-    plain, marks = head("GET", "/nowhere"), "\u0301" * 5000
+    plain, marks = head("GET", "/nowhere"), "\u0301" * 2000
     blocks = [
         plain + literal(name, value) for name, value in (
             ("te", marks), ("te", "trailers" + marks), ("te", "gzip"), ("connection", "close"), ("Upper", "x"),
