@@ -3,6 +3,7 @@ import Domain
 import Fixtures
 import Foundation
 import Operations
+import PhoneNumbers
 import Testing
 
 @Suite("Banning devices")
@@ -56,8 +57,11 @@ struct DeviceBanTests {
             _ = try await bench.lift(ban.id, note: "more is needed")
             try await bench.ban(.user("test/alice"), withDevices: true)
             await #expect(throws: Refusal(.certificateRevoked, "")) { try await fixture.judge(alice.connection) }
-            #expect(throws: Refusal(.malformedRequest, "")) {
-                try bench.order(.device(alice.session.deviceID), withDevices: true)
+            let number = try PhoneNumber(fromCaller: "+14155552671")
+            for target in [.device(alice.session.deviceID), .phone(number), try .document(reading: "VA:T64235789")]
+                as [BanTarget]
+            {
+                #expect(throws: Refusal(.malformedRequest, "")) { try bench.order(target, withDevices: true) }
             }
         }
     }

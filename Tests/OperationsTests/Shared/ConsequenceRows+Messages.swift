@@ -82,4 +82,16 @@ extension ConsequenceTests {
             try await DeleteMessages(context).delete(id, for: alice)
         },
     ]
+    @Test("tell those who wrote with a user that it was erased")
+    func erasedMember() async throws {
+        try await ServiceFixture.run { fixture in
+            let world = try await ConsequenceWorld(fixture)
+            let (id, bob) = try await Self.conversation(world)
+            _ = try await AppendMessage(fixture.context)(try MessageBench.text("hello"), to: id, for: bob)
+            let (_, mark) = try await world.written()
+            _ = try await EraseNamedUser(fixture.admin, keys: fixture.personalKeys)(
+                "test/alice", reason: "user_request")
+            #expect(try await world.written(since: mark).0.notices.contains("messages"))
+        }
+    }
 }
