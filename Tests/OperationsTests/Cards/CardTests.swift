@@ -24,6 +24,11 @@ struct CardTests {
             let alice = try await bench.phones.person("alice")
             let refusal = await #expect(throws: Self.conflict) { try await bench.show(try .virginia, alice) }
             #expect(refusal?.state == "none")
+            // Nobody's attempts are used up by a card that comes too early.
+            let counted = try await fixture.store.read {
+                try $0.first("SELECT COUNT(*) FROM rates WHERE key LIKE 'card %'", [])
+            }
+            #expect(try counted?.integer(0) == 0)
             try await bench.prove("+14155552671", alice)
             let judged = try await bench.show(try .virginia, alice)
             #expect(judged.status == .verified)

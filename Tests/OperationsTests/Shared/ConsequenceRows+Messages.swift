@@ -84,7 +84,9 @@ extension ConsequenceTests {
     ]
     @Test("tell those who wrote with a user that it was erased")
     func erasedMember() async throws {
-        try await ServiceFixture.run { fixture in
+        var policy = Policy()
+        policy.phones.pushApplications = [AuthorizationBench.application]
+        try await ServiceFixture.run(policy) { fixture in
             let world = try await ConsequenceWorld(fixture)
             let (id, bob) = try await Self.conversation(world)
             _ = try await AppendMessage(fixture.context)(try MessageBench.text("hello"), to: id, for: bob)
