@@ -98,7 +98,9 @@ struct ProblemPage {
             return (type: parts.first ?? "", weight: weight ?? 1)
         }
         func weight(_ names: String...) -> Double {
-            for name in names { if let range = ranges.first(where: { $0.type == name }) { return range.weight } }
+            for name in names {
+                if let range = ranges.first(where: { $0.type.hasSameBytes(as: name) }) { return range.weight }
+            }
             return 0
         }
         return weight("text/html", "text/*", "*/*")
