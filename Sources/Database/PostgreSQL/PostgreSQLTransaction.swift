@@ -38,8 +38,7 @@ final class PostgreSQLTransaction: Transaction {
         /// Work that must see what others committed before each of its statements, and that waits for nobody.
         case maintain
 
-        /// Writers that decide from what they read must not pass one another, as on an engine with one writer. One
-        /// snapshot is enough for those who only read, and nothing takes a reader back.
+        /// Writers that decide by what they read must not pass one another. Readers need one snapshot and no more.
         var begin: [String] {
             switch self {
             case .read: ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
