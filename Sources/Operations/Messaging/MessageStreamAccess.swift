@@ -186,10 +186,10 @@ struct MessageStreamAccess {
 }
 
 extension SessionStore {
-    /// Writes in streams as ``act(for:_:)`` does, and counts it in a transaction before: what is refused, and what
+    /// Writes in streams as ``act(for:ahead:_:)`` does, and counts it in a transaction before: what is refused, and what
     /// repeats and changes nothing, counts too.
     ///
-    /// - Throws: `Refusal` `rate_limited`; what ``act(for:_:)`` throws.
+    /// - Throws: `Refusal` `rate_limited`; what ``act(for:ahead:_:)`` throws.
     @discardableResult
     func write<T: Sendable>(
         for session: Session, by context: ServiceContext, ahead: Ahead? = nil,

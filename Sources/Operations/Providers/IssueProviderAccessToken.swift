@@ -25,7 +25,7 @@ package struct IssueProviderAccessToken: Sendable {
     /// the assertion.
     ///
     /// - Parameters:
-    ///   - scope: the scopes that are asked for; `nil` for ``ProviderScope/unasked``.
+    ///   - scope: the scopes that are asked for; `nil` for `ProviderScope.unasked`.
     ///   - cost: that of the call.
     /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid`; `malformed_request` with reason
     ///   `invalid_scope`; `rate_limited`.

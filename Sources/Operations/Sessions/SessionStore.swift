@@ -3,7 +3,7 @@ import Domain
 import Repositories
 
 /// The store as an operation has it that acts for the holder of a session. It offers no other way to write than
-/// ``act(for:_:)``, which looks at session, user and device again: an operation that holds this one cannot forget to.
+/// ``act(for:ahead:_:)``, which looks at session, user and device again: an operation that holds this one cannot forget to.
 struct SessionStore: Sendable {
     private let context: ServiceContext
 
@@ -21,7 +21,7 @@ struct SessionStore: Sendable {
 
     /// Reads for the holder of a session that was let in before, if the store still lets them in.
     ///
-    /// - Throws: `Refusal` as ``act(for:_:)``.
+    /// - Throws: `Refusal` as ``act(for:ahead:_:)``.
     func snapshot<T: Sendable>(
         for shown: Session, ahead: Ahead? = nil,
         _ body: @Sendable @escaping (any Transaction, SessionHolder) throws -> T
