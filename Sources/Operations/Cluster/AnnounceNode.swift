@@ -23,7 +23,7 @@ package struct AnnounceNode: Sendable {
     ///   - host: the name of the machine.
     ///   - version: the program's.
     ///   - fingerprints: what the node has at that moment; keys and policies can be read anew.
-    ///   - readAgain: reads the keys that have versions anew: somebody has a newer one.
+    ///   - readAgain: reads the keys that have versions anew: there is a newer one, or an older one may be gone.
     ///   - position: how far the node has read the change log: what stands behind that is kept for it.
     package init(
         store: any Database, keys: PersonalKeys, host: String, version: String, environment: Environment,
@@ -83,8 +83,8 @@ package struct AnnounceNode: Sendable {
         }
     }
 
-    /// Looks at the others, reads the keys again where there is a newer one, and says in one short write that the node
-    /// lives, with what it has now.
+    /// Looks at the others, reads the keys again if there is a newer one or an older one may have been removed, and says
+    /// in one short write that the node lives, with what it has now.
     ///
     /// - Returns: with whom it does not agree, on policies too.
     /// - Throws: `Refusal` `unavailable`.
@@ -97,7 +97,10 @@ package struct AnnounceNode: Sendable {
             )
         }
         var own = fingerprints()
-        if inForce > keys.currentWrappingVersion || others.contains(where: { own.isBehind($0.fingerprints) }) {
+        let mayBeRemoved = keys.wrappingFingerprints.keys.contains { $0 < inForce }
+        if inForce > keys.currentWrappingVersion || mayBeRemoved
+            || others.contains(where: { own.isBehind($0.fingerprints) })
+        {
             readAgain()
             own = fingerprints()
         }

@@ -20,7 +20,7 @@ extension Server {
             fingerprints: { [settings, keys, nonceKey, policy, server] in
                 keys.fingerprints(
                     nonceKey: nonceKey, server: server.present, realm: settings.realm, policy: policy[\.self])
-            }, readAgain: { [self] in reloadKeys() },
+            }, readAgain: { [self] in reloadKeys(logsUnchanged: false) },
             position: { [watch] in watch.position })
     }
 

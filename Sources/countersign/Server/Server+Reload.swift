@@ -71,12 +71,18 @@ extension Server {
 
     /// Reads the keys again that have versions; what cannot be read leaves the present ones.
     ///
+    /// - Parameter logsUnchanged: whether a reading that changed nothing is logged.
     /// - Returns: whether those on disk are in use.
     @discardableResult
-    func reloadKeys() -> Bool {
+    func reloadKeys(logsUnchanged: Bool = true) -> Bool {
+        func present() -> [[Int: Digest256]] {
+            [keys.personal.wrappingFingerprints, keys.personal.indexFingerprints, keys.phoneCodes.fingerprints]
+        }
         do {
+            let before = present()
             try keys.personal.reload()
             try keys.phoneCodes.reload()
+            guard logsUnchanged || present() != before else { return true }
             func versions(_ fingerprints: [Int: Digest256]) -> Logger.MetadataValue {
                 "\(fingerprints.keys.sorted().map(String.init).joined(separator: ", "))"
             }
