@@ -21,7 +21,7 @@ struct PhoneNumberDifferentialTests {
         let stricter: Bool
     }
 
-    /// What is refused here and valid there, by decision: see *Telephone numbers* in Decisions.
+    /// What is refused here and valid there, by decision: see *Telephone numbers* in `Decisions/Identity.md`.
     private static let decided: Set<String> = ["letters", "extension", "region_unknown", "too_many_characters"]
 
     private func python(_ script: String, _ arguments: [String]) async throws -> String {

@@ -15,12 +15,21 @@ struct MarkdownDocument {
     /// Every `.md` file of the repository that version control would hold.
     static func all() throws -> [MarkdownDocument] {
         let root = RunningService.root
-        let folders = ["Sources", "Tests", "Keys", "Policies"].flatMap { folder in
+        let folders = [".github", "Sources", "Tests", "Keys", "Policies"].flatMap { folder in
             let paths = FileManager.default.subpaths(atPath: root.appending(path: folder).path) ?? []
             return paths.map { "\(folder)/\($0)" }
         }
         let atTheTop = try FileManager.default.contentsOfDirectory(atPath: root.path)
         return try (atTheTop + folders).filter { $0.hasSuffix(".md") }.sorted().map { try MarkdownDocument($0) }
+    }
+
+    /// The targets of the links to files, from the repository's root.
+    func links() -> [String] {
+        let folder = RunningService.root.appending(path: path).deletingLastPathComponent()
+        return text.matches(of: /\]\(([^)\s]+)\)/).map { String($0.1) }
+            .filter { !$0.hasPrefix("https://") && !$0.hasPrefix("#") }
+            .map { folder.appending(path: $0.prefix { $0 != "#" }).standardizedFileURL.path }
+            .map { String($0.dropFirst(RunningService.root.standardizedFileURL.path.count + 1)) }
     }
 
     /// What follows a heading, up to the next of the same level; empty if there is none.
