@@ -199,7 +199,7 @@ let package = Package(
                 logging, nioSSL, .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ] + nio,
-            path: "Tests/Benchmarks", exclude: ["handshakes.py", "peer.cjs", "RESULTS.md"],
+            path: "Tests/Benchmarks", exclude: ["chart.py", "handshakes.py", "peer.cjs", "peers.svg", "RESULTS.md"],
             swiftSettings: strictSettings),
         .testTarget(name: "EncodingTests", dependencies: ["Encoding", "Domain"], swiftSettings: strictSettings),
         .testTarget(

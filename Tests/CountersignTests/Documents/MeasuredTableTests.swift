@@ -1,3 +1,4 @@
+import Fixtures
 import Foundation
 import Testing
 
@@ -48,5 +49,12 @@ struct MeasuredTableTests {
             "one million live sessions in memory": "\(try #require(memory[0].split(separator: " ").first)) MiB",
         ]
         #expect(shown == expected)
+    }
+
+    @Test("and its chart are drawn from the same results")
+    func chart() async throws {
+        let script = RunningService.root.appending(path: "Tests/Benchmarks/chart.py").path
+        let done = try await Command.run("python3", [script, "--check"])
+        #expect(done.status == 0, "\(done.errors)")
     }
 }
