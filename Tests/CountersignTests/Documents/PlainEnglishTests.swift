@@ -14,6 +14,20 @@ struct PlainEnglishTests {
         }
     }
 
+    @Test("A semicolon is rare: one in twenty sentences at most, and as few in the threats and defences")
+    func semicolons() throws {
+        let sentences = try MarkdownDocument.all().flatMap { $0.sentences() }.map(\.text)
+        #expect(sentences.count > 2000)
+        #expect(Self.semicolons(in: sentences) * 20 <= sentences.count)
+        let threats = MarkdownDocument.rows(try MarkdownDocument("Policies/ThreatModel.md").text)
+        let cells = threats.flatMap { $0.dropLast() }.map { $0.replacing(/`[^`]*`/, with: "") }
+        #expect(Self.semicolons(in: cells) * 20 <= cells.count)
+    }
+
+    private static func semicolons(in texts: [String]) -> Int {
+        texts.reduce(0) { $0 + $1.utf8.count { $0 == UInt8(ascii: ";") } }
+    }
+
     /// Words that only this project used, or used in a sense of its own. The field has plain ones for all of them.
     static let privateWords = [
         "house", "rooms", "walls", "surroundings", "foresee", "foreseen", "asker", "accepter", "shut out", "shuts out",
