@@ -25,7 +25,7 @@ struct DocumentedCommandTests {
 
     private func commands() throws -> [Written] {
         try MarkdownDocument.all().flatMap { document in
-            MarkdownDocument.words(document.text.replacing("\n", with: " "))
+            MarkdownDocument.words(document.prose.replacing("\n", with: " "))
                 .filter { $0.hasPrefix("countersign ") }.map { Written($0, in: document.path) }
         }
     }

@@ -32,6 +32,17 @@ struct MarkdownDocument {
             .map { String($0.dropFirst(RunningService.root.standardizedFileURL.path.count + 1)) }
     }
 
+    /// The text without its blocks of code, whose marks would be taken for those of words.
+    var prose: String {
+        var isCode = false
+        return text.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
+            let isMark = line.drop { $0 == " " }.hasPrefix("```")
+            if isMark { isCode.toggle() }
+            return !isCode && !isMark
+        }
+        .joined(separator: "\n")
+    }
+
     /// What follows a heading, up to the next of the same level; empty if there is none.
     func section(_ heading: String) -> String {
         guard let start = text.range(of: "\n## \(heading)\n") else { return "" }
