@@ -39,7 +39,7 @@ def suites(*names):
 LONG = (
     "ServiceTests/(description|kill)|DescriptionTests/(client|provider)|AuditLogTests/large|CardPopulationTests|CrowdTests|"
     "QuickStartTests/hello|ModelTests|TourTests/(tour|sampleProvider)|ListenerTests/hoard|StoreFaultTests/(kill|reset)|"
-    "CutNodeTests|BanTests/crash"
+    "CutNodeTests|BanTests/crash|SendSimulationTests/day"
 )
 FAULTS = suites("StoreFaultTests", "CutNodeTests")
 CLUSTER = "NodesTests|MoveTests|CertificateRenewalTests|RequestFuzzTests|KillTests"
@@ -80,7 +80,8 @@ SOAK = [
     Stage(
         "crowd",
         "CrowdTests|AuditLogTests/large|CardPopulationTests|CardFuzzTests|FastPathEqualityTests|ListenerTests/hoard|"
-        "CrashReportTests|MovedCutTests|PermissionCutTests",
+        "CrashReportTests|MovedCutTests|PermissionCutTests|SendSimulationTests/day|PhoneNumberDifferentialTests|"
+        "PhoneCodeTests/evenness|FrameTests/mutations",
         environment=SOAKING),
     Stage("quickstarts", "QuickStartTests|TourTests", environment=SOAKING),
     Stage("model", "ModelTests", environment=SOAKING),

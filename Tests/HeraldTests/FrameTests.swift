@@ -114,7 +114,9 @@ struct FrameTests {
         #expect(writer.isEmpty)
     }
 
-    @Test("and calls, bent at random, are read and written the same, or refused", arguments: 1...10)
+    @Test(
+        "and calls, bent at random, are read and written the same, or refused",
+        arguments: 1...UInt64(Soak.count(2, soak: 10)))
     func mutations(seed: UInt64) throws {
         var mutation = HeraldMutation(seed: seed)
         var (read, refused) = (0, 0)

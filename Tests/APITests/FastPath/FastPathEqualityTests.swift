@@ -48,7 +48,7 @@ struct FastPathEqualityTests {
             let world = try await AskedWorld(fixture, seed: 21)
             var ends = world.people.map { _ in ways.map { _ in Ends() } }
             var differences: [String] = []
-            let count = Soak.count(2_000, soak: 10_000)
+            let count = Soak.count(1_400, soak: 10_000)
             for index in 0..<count where differences.count < 5 {
                 let asked = try await world.next()
                 for person in world.renewed {

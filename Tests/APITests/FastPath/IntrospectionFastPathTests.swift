@@ -16,7 +16,7 @@ struct IntrospectionFastPathTests {
             let world = try await IntrospectionWorld(fixture, seed: 22)
             var wires: [[Bool: Wire]] = [[:], [:]]
             var differences: [String] = []
-            let count = Soak.count(1500, soak: 3000)
+            let count = Soak.count(900, soak: 3000)
             for index in 0..<count where differences.count < 5 {
                 let (request, isHTTP2) = (try await world.next(), index.isMultiple(of: 3))
                 var answers: [[UInt8]] = [[], []]

@@ -164,7 +164,7 @@ struct NodesTests {
             try change(service.directory)
             kill(service.processIdentifier, SIGHUP)
             for _ in 0..<100 where try await nodes(service).contains(where: { $0["policies_agree"] == .bool(false) }) {
-                try await Task.sleep(for: .milliseconds(50))
+                try await Task.sleep(for: .milliseconds(500))
             }
             #expect(try await nodes(service).map { $0["policies_agree"] } == [.bool(true), .bool(true)])
             #expect(second.stop() == 0)

@@ -84,8 +84,8 @@ struct MoveTests {
         let target = try PostgreSQLCluster.shared.address(of: "move-\(UUID().uuidString)")
         let copy = ["store", "copy", service.store, target]
         let arguments = service.clientArguments + identity
-        async let load = expectScript("load.py", arguments + ["--seconds", "8"])
-        try await Task.sleep(for: .seconds(3))
+        async let load = expectScript("load.py", arguments + ["--seconds", "5"])
+        try await Task.sleep(for: .seconds(2))
         for _ in 0..<2 {
             // Under load the last look may find new rows already: then the exit code says so.
             let run = try await service.countersign(copy + ["--json"])

@@ -128,7 +128,7 @@ struct SendSimulationTests {
 
     /// A small service: a hundred people a day, so that few right codes speak for it. People of two providers, new and
     /// settled ones and owners, in homes of three; a tenth of them on one prefix.
-    private static func people() -> [SendDay.Person] {
+    private static func makePeople() -> [SendDay.Person] {
         var generator = SeededGenerator(state: 51)
         return (0..<1000).map { index in
             var requester = Requester(user: "person \(index)", address: "198.\(index / 768).\(index / 3 % 256).9")
@@ -142,6 +142,9 @@ struct SendSimulationTests {
                 typing: index % 13 == 0 ? nil : Double.random(in: 10..<60, using: &generator))
         }
     }
+
+    private static let people = makePeople()
+    private static let quiet = SendDay(people: people, hostile: [])
 
     /// Ten accounts at five addresses, one try a minute for ten days: each its five numbers again and again.
     private static func fewAccounts(_ aim: Aim) -> [SendDay.Hostile] {
@@ -163,10 +166,9 @@ struct SendSimulationTests {
 
     @Test("Ten accounts from five addresses stop nobody else, whatever they aim at", arguments: Aim.allCases)
     func fewAccountsStopNobody(aim: Aim) {
-        let people = Self.people()
-        let quiet = SendDay(people: people, hostile: [])
+        let quiet = Self.quiet
         #expect(quiet.served.count == 1000)
-        let attacked = SendDay(people: people, hostile: Self.fewAccounts(aim))
+        let attacked = SendDay(people: Self.people, hostile: Self.fewAccounts(aim))
         #expect(attacked.served == quiet.served, "\(quiet.served.subtracting(attacked.served).count) unserved")
         #expect(attacked.ledger.thinned.isEmpty, "\(attacked.ledger.thinned)")
         #expect(attacked.wasted <= 1500, "\(attacked.wasted) wasted")
