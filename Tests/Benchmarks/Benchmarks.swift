@@ -116,6 +116,7 @@ struct Parts {
         _ = service.stop()
         await part("mass") { try await MassChanges(quick: quick, group: group, report: report).run() }
         await part("ends") { try await BansUnderEnds(quick: quick, group: group, report: report).run() }
+        await part("refusals") { try await Refusals(quick: quick, group: group, report: report).run() }
         await part("rates") { try await StoreRates(quick: quick, group: group, report: report).run() }
         await part("webhook") { try await HangingReceiver(quick: quick, group: group, report: report).run() }
         await part("tracing") { try await TracingCost(quick: quick, group: group, report: report).run() }

@@ -45,17 +45,21 @@ final class LoadConnection: ChannelInboundHandler, Sendable {
     }
 
     /// Connects and completes the handshake with the first request.
+    ///
+    /// - Parameter tls: `nil` for a listener without TLS.
     static func open(
-        port: Int, tls: NIOSSLContext, on loop: any EventLoop
+        port: Int, tls: NIOSSLContext?, on loop: any EventLoop
     ) async throws -> LoadConnection {
         let connection = LoadConnection(loop: loop)
         let channel = try await ClientBootstrap(group: loop)
             .channelOption(.socketOption(.tcp_nodelay), value: 1)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandlers([
-                        NIOSSLClientHandler(context: tls, serverHostname: "localhost"), connection,
-                    ])
+                    if let tls {
+                        try channel.pipeline.syncOperations.addHandler(
+                            NIOSSLClientHandler(context: tls, serverHostname: "localhost"))
+                    }
+                    try channel.pipeline.syncOperations.addHandler(connection)
                     connection.channel.value = channel
                 }
             }
