@@ -7,7 +7,7 @@
 # make hello signs a user in to a quick start, IN=python, node, go, java, ruby or php, and ends
 # make bench builds for release and measures; it writes RESULTS.md and peers.svg of Tests/Benchmarks
 # make fuzz  reads ten million mutated cards and frames each, sends 200,000 odd requests, and kills nodes 1,000 times;
-#            FUZZ_ROUNDS and FUZZ_SEED are yours
+#            FUZZ_ROUNDS and FUZZ_SEED are yours. None may cost 20 times as much processor time as is usual for its kind
 # make docs  builds the pages and the doc comments of every target; a broken link or any other warning fails it
 # make package      builds the Debian package of the release in .build/package
 # make package-test installs it in a fresh system, signs a user in, upgrades, removes; makes an OCI image; needs root

@@ -12,6 +12,21 @@ package struct HeraldMutation: Sendable {
         case read, refused
     }
 
+    /// What a reader is given.
+    package enum Input: Sendable {
+        /// In two pieces, as a network delivers them.
+        case frames([UInt8], middle: Int)
+        case message([UInt8])
+
+        /// Which reader takes it.
+        package var kind: String {
+            switch self {
+            case .frames: "frames"
+            case .message: "message"
+            }
+        }
+    }
+
     private static let limits = ChannelTable.Limits(message: 256, unfinished: 512)
     private static let maximumFrame = 128
 
@@ -84,19 +99,29 @@ package struct HeraldMutation: Sendable {
     }
 
     /// One round: a few frames, or one message.
-    package mutating func round() throws(Broken) -> Outcome {
-        number(0...1) == 0 ? try frames() : try thrift()
+    package mutating func round() throws(Broken) -> Outcome { try Self.read(input()) }
+
+    /// What is read in one round.
+    package mutating func input() -> Input {
+        guard number(0...1) == 0 else { return .message(bent(message().bytes)) }
+        let bytes = bent((0..<number(1...6)).flatMap { _ in frame().bytes })
+        return .frames(bytes, middle: number(0...bytes.count))
     }
 
-    private mutating func frames() throws(Broken) -> Outcome {
-        let bytes = bent((0..<number(1...6)).flatMap { _ in frame().bytes })
-        var reader = FrameReader(maximumFrame: Self.maximumFrame)
-        var state = HeraldState(limits: Self.limits)
+    /// Reads an input, and looks at every promise.
+    package static func read(_ input: Input) throws(Broken) -> Outcome {
+        switch input {
+        case .frames(let bytes, let middle): try frames(bytes, middle: middle)
+        case .message(let bytes): try message(bytes)
+        }
+    }
+
+    private static func frames(_ bytes: [UInt8], middle: Int) throws(Broken) -> Outcome {
+        var reader = FrameReader(maximumFrame: maximumFrame)
+        var state = HeraldState(limits: limits)
         state.begin()
         _ = state.authenticated(nil)
         _ = state.receive(.addChannel(0, type: 1), at: 0)
-        // In pieces, as a network delivers them.
-        let middle = number(0...bytes.count)
         var place = 0
         for piece in [bytes[..<middle], bytes[middle...]] {
             reader.append(Array(piece))
@@ -117,8 +142,7 @@ package struct HeraldMutation: Sendable {
         return .read
     }
 
-    private mutating func thrift() throws(Broken) -> Outcome {
-        let bytes = bent(message().bytes)
+    private static func message(_ bytes: [UInt8]) throws(Broken) -> Outcome {
         do {
             let message = try ThriftReader.message(bytes)
             let again = try ThriftReader.message(message.bytes)

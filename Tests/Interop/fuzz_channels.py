@@ -19,11 +19,12 @@ class Channel:
     protocol = None
 
     def __init__(self, url, context):
-        self.parts, self.context, self.socket = urllib.parse.urlsplit(url), context, None
+        self.parts, self.context, self.socket, self.opened = urllib.parse.urlsplit(url), context, None, 0
         if self.parts.scheme == "https":
             context.set_alpn_protocols([self.protocol])
 
     def open(self, timeout):
+        self.opened += 1
         plain = socket.create_connection((self.parts.hostname, self.parts.port), timeout=TIMEOUT)
         self.socket = plain if self.parts.scheme == "http" else self.context.wrap_socket(plain, server_hostname="localhost")
         self.socket.settimeout(timeout)

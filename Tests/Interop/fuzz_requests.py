@@ -1,6 +1,7 @@
 """Sends every route of `/openapi.json` requests of which one part is odd: each path part, query parameter, header and member of
 the body, the claims of signed tokens, and parts that nobody knows. Whatever is sent, the answer is none of 5xx, and
-there is one. A route that is new in the description comes along by itself; a seed gives the same requests again.
+there is one. With `--pid` none may cost much more than others of its route. A route that is new in the description comes along
+by itself; a seed gives the same requests again.
 
     python3 fuzz_requests.py … --rounds 2 --seed 1
 """
@@ -18,6 +19,7 @@ import requests
 import options
 from client import TIMEOUT, https
 from fuzz_channels import HTTP1, HTTP2
+from fuzz_costs import Costs
 from fuzz_values import NUMBERS, ends, odd, odd_json, odd_text
 from fuzz_world import World
 
@@ -60,6 +62,7 @@ class Fuzz:
         self.world = World(chosen, self.random)
         self.given, self.failures = None, []
         self.channels = {}
+        self.costs = Costs(chosen.pid) if chosen.pid else None
 
     def listener(self, path):
         servers = self.document["paths"][path].get("servers") or self.document["servers"]
@@ -194,9 +197,15 @@ class Fuzz:
         request = self.request(method, path, operation, kind, name)
         framing = kind == "header" and name in FRAMING
         channel = self.channel(listener)
-        answer = channel.exchange(*request, patient=not framing)
+        send, wrong = lambda: channel.exchange(*request, patient=not framing), None
+        if self.costs and not framing:
+            answer, wrong = self.costs.measure(f"{method.upper()} {path}", channel, send)
+        else:
+            answer = send()
         self.sent += 1
         shown = f"request {self.sent} by {type(channel).__name__}, odd {kind} {name}: {str(request)[:3000]}"
+        if wrong:
+            self.failures.append(f"{wrong}: {shown}")
         if answer is None:
             try:
                 requests.get(self.chosen.ops + "/livez", timeout=TIMEOUT)
@@ -250,6 +259,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--one-in", type=int, default=1, help="change one place in so many")
     parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--pid", type=int, help="the service's process: what each request costs it is looked at")
     chosen = parser.parse_args()
     fuzz = Fuzz(chosen)
     try:
@@ -259,7 +269,7 @@ def main():
         return 1
     finally:
         print(f"seed {chosen.seed}: {fuzz.sent} requests to {len(fuzz.operations())} operations,"
-              f" answers {dict(sorted(fuzz.statuses.items()))}")
+              f" answers {dict(sorted(fuzz.statuses.items()))}" + (f"; {fuzz.costs}" if fuzz.costs else ""))
     return 0
 
 
