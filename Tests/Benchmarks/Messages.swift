@@ -10,30 +10,8 @@ struct Messages {
     let group: MultiThreadedEventLoopGroup
     let report: Report
 
-    private static let policy = """
-        conversation_requires: provider
-        required_level: none
-        streams_per_user: 1000
-        writes_per_minute: 120
-        stored_bytes: 16777216
-        poll_wait: 25s
-        waiting_polls: 8
-        """
-
-    /// Users, each with a connection.
-    private struct People {
-        let fleet: Fleet
-        let users: [String]
-        let tokens: [String]
-
-        func request(_ index: Int, _ method: String, _ path: String, body: String? = nil) -> ByteBuffer {
-            RequestBytes.make(
-                method, path, headers: ["Authorization: Layer session-token=\"\(tokens[index])\""], body: body)
-        }
-    }
-
     func run() async throws {
-        let service = try await RunningService(policies: ["streams.yaml": Self.policy])
+        let service = try await RunningService(policies: ["streams.yaml": People.policy])
         let provider = try await BenchmarkProvider(service)
         let process = MeasuredProcess(id: service.processIdentifier)
         try await costs(service, provider, process)
@@ -41,40 +19,11 @@ struct Messages {
         _ = service.stop()
     }
 
-    private func people(
-        _ count: Int, devices: Int, _ service: RunningService, _ provider: BenchmarkProvider, _ prefix: String
-    ) async throws -> People {
-        let fleet = try await Fleet.connect(
-            try await Fleet.certify(devices, on: service, group: group), count: count,
-            port: Fleet.port(service.clientURL), group: group)
-        let answers = try await fleet.run(try await fleet.openings(1, by: provider.es256, of: provider, prefix))
-        return People(
-            fleet: fleet, users: try answers.map { try $0[0].text("user_id") },
-            tokens: try answers.map { try $0[0].text("session_token") })
-    }
-
-    /// Opens a conversation of a user's with others.
-    private func open(_ people: People, by index: Int, with others: [Int]) async throws -> String {
-        let id = UUID().uuidString.lowercased()
-        let members = others.map { "\"\(people.users[$0])\"" }.joined(separator: ",")
-        let body = #"{"id":"\#(id)","kind":"conversation","members":[\#(members)]}"#
-        let answer = try await people.fleet.connections[index].run([
-            people.request(index, "POST", "/streams", body: body)
-        ])
-        guard answer[0].status == 201 else { throw BenchmarkError("\(answer[0].status) opening a stream") }
-        return id
-    }
-
-    private static func message() -> String {
-        let text = String(repeating: "word ", count: 20)
-        return #"{"id":"\#(UUID().uuidString.lowercased())","parts":[{"type":"text/plain","body":"\#(text)"}]}"#
-    }
-
     private func costs(_ service: RunningService, _ provider: BenchmarkProvider, _ process: MeasuredProcess)
         async throws
     {
         let (width, count) = (64, quick ? 20 : 200)
-        let people = try await people(width, devices: 8, service, provider, "message")
+        let people = try await People.signIn(width, devices: 8, service, provider, "message", group: group)
         let verification = try Limits.verifications().es256
         let openings = try await people.fleet.openings(count, by: provider.es256, of: provider, "opening")
         _ = try await Load.run(people.fleet, processes: [process], requests: openings, expecting: 201)
@@ -82,10 +31,10 @@ struct Messages {
         let signIn = try await Load.run(people.fleet, processes: [process], requests: again, expecting: 201)
         var requests: [[ByteBuffer]] = []
         for index in 0..<width {
-            let stream = try await open(people, by: index, with: [(index + 1) % width])
+            let stream = try await people.open(by: index, with: [(index + 1) % width])
             requests.append(
                 (0..<count).map { _ in
-                    people.request(index, "POST", "/streams/\(stream)/events", body: Self.message())
+                    people.request(index, "POST", "/streams/\(stream)/events", body: People.message())
                 })
         }
         let append = try await Load.run(people.fleet, processes: [process], requests: requests, expecting: 201)
@@ -105,8 +54,9 @@ struct Messages {
     /// From the first byte of the message to the answer of each device that waits.
     private func latencies(_ service: RunningService, _ provider: BenchmarkProvider) async throws {
         let count = 25
-        let people = try await people(count, devices: count, service, provider, "member")
-        let stream = try await open(people, by: 0, with: Array(1..<count))
+        let people = try await People.signIn(
+            count, devices: count, service, provider, "member", group: group)
+        let stream = try await people.open(by: 0, with: Array(1..<count))
         var anchors = [String](repeating: "latest", count: count)
         for index in 1..<count {
             let answer = try await people.fleet.connections[index].run([
@@ -116,7 +66,7 @@ struct Messages {
         }
         var (times, behind, appends): ([Double], [Double], [Double]) = ([], [], [])
         for _ in 0..<(quick ? 30 : 300) {
-            let message = people.request(0, "POST", "/streams/\(stream)/events", body: Self.message())
+            let message = people.request(0, "POST", "/streams/\(stream)/events", body: People.message())
             let places = anchors
             try await withThrowingTaskGroup(of: (Int, String, ContinuousClock.Instant).self) { tasks in
                 for index in 1..<count {
