@@ -5,7 +5,8 @@
 # make soak  runs the long tests; PART=kills runs that part alone, PART=today that of this day
 # make embed writes openapi.json and herald.thrift as Swift source, after a change of them
 # make hello signs a user in to a quick start, IN=python, node, go, java, ruby or php, and ends
-# make bench builds for release and measures; it writes RESULTS.md and peers.svg of Tests/Benchmarks
+# make bench builds for release and measures; it writes RESULTS.md and peers.svg of Tests/Benchmarks. PARTS="callers
+#            operators" runs those alone, and writes nothing
 # make fuzz  reads ten million mutated cards and frames each, sends 200,000 odd requests, and kills nodes 1,000 times;
 #            FUZZ_ROUNDS and FUZZ_SEED are yours. None may cost 20 times as much processor time as is usual for its kind
 # make docs  builds the pages and the doc comments of every target; a broken link or any other warning fails it
@@ -95,8 +96,8 @@ bench: $(VENV)/.made
 	@$(call install,$(BUILD_PACKAGES) postgresql nginx-light nodejs golang-cfssl)
 	swift build $(RELEASE) --product countersign
 	swift build $(RELEASE) --product Benchmarks
-	COUNTERSIGN_PYTHON=$(VENV)/bin/python "$$(swift build -c release --show-bin-path)/Benchmarks"
-	python3 Tests/Benchmarks/chart.py
+	COUNTERSIGN_PYTHON=$(VENV)/bin/python "$$(swift build -c release --show-bin-path)/Benchmarks" $(if $(PARTS),only $(PARTS))
+	$(if $(PARTS),,python3 Tests/Benchmarks/chart.py)
 
 PACKAGED = binary="$$(swift build -c release --show-bin-path)/countersign" && version="$$("$$binary" --version)"
 package:

@@ -118,6 +118,7 @@ struct Parts {
         await part("ends") { try await BansUnderEnds(quick: quick, group: group, report: report).run() }
         await part("refusals") { try await Refusals(quick: quick, group: group, report: report).run() }
         await part("rates") { try await StoreRates(quick: quick, group: group, report: report).run() }
+        await part("callers") { try await Callers(quick: quick, group: group, report: report).run() }
         await part("distance") { try await StoreDistance(quick: quick, group: group, report: report).run() }
         await part("webhook") { try await HangingReceiver(quick: quick, group: group, report: report).run() }
         await part("tracing") { try await TracingCost(quick: quick, group: group, report: report).run() }

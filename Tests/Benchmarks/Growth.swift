@@ -161,7 +161,7 @@ struct Growth {
     }
 
     /// How many transactions the server took back so far; it tells that a second late.
-    private static func takenBack(_ cluster: PostgreSQLCluster) async throws -> Int {
+    static func takenBack(_ cluster: PostgreSQLCluster) async throws -> Int {
         try await Task.sleep(for: .seconds(2))
         let text = try cluster.run("SELECT xact_rollback FROM pg_stat_database WHERE datname = 'postgres'")
         return Int(text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0

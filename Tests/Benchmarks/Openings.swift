@@ -16,9 +16,12 @@ extension Fleet {
 
     /// Takes nonces and signs a token around each: the provider's work, outside every measurement.
     ///
-    /// - Parameter prefix: begins the names of the users, one for each request of each connection.
+    /// - Parameters:
+    ///   - prefix: begins the names of the users, one for each request of each connection.
+    ///   - user: the name of one user for all.
     func openings(
-        _ count: Int, by key: BenchmarkProvider.Key, of provider: BenchmarkProvider, _ prefix: String
+        _ count: Int, by key: BenchmarkProvider.Key, of provider: BenchmarkProvider, _ prefix: String,
+        user: String? = nil
     ) async throws -> [[ByteBuffer]] {
         let nonces = try await run(nonceRequests(count))
         let now = Date()
@@ -27,7 +30,8 @@ extension Fleet {
                 tasks.addTask {
                     let requests = try answers.enumerated().map { index, answer in
                         let token = try key.signer.identityToken(
-                            provider: provider.id, kid: key.id, externalID: Self.name("\(prefix)-\(lane)-\(index)"),
+                            provider: provider.id, kid: key.id,
+                            externalID: user ?? Self.name("\(prefix)-\(lane)-\(index)"),
                             nonce: try answer.text("nonce"), now: now)
                         let body = JSONValue.object([JSONMember(name: "identity_token", value: .string(token))])
                         return RequestBytes.make("POST", "/sessions", body: body.jsonText)
