@@ -120,6 +120,7 @@ struct Parts {
         await part("rates") { try await StoreRates(quick: quick, group: group, report: report).run() }
         await part("callers") { try await Callers(quick: quick, group: group, report: report).run() }
         await part("distance") { try await StoreDistance(quick: quick, group: group, report: report).run() }
+        await part("operators") { try await Operators(quick: quick, group: group, report: report).run() }
         await part("webhook") { try await HangingReceiver(quick: quick, group: group, report: report).run() }
         await part("tracing") { try await TracingCost(quick: quick, group: group, report: report).run() }
         await part("messages") { try await Messages(quick: quick, group: group, report: report).run() }
