@@ -9,10 +9,11 @@
 #            operators" runs those alone, and writes nothing
 # make fuzz  reads ten million mutated cards and frames each, sends 200,000 odd requests, and kills nodes 1,000 times;
 #            FUZZ_ROUNDS and FUZZ_SEED are yours. None may cost 20 times as much processor time as is usual for its kind
+# make attacks runs attacks on a release build and prints what each achieves; ATTACKS="lost_store unread_pages" runs those alone
 # make docs  builds the pages and the doc comments of every target; a broken link or any other warning fails it
 # make package      builds the Debian package of the release in .build/package
 # make package-test installs it in a fresh system, signs a user in, upgrades, removes; makes an OCI image; needs root
-.PHONY: run samples hello build-tests test one soak embed bench fuzz build format lint docs package package-test
+.PHONY: run samples hello build-tests test one soak embed bench fuzz attacks build format lint docs package package-test
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 VENV := $(CURDIR)/.venv
@@ -123,6 +124,12 @@ fuzz: build-tests
 	for run in 1 2 3 4 5 6 7 8 9 10; do \
 		COUNTERSIGN_KILLS=100 COUNTERSIGN_SEED=$$((($(FUZZ_SEED) + run) % 1000000)) $(RUN_TESTS) one KillTests || exit 1; \
 	done
+
+# Root may give the service a name server of its own.
+attacks: $(VENV)/.made
+	@$(call install,$(BUILD_PACKAGES) postgresql)
+	swift build $(RELEASE) --product countersign
+	$(VENV)/bin/python Tests/Interop/attacks.py --root . --countersign "$$(swift build -c release --show-bin-path)/countersign" $(ATTACKS)
 
 embed:
 	bash .ci/embed

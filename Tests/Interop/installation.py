@@ -68,9 +68,9 @@ class Installation:
             realm = session.get(node.public + "/.well-known/countersign", timeout=TIMEOUT).json()["realm"]
         return Provider(node.public, self.authority, self.registration, self.key, realm)
 
-    def node(self, name, store=None, environment=None):
-        """A node, which is started."""
-        self.nodes.append(Node(self, name, store or self.store, environment or {}))
+    def node(self, name, store=None, environment=None, arguments=(), before=()):
+        """A node, which is started: with arguments besides its own, and by another command that `before` begins."""
+        self.nodes.append(Node(self, name, store or self.store, environment or {}, arguments, before))
         return self.nodes[-1]
 
     def stop(self):
@@ -86,8 +86,10 @@ class Node:
 
     limits = "off"
 
-    def __init__(self, installation, name, store, environment):
+    def __init__(self, installation, name, store, environment, arguments=(), before=()):
         self.installation, self.name, self.store, self.environment = installation, name, store, environment
+        self.arguments = list(arguments) if "--limits" in arguments else ["--limits", self.limits, *arguments]
+        self.before = list(before)
         self.log = installation.directory / f"{name}.log"
         self.ports = ["127.0.0.1:0"] * 3
         self.process, self.identifiers = None, []
@@ -96,8 +98,8 @@ class Node:
     def start(self):
         """Starts it and waits until it listens; a second start listens where the first did."""
         command = [
-            "setpriv", "--pdeathsig", "KILL", "--", self.installation.countersign, "serve",
-            *self.installation.places(self.store), "--limits", self.limits,
+            "setpriv", "--pdeathsig", "KILL", "--", *self.before, self.installation.countersign, "serve",
+            *self.installation.places(self.store), *self.arguments,
             "--public", self.ports[0], "--client", self.ports[1], "--ops", self.ports[2]]
         environment = {**os.environ, "COUNTERSIGN_TEXTS": self.installation.texts, **self.environment}
         with open(self.log, "ab") as log:

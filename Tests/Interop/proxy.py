@@ -4,6 +4,7 @@ import random
 import socket
 import struct
 import threading
+import time
 
 
 class Proxy:
@@ -15,6 +16,7 @@ class Proxy:
         self.gate.set()
         self.random = random.Random(seed)
         self.chance = 0.0
+        self.commit_delay = 0.0  # seconds that a commit is on its way for longer
         self.resets = 0
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         threading.Thread(target=self.accept, daemon=True).start()
@@ -52,6 +54,8 @@ class Proxy:
         try:
             while data := source.recv(65536):
                 self.gate.wait()
+                if self.commit_delay and b"COMMIT" in data:
+                    time.sleep(self.commit_delay)
                 if self.random.random() < self.chance:
                     # Before or behind what was said last: the other side has heard it or not.
                     if self.random.random() < 0.5:
