@@ -52,20 +52,20 @@ SERVICE = "CountersignTests"
 LAYERS = f"{SERVICE}|CountersignClientTests|OperationsTests|APITests"
 ON_POSTGRESQL = {"COUNTERSIGN_TEST_STORE": "postgresql"}
 SOAKING = {"COUNTERSIGN_SOAK": "1"}
-# The longest come first.
+# Those with the most work come first, so that none is left running alone at the end.
 STAGES = [
-    Stage("faults", FAULTS, LONG),
+    Stage("service", SERVICE, f"{CLIENTS}|{CONNECTIONS}|{FAULTS}|{CLUSTER}|{LONG}"),
     Stage("connections", CONNECTIONS, LONG),
     Stage("clients", CLIENTS, LONG),
-    Stage("operations", "OperationsTests", SERVICE),
     Stage("cluster", CLUSTER),
-    Stage("service", SERVICE, f"{CLIENTS}|{CONNECTIONS}|{FAULTS}|{CLUSTER}|{LONG}"),
-    # Tests with such an argument run on every engine anyway.
-    Stage("postgresql", "RepositoriesTests", "(kind|way):", environment=ON_POSTGRESQL),
-    Stage("stores", STORES),
-    Stage("api", "APITests"),
+    Stage("operations", "OperationsTests", SERVICE),
+    Stage("faults", FAULTS, LONG),
     Stage("units", skip=f"{LAYERS}|{STORES}|{LONG}"),
     Stage("client", "CountersignClientTests", CLUSTER),
+    Stage("api", "APITests"),
+    Stage("stores", STORES),
+    # Tests with such an argument run on every engine anyway.
+    Stage("postgresql", "RepositoriesTests", "(kind|way):", environment=ON_POSTGRESQL),
 ]
 # Each part takes at most eight minutes on an idle machine.
 SOAK = [
@@ -81,7 +81,7 @@ SOAK = [
         "crowd",
         "CrowdTests|AuditLogTests/large|CardPopulationTests|CardFuzzTests|FastPathEqualityTests|ListenerTests/hoard|"
         "CrashReportTests|MovedCutTests|PermissionCutTests|SendSimulationTests/day|PhoneNumberDifferentialTests|"
-        "PhoneCodeTests/evenness|FrameTests/mutations",
+        "CopyStoreTests|CopiedServiceTests|PhoneCodeTests/evenness|FrameTests/mutations",
         environment=SOAKING),
     Stage("quickstarts", "QuickStartTests|TourTests", environment=SOAKING),
     Stage("model", "ModelTests", environment=SOAKING),
