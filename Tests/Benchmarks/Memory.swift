@@ -124,10 +124,10 @@ struct Memory {
                     }
                     let (device, thumbprint) = bound[index % bound.count]
                     let token = Self.token(index)
-                    guard let user, let device, let id = token.sessionID else { throw BenchmarkError("no device") }
+                    guard let user, let device else { throw BenchmarkError("no device") }
                     try SessionRepository(transaction).insert(
                         Session(
-                            id: id, tokenHash: token.hash, userID: user.id,
+                            id: token.sessionID, tokenHash: token.hash, userID: user.id,
                             providerID: provider.id, externalID: user.externalID,
                             applicationID: provider.application, deviceID: device, thumbprint: thumbprint,
                             providerKeyID: provider.es256.id, state: .authenticated, createdAt: now, renewedAt: now,

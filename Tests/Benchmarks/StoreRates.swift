@@ -37,11 +37,11 @@ struct StoreRates {
             "PostgreSQL (fsync on) with \(stored.formatted()) sessions, \(atOnce) callers in one process beside it",
             ["what", "per second", "aim"])
         let before = try await rate(try await openings(store, from: 0, of: provider, on: device)) { opening in
-            let (draft, nonce) = opening
+            let draft = opening.0
             try await store.write { transaction in
                 let subject = SignInRepository.Subject(
                     keyID: draft.providerKeyID, thumbprint: draft.thumbprint, deviceID: draft.deviceID,
-                    providerID: draft.providerID, externalID: draft.externalID, nonce: nonce)
+                    providerID: draft.providerID, externalID: draft.externalID)
                 let context = try SignInRepository(transaction).context(of: subject, mostSessions: 1000)
                 guard let user = context.user else { throw BenchmarkError("no user") }
                 try SessionRepository(transaction).insert(

@@ -169,7 +169,7 @@ struct RealCardTests {
     func samePerson(name: String, isSame: Bool) throws {
         func facts(_ name: String, _ birthday: String = "1986-06-06") throws -> CardFacts {
             let members = [
-                ("source", "aamva"), ("kind", "licence"), ("full_name", name), ("date_of_birth", birthday),
+                ("source", "aamva"), ("kind", "licence"), ("family_name", name), ("date_of_birth", birthday),
                 ("document_number", "T1"), ("last_four", "1"), ("expires_on", "2099-12-10"),
             ]
             let json = JSONValue.object(members.map { JSONMember(name: $0, value: .string($1)) })

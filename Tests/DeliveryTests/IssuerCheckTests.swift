@@ -12,9 +12,9 @@ struct IssuerCheckTests {
         try #require(
             CardFacts(
                 jsonText: """
-                    {"source":"aamva","kind":"licence","full_name":"Michael Sample","date_of_birth":"1986-06-06",
-                    "street":"2300 West Broad Street","postal_code":"23269","document_number":"T64235789",
-                    "last_four":"5789","jurisdiction":"VA","country":"USA","expires_on":"2032-12-10"}
+                    {"source":"aamva","kind":"licence","given_name":"Michael","family_name":"Sample",
+                    "date_of_birth":"1986-06-06","street":"2300 West Broad Street","postal_code":"23269",
+                    "document_number":"T64235789","last_four":"5789","jurisdiction":"VA","country":"USA","expires_on":"2032-12-10"}
                     """))
     }
 

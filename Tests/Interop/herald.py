@@ -241,7 +241,7 @@ def authentication(chosen, provider, alice, bob):
     bob.log_in()
     for token in ("", "é" * 100):
         equal(one.auth(token), NOT_AUTHENTICATED, "no token")
-    equal(one.auth("x" * 43), NOT_AUTHENTICATED, "the fifth failure")
+    equal(one.auth("x" * 64), NOT_AUTHENTICATED, "the fifth failure")
     equal(one.ended(), [], "after the fifth failure")
 
 

@@ -19,9 +19,9 @@ package struct CardFingerprint: Sendable, Equatable, Confidential {
         person = Self.person(card.name, card.dateOfBirth, card.address?.postalCode)
     }
 
-    /// The ``person`` of a shown card; `nil` if its data is from before names were stored in parts.
+    /// The ``person`` of stored facts.
     package static func person(of facts: CardFacts) -> String? {
-        facts.name.flatMap { person($0, facts.dateOfBirth, facts.address?.postalCode) }
+        person(facts.name, facts.dateOfBirth, facts.address?.postalCode)
     }
 
     private static func person(_ name: PersonName, _ birthday: CalendarDate?, _ postalCode: String?) -> String? {

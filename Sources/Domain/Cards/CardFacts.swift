@@ -6,10 +6,8 @@ package struct CardFacts: Sendable, Equatable, Confidential {
     package let source: IdentityCard.Source
     /// What kind of document it is.
     package let kind: IdentityCard.Kind
-    /// The holder's name in the order of speech.
-    package let fullName: String
-    /// The name in parts; `nil` for cards that were stored before parts were.
-    package let name: PersonName?
+    /// The holder's name, of which at least one part is not `nil`.
+    package let name: PersonName
     package let dateOfBirth: CalendarDate
     /// Where the holder lives; `nil` if the card does not say, or if the address was purged.
     package private(set) var address: PostalAddress?
@@ -57,7 +55,6 @@ package struct CardFacts: Sendable, Equatable, Confidential {
         else { return nil }
         source = card.source
         kind = card.kind
-        fullName = card.name.full
         // The comparison with the account's name needs to know at once whether the card's name was cut off.
         name = PersonName(
             family: card.name.family, given: card.name.given, middle: card.name.middle, suffix: card.name.suffix)
@@ -70,14 +67,17 @@ package struct CardFacts: Sendable, Equatable, Confidential {
         self.expiresOn = expiresOn
     }
 
+    /// The holder's name in the order of speech.
+    package var fullName: String { name.full }
+
     /// The form in which they are sealed.
     package var jsonText: String {
         func text(_ text: String?) -> JSONValue? { text.map { .string($0) } }
         let indexes = JSONValue.array(documentIndexes.map { .string($0.text) })
         return JSONValue.object([
-            "source": text(source.rawValue), "kind": text(kind.rawValue), "full_name": text(fullName),
-            "family_name": text(name?.family), "given_name": text(name?.given), "middle_name": text(name?.middle),
-            "name_suffix": text(name?.suffix), "date_of_birth": text(dateOfBirth.text),
+            "source": text(source.rawValue), "kind": text(kind.rawValue),
+            "family_name": text(name.family), "given_name": text(name.given), "middle_name": text(name.middle),
+            "name_suffix": text(name.suffix), "date_of_birth": text(dateOfBirth.text),
             "street": text(address?.street), "city": text(address?.city),
             "address_jurisdiction": text(address?.jurisdiction), "postal_code": text(address?.postalCode),
             "address_country": text(address?.country), "document_number": text(documentNumber),
@@ -90,22 +90,22 @@ package struct CardFacts: Sendable, Equatable, Confidential {
     package init?(jsonText: String) {
         guard let value = try? StrictJSON.parse(Array(jsonText.utf8)),
             let source = value["source"]?.text.flatMap(IdentityCard.Source.init),
-            let kind = value["kind"]?.text.flatMap(IdentityCard.Kind.init), let fullName = value["full_name"]?.text,
+            let kind = value["kind"]?.text.flatMap(IdentityCard.Kind.init),
             let dateOfBirth = value["date_of_birth"]?.text.flatMap({ CalendarDate($0) }),
             let lastFour = value["last_four"]?.text,
             let expiresOn = value["expires_on"]?.text.flatMap({ CalendarDate($0) })
         else { return nil }
+        let name = PersonName(
+            family: value["family_name"]?.text, given: value["given_name"]?.text, middle: value["middle_name"]?.text,
+            suffix: value["name_suffix"]?.text)
+        guard name != PersonName() else { return nil }
         let address = PostalAddress(
             street: value["street"]?.text, city: value["city"]?.text,
             jurisdiction: value["address_jurisdiction"]?.text, postalCode: value["postal_code"]?.text,
             country: value["address_country"]?.text)
         self.source = source
         self.kind = kind
-        self.fullName = fullName
-        let name = PersonName(
-            family: value["family_name"]?.text, given: value["given_name"]?.text, middle: value["middle_name"]?.text,
-            suffix: value["name_suffix"]?.text)
-        self.name = name == PersonName() ? nil : name
+        self.name = name
         self.dateOfBirth = dateOfBirth
         self.address = address == PostalAddress() ? nil : address
         documentNumber = value["document_number"]?.text

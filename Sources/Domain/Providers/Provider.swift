@@ -77,7 +77,7 @@ package struct ProviderKeyRecord: Sendable, Equatable {
     package let subjectPublicKeyInfo: [UInt8]
     /// Who added it. A key added over HTTP cannot delete one that an admin added.
     package let origin: Origin
-    /// The key that signed the request to add it; `nil` if an admin added it, or for rows from before this column.
+    /// The key that signed the request to add it; `nil` if an admin added it.
     package let addedBy: ProviderKeyID?
     package let createdAt: Date
     /// When it was retired, or left the issuer's key set: it signs nothing new, but sessions that it opened continue. `nil`

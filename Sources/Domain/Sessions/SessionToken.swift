@@ -7,13 +7,11 @@ package struct SessionToken: Sendable {
     /// The text form, base64url: goes to the device once and is not kept.
     package let text: Secret<String>
     package let hash: Digest256
-    /// The session that it names; `nil` in the form of before, which is found by its hash.
-    package let sessionID: SessionID?
+    /// The session that it names.
+    package let sessionID: SessionID
 
     /// 16 bytes of the id, 32 random: no bit of the text is left over, so that a token has one text.
     private static let characters = 64
-    /// 32 random bytes alone.
-    private static let formerCharacters = 43
 
     /// Makes a token.
     ///
@@ -29,19 +27,16 @@ package struct SessionToken: Sendable {
     /// hashed.
     package init?(shown text: String) {
         var shown = text
-        guard let hash = shown.withUTF8({ Self.hash(ofShown: UnsafeRawBufferPointer($0)) }) else { return nil }
-        if shown.utf8.count == Self.characters {
-            guard let bytes = Base64URL.decode(text) else { return nil }
-            sessionID = SessionID(bytes[..<16].withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
-        } else {
-            sessionID = nil
-        }
+        guard let hash = shown.withUTF8({ Self.hash(ofShown: UnsafeRawBufferPointer($0)) }),
+            let bytes = Base64URL.decode(text)
+        else { return nil }
+        sessionID = SessionID(bytes[..<16].withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
         self.text = Secret(text)
         self.hash = hash
     }
 
     /// The hash alone, of what a device shows; `nil` for what cannot be a token.
     package static func hash(ofShown text: UnsafeRawBufferPointer) -> Digest256? {
-        text.count == characters || text.count == formerCharacters ? Digest256.of(text) : nil
+        text.count == characters ? Digest256.of(text) : nil
     }
 }

@@ -39,16 +39,14 @@ package final class SessionCache: Sendable {
         return found
     }
 
-    /// The session whose token has a hash; `nil` if the store has none. One that changed whenever it was read is used
-    /// for this request and not remembered.
-    ///
-    /// - Parameter id: the session that the token names, if it does.
-    func find(_ tokenHash: Digest256, of id: SessionID? = nil) async throws -> CachedSession? {
+    /// The session with an id whose token has a hash; `nil` if the store has none. One that changed whenever it was
+    /// read is used for this request and not remembered.
+    func find(_ tokenHash: Digest256, of id: SessionID) async throws -> CachedSession? {
         if let known = known(tokenHash) { return known }
         var session: Session?
         for _ in 0..<4 {
             let mark = mark
-            session = try await store.snapshot { try SessionRepository($0).find(tokenHash: tokenHash, of: id) }
+            session = try await store.snapshot { try SessionRepository($0).find(id, tokenHash: tokenHash) }
             guard let session else { return nil }
             if let kept = remember(session, since: mark) { return kept }
         }
@@ -61,7 +59,7 @@ package final class SessionCache: Sendable {
         let session = live.session
         if session.state == .authenticated, session.effectiveState(at: now, policy: policy) == .challenged,
             let stored = try await store.snapshot({
-                try SessionRepository($0).find(tokenHash: token.hash, of: token.sessionID)
+                try SessionRepository($0).find(token.sessionID, tokenHash: token.hash)
             })
         {
             live.learn(ofUseAt: stored.lastUsedAt)

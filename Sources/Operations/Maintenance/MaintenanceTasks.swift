@@ -18,9 +18,6 @@ extension MaintenanceTask {
             MaintenanceTask("card_input", every: minute) {
                 try IdentityCardRepository($0).dropInput(before: $0.ago(policy[\.cards].rawInputKept), $1)
             },
-            MaintenanceTask("former_nonces", every: minute) {
-                try NonceRepository($0).purge(expiredBefore: $0.ago(policy[\.nonces].keptAfterExpiry), $1)
-            },
             MaintenanceTask("spent_identifiers", every: minute) {
                 try NonceRepository($0).purgeIdentifiers(expiredBefore: $0.ago(policy[\.nonces].keptAfterExpiry), $1)
             },

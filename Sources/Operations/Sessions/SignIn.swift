@@ -13,7 +13,7 @@ extension VerifiedIdentity {
         let context = try SignInRepository(transaction).context(
             of: SignInRepository.Subject(
                 keyID: token.keyID, thumbprint: connection.thumbprint, deviceID: deviceID,
-                providerID: token.provider, externalID: token.externalID, nonce: nonce),
+                providerID: token.provider, externalID: token.externalID),
             mostSessions: mostSessions)
         guard context.mayKeyOpenSessions else {
             throw Refusal(
@@ -27,8 +27,7 @@ extension VerifiedIdentity {
         if context.mayDeviceBeHeld {
             try RefuseBanned.requireUnbanned(atSignInOn: certificate.deviceID, in: transaction)
         }
-        try NonceRepository(transaction).require(
-            nonce, generation: context.nonceGeneration, isFormer: context.isFormerNonce)
+        try NonceRepository(transaction).require(nonce, generation: context.nonceGeneration)
         return context
     }
 }

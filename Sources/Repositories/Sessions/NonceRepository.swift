@@ -22,24 +22,20 @@ package struct NonceRepository {
     package func spend(_ nonce: Nonce, of holder: Session) throws {
         try requireUnexpired(nonce)
         let spent = Session(spending: nonce, of: holder, at: transaction.now)
-        let row = try transaction.first("SELECT \(Self.state)", Self.values(of: nonce))
-        guard let (generation, isFormer) = try row.map(Self.state.read) else { throw DamagedRow(column: 0) }
+        let generation: String? = try transaction.value("SELECT \(Self.generation)")
         guard generation == nonce.generation else { throw Self.restored }
-        guard !isFormer, try SessionRepository(transaction).insertEnded(spent) else { throw Self.used }
+        guard try SessionRepository(transaction).insertEnded(spent) else { throw Self.used }
     }
 
-    /// Refuses a nonce that was spent before the present schema, whose time is over, or is so far away that its row would
-    /// not be kept until then, and one of a process that missed a restore.
+    /// Refuses a nonce that has expired, one that expires after its row would be deleted, and one of a process that
+    /// missed a restore.
     ///
-    /// - Parameters:
-    ///   - generation: the store's generation of nonces, as this transaction reads it.
-    ///   - isFormer: whether it was spent before the present schema.
-    /// - Throws: `Refusal` `invalid_identity_token` with reason `nonce_expired` or `nonce_used`, `unavailable` after a
-    ///   restore under this process.
-    package func require(_ nonce: Nonce, generation: String, isFormer: Bool) throws(Refusal) {
+    /// - Parameter generation: the store's generation of nonces, as this transaction reads it.
+    /// - Throws: `Refusal` `invalid_identity_token` with reason `nonce_expired`, `unavailable` after a restore under
+    ///   this process.
+    package func require(_ nonce: Nonce, generation: String) throws(Refusal) {
         guard nonce.generation == generation else { throw Self.restored }
         try requireUnexpired(nonce)
-        guard !isFormer else { throw Self.used }
     }
 
     /// The refusal of a nonce that was spent before.
@@ -54,24 +50,10 @@ package struct NonceRepository {
     /// The store's generation of nonces, as an expression.
     static let generation = "(SELECT value FROM generations WHERE name = 'nonces')"
 
-    /// Whether a nonce was spent before its row was one of `sessions`, as an expression. None was since.
-    ///
-    /// - Parameter first: the number of the parameter that has its random bytes; the next one has its expiry.
-    static func isFormer(nonce first: Int) -> String {
-        """
-        CASE WHEN EXISTS (SELECT 1 FROM former_nonces f WHERE f.nonce = $\(first) AND f.expires_at = $\(first + 1))
-            THEN 1 ELSE 0 END
-        """
-    }
-
-    private static let state = ColumnTuple(Column<String>(generation), Column<Bool>(isFormer(nonce: 1)))
-
     /// Whether a nonce can be spent, as an expression: it is not over, and its row is kept until it is.
     static func isUnexpired(_ expiry: String, at now: String) -> String {
         "\(expiry) > \(now) AND \(expiry) <= \(now) + \(Int64(NoncePolicy.longestRemainder * 1_000))"
     }
-
-    static func values(of nonce: Nonce) -> [Value] { [.bytes(nonce.randomBytes), .time(nonce.expiresAt)] }
 
     private static let identifiers = ColumnTuple(Column<String>("identifier"), Column<Date>("expires_at"))
     private func requireUnexpired(_ nonce: Nonce) throws(Refusal) {
@@ -91,11 +73,7 @@ package struct NonceRepository {
 
     /// Whether a nonce was spent.
     package func isSpent(_ nonce: Nonce) throws -> Bool {
-        try transaction.first(
-            """
-            SELECT 1 FROM sessions WHERE id = $3
-            UNION ALL SELECT 1 FROM former_nonces WHERE nonce = $1 AND expires_at = $2
-            """, Self.values(of: nonce) + [.id(nonce.sessionID)]) != nil
+        try transaction.first("SELECT 1 FROM sessions WHERE id = $1", [.id(nonce.sessionID)]) != nil
     }
 
     /// Spends a one-time token's `jti` within its issuer's name space; `false` if it was spent before.
@@ -119,19 +97,9 @@ package struct NonceRepository {
         ).map(Self.identifiers.read)
     }
 
-    private static let oldNonces = AgedRows(of: "former_nonces", key: "expires_at, nonce", age: "expires_at")
     private static let oldIdentifiers = AgedRows(of: "spent_identifiers", key: "identifier", age: "expires_at")
 
-    /// Forgets nonces that were spent before the present schema and expired before a moment: a forgotten one is refused for
-    /// its age.
-    @discardableResult
-    package func purge(
-        expiredBefore moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
-    ) throws -> MaintenanceBatch.Outcome {
-        try Self.oldNonces.take(before: moment, batch, in: transaction)
-    }
-
-    /// The same for identifiers.
+    /// Deletes identifiers that expired before a moment: a token with one is refused for its age.
     @discardableResult
     package func purgeIdentifiers(
         expiredBefore moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()

@@ -21,8 +21,8 @@ package struct SessionOpening: Sendable {
             [
                 .id(draft.id), draft.tokenHash.value, .id(draft.providerID), .text(draft.externalID),
                 .id(draft.applicationID), .id(draft.deviceID), draft.thumbprint.value, .id(draft.providerKeyID),
-                .text(draft.state.rawValue), mostSessions.value, .text(nonce.generation),
-            ] + NonceRepository.values(of: nonce)
+                .text(draft.state.rawValue), mostSessions.value, .text(nonce.generation), .time(nonce.expiresAt),
+            ]
     }
 
     /// What was opened.
@@ -40,7 +40,7 @@ package struct SessionOpening: Sendable {
 
     /// The same in a transaction, for tests of it.
     func callAsFunction(in transaction: any Transaction) throws -> Opened? {
-        try transaction.first(Self.statement("CAST($14 AS BIGINT)"), arguments + [.time(transaction.now)]).map(opened)
+        try transaction.first(Self.statement("CAST($13 AS BIGINT)"), arguments + [.time(transaction.now)]).map(opened)
     }
 
     private func opened(_ row: Row) throws -> Opened {
@@ -83,7 +83,7 @@ package struct SessionOpening: Sendable {
 
     private static let answer = Selection(Answer.self)
     private static let text = SharedText(
-        row: 13, alone: { statement($0) },
+        row: 12, alone: { statement($0) },
         many: { rows, now in
             // Those of one user on one device count one another, as far as they stand in one statement.
             let given = """
@@ -121,10 +121,8 @@ package struct SessionOpening: Sendable {
         WHERE k.id = \(argument(8)) AND k.provider_id = \(argument(3)) AND k.revoked_at IS NULL AND k.retired_at IS NULL
             AND p.disabled_at IS NULL AND u.held = 0 AND d.held = 0
             AND c.revoked_at IS NULL AND c.not_after > \(now)
-            AND \(NonceRepository.isUnexpired("CAST(\(argument(13)) AS BIGINT)", at: now))
+            AND \(NonceRepository.isUnexpired("CAST(\(argument(12)) AS BIGINT)", at: now))
             AND \(NonceRepository.generation) = \(argument(11))
-            AND NOT EXISTS (
-                SELECT 1 FROM former_nonces f WHERE f.nonce = \(argument(12)) AND f.expires_at = \(argument(13)))
             AND (
                 SELECT COUNT(*) FROM (
                     SELECT 1 FROM sessions s

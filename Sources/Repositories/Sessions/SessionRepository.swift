@@ -16,10 +16,6 @@ package struct SessionRepository {
     private static let columns = Selection(SessionColumns.self)
     private static let insertion = "INSERT INTO sessions (\(columns.all)) VALUES (\(columns.placeholders))"
     private static let isOpen = "state <> 'unauthenticated' AND \(GateRepository.isCurrent("sessions"))"
-    /// Of the tokens that name no session: those of sessions whose ids were not made of a nonce.
-    private static let byTokenHash = """
-        SELECT \(columns) FROM sessions WHERE token_hash = $1 AND substr(id, 15, 1) <> '8'
-        """
 
     static let ended = ColumnTuple(
         columns.each.id, columns.each.tokenHash, columns.each.userID, columns.each.providerID)
@@ -50,11 +46,8 @@ package struct SessionRepository {
         columns.row { $0.write(session, .first, to: &$1) } + [.time(session.createdAt)]
     }
 
-    /// The session whose token has this hash, ended ones too.
-    ///
-    /// - Parameter id: the session that the token names. One in the form of before names none, and is found by its hash.
-    package func find(tokenHash: Digest256, of id: SessionID? = nil) throws -> Session? {
-        guard let id else { return try transaction.first(Self.byTokenHash, [tokenHash.value]).map(Self.session) }
+    /// The session with an id, if its token has this hash, ended ones too.
+    package func find(_ id: SessionID, tokenHash: Digest256) throws -> Session? {
         guard let named = try find(id), constantTimeEqual(named.tokenHash.bytes, tokenHash.bytes) else { return nil }
         return named
     }

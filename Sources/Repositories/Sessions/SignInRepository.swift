@@ -30,8 +30,6 @@ package struct SignInRepository {
         package let openSessions: Int
         /// The store's generation of nonces.
         package let nonceGeneration: String
-        /// Whether the nonce was spent before its row was one of `sessions`.
-        package let isFormerNonce: Bool
     }
 
     /// Whom and what a sign-in names.
@@ -41,19 +39,17 @@ package struct SignInRepository {
         let deviceID: DeviceID
         let providerID: ProviderID
         let externalID: String
-        let nonce: Nonce
 
         /// By the verified identity token and the certificate of the connection.
         package init(
             keyID: ProviderKeyID, thumbprint: Digest256, deviceID: DeviceID, providerID: ProviderID,
-            externalID: String, nonce: Nonce
+            externalID: String
         ) {
             self.keyID = keyID
             self.thumbprint = thumbprint
             self.deviceID = deviceID
             self.providerID = providerID
             self.externalID = externalID
-            self.nonce = nonce
         }
     }
 
@@ -66,7 +62,7 @@ package struct SignInRepository {
             [
                 .id(subject.keyID), .id(subject.deviceID), mostSessions.value, subject.thumbprint.value,
                 .id(subject.providerID), .text(subject.externalID),
-            ] + NonceRepository.values(of: subject.nonce))
+            ])
         guard let row else { throw DamagedRow(column: 0) }
         let answer = Self.answer.each
         return Context(
@@ -78,8 +74,7 @@ package struct SignInRepository {
             generations: SessionGenerations(
                 user: try row[answer.userGeneration], device: try row[answer.deviceGeneration],
                 provider: try row[answer.providerGeneration], key: try row[answer.keyGeneration]),
-            openSessions: try row[answer.openSessions], nonceGeneration: try row[answer.nonceGeneration],
-            isFormerNonce: try row[answer.isFormerNonce])
+            openSessions: try row[answer.openSessions], nonceGeneration: try row[answer.nonceGeneration])
     }
 
     private struct Answer: ColumnSet {
@@ -92,7 +87,6 @@ package struct SignInRepository {
         let keyGeneration: Column<Int64>
         let openSessions: Column<Int>
         let nonceGeneration: Column<String>
-        let isFormerNonce: Column<Bool>
         let certificate: CertificateColumns
         let user: UserColumns
 
@@ -119,7 +113,6 @@ package struct SignInRepository {
                 )
                 """)
             nonceGeneration = list.add(NonceRepository.generation)
-            isFormerNonce = list.add(NonceRepository.isFormer(nonce: 7))
             certificate = list.add(CertificateColumns.self, of: "c")
             user = list.add(UserColumns.self, of: "u")
         }

@@ -166,7 +166,7 @@ final class AskedWorld {
                 WireRequest(fields: session + session),
                 WireRequest(fields: [("Authorization", "Layer session-token=\"\(token.dropLast())\"")]),
                 WireRequest(fields: [("Authorization", "Layer session-token=\"\(token)x\"")]),
-                WireRequest(fields: [("Authorization", "Layer session-token=\"\(String(repeating: "A", count: 43))\"")]
+                WireRequest(fields: [("Authorization", "Layer session-token=\"\(String(repeating: "A", count: 64))\"")]
                 ),
                 WireRequest(fields: [("Authorization", "Layer session-token=\"\(other)\"")]),
                 WireRequest(fields: [("Authorization", "Layer export-token=\"\(token)\"")]),

@@ -15,7 +15,7 @@ struct SessionCacheTests {
         try await withStore { store in
             let (cache, session) = (SessionCache(store: store), Session.remembered(1, state: state))
             #expect(cache.remember(session, since: cache.mark)?.session == session)
-            let found = try await cache.find(session.tokenHash)
+            let found = try await cache.find(session.tokenHash, of: session.id)
             #expect(found?.session == session)
         }
     }
@@ -42,7 +42,10 @@ struct SessionCacheTests {
                 #expect(cache.count == 200)
                 cache.shut(gate)
                 #expect(cache.count == 100)
-                let found = (try await cache.find(mine[0].tokenHash), try await cache.find(others[0].tokenHash))
+                let found = (
+                    try await cache.find(mine[0].tokenHash, of: mine[0].id),
+                    try await cache.find(others[0].tokenHash, of: others[0].id)
+                )
                 #expect(found.0 == nil && found.1 != nil)
             }
         }
@@ -136,7 +139,8 @@ struct SessionCacheTests {
             for session in sessions[50..<100] { cache.drop(session.tokenHash) }
             let policy = SessionPolicy()
             for session in sessions.suffix(100) {
-                _ = try await cache.find(session.tokenHash)?.touch(now: Session.now + 100, policy: policy, in: uses)
+                let found = try await cache.find(session.tokenHash, of: session.id)
+                found?.touch(now: Session.now + 100, policy: policy, in: uses)
             }
             cache.dropIdle(since: Session.now + 50)
             #expect((cache.count, cache.placeCount) == (100, 100))

@@ -46,31 +46,4 @@ struct ShownTokenTests {
             _ = try await fixture.check(known, on: connection)
         }
     }
-
-    @Test("in the form of before is found by its hash, and a renewal gives one of today's", arguments: StoreKind.shared)
-    func former(kind: StoreKind) async throws {
-        try await ServiceFixture.run(on: kind) { fixture in
-            let connection = try await fixture.connectNewDevice()
-            let opened = try await fixture.opened("alice", on: connection)
-            let former = Base64URL.encode([UInt8](repeating: 9, count: 32))
-            // Its id was random, too.
-            let id = SessionID(UUID())
-            try await fixture.store.write {
-                try $0.execute(
-                    "UPDATE sessions SET token_hash = $2, id = $3 WHERE id = $1",
-                    [
-                        .text(opened.session.id.description), .bytes(Digest256.of(former).bytes),
-                        .text(id.description),
-                    ])
-            }
-            #expect(try await fixture.check(former, on: connection).id == id)
-            fixture.clock.advance(fixture.policy[\.sessions].idleLifetime + 60)
-            let renewed = try await fixture.renew(
-                sessionToken: former, identityToken: try fixture.identityToken("alice", on: connection), on: connection)
-            let token = try #require(renewed.token).text.reveal()
-            #expect(SessionToken(shown: token)?.sessionID == id)
-            #expect(await refusal(former, fixture, on: connection) == Refusal(.sessionDestroyed, ""))
-            #expect(try await fixture.check(token, on: connection).id == id)
-        }
-    }
 }

@@ -75,28 +75,4 @@ struct SignInStatementTests {
             #expect(try await open() == most)
         }
     }
-
-    @Test("knows a user whose row a node of the version before wrote, and the ban on it")
-    func rowOfBefore() async throws {
-        try await ServiceFixture.run { fixture in
-            let id = UserID(UUID())
-            try await fixture.store.write {
-                try $0.execute(
-                    """
-                    INSERT INTO users (id, provider_id, external_id, assurance, created_at)
-                    VALUES ($1, $2, $3, $4, $5)
-                    """,
-                    [
-                        .text(id.description), .text(fixture.registration.provider.id.description), .text("early"),
-                        .text("none"), .integer(0),
-                    ])
-            }
-            let connection = try await fixture.connectNewDevice()
-            #expect(try await fixture.opened("early", on: connection).session.userID == id)
-            try await BanBench(fixture).ban(.user("test/early"))
-            await #expect(throws: Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))) {
-                _ = try await fixture.opened("early", on: connection)
-            }
-        }
-    }
 }

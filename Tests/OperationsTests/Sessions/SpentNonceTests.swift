@@ -102,21 +102,6 @@ struct SpentNonceTests {
         }
     }
 
-    @Test("by a node of the version before is refused by each spender", arguments: StoreKind.shared, Spender.allCases)
-    func former(kind: StoreKind, purpose: Spender) async throws {
-        try await ServiceFixture.run(on: kind) { fixture in
-            let bench = try await Bench(fixture)
-            let text = fixture.nonces(bench.connection).nonce
-            let nonce = try #require(Nonce(issuedHere: text, key: fixture.context.keys.nonces))
-            try await fixture.store.write {
-                try $0.execute(
-                    "INSERT INTO former_nonces (expires_at, nonce) VALUES ($1, $2)",
-                    [.integer(nonce.expiresAt.milliseconds), .bytes(nonce.randomBytes)])
-            }
-            #expect(try await bench.spend(text, for: purpose, token: 0) == .nonceUsed)
-        }
-    }
-
     @Test(
         "is not forgotten before fifteen minutes after its end, though the policies of sessions and nonces are shorter",
         arguments: StoreKind.shared)

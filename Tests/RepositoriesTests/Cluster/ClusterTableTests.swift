@@ -87,33 +87,6 @@ struct ChangeTableTests {
         }
     }
 
-    @Test(
-        "A node of the version before can neither read nor write changes in the new schema", arguments: StoreKind.shared
-    )
-    func olderNode(kind: StoreKind) async throws {
-        let older = Schema.migrations.filter { $0.identifier < 23 }
-        try await withStore(kind, migrations: older) { store in
-            let read = """
-                SELECT value, sequence, kind, key FROM change_counter
-                LEFT JOIN changes ON sequence > $1 WHERE id = 1 ORDER BY sequence
-                """
-            let append = "UPDATE change_counter SET value = value + 1 WHERE id = 1 RETURNING value"
-            let ban: @Sendable (any Transaction) throws -> Void = { transaction in
-                try transaction.execute("UPDATE generations SET value = 'of an older node'")
-                _ = try transaction.first(append, [])
-            }
-            try await store.write { try ban($0) }
-            #expect(try await store.read { try $0.query(read, [.integer(0)]).count } == 1)
-            try await store.migrate(Schema.migrations)
-            try await store.write { _ = try $0.execute("UPDATE generations SET value = ''") }
-            await #expect(throws: StoreError.statement(reason: "")) {
-                try await store.read { try $0.query(read, [.integer(0)]) }
-            }
-            await #expect(throws: StoreError.statement(reason: "")) { try await store.write { try ban($0) } }
-            #expect(try await store.read { try $0.first("SELECT value FROM generations")?.text(0) } == "")
-        }
-    }
-
     @Test("No table but the log's holds numbers of its server, which mean nothing on the one that a dump is moved to")
     func numbers() async throws {
         try await withStore(.postgresql, migrations: Schema.migrations) { store in

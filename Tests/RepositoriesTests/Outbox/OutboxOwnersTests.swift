@@ -97,15 +97,6 @@ struct OutboxOwnersTests {
         }
     }
 
-    @Test("that a node of before did not write down share their turns", arguments: StoreKind.shared)
-    func unknown(kind: StoreKind) async throws {
-        try await TestTables.run(kind) { tables in
-            let ids = try await Self.insert(tables, .phoneCode, of: tables.provider, 3)
-            try await tables.sql("UPDATE outbox SET owner = ''")
-            #expect(try await Self.lease(tables, [.phoneCode: 8]).ids == ids)
-        }
-    }
-
     @Test("with sixty receivers have two events under way, and all events in the end", arguments: StoreKind.shared)
     func receivers(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in

@@ -71,40 +71,6 @@ struct SchemaTests {
     }
 
     @Test(
-        "keeps the sessions of before schema 52, and finds those by their tokens' hashes whose tokens name none",
-        arguments: StoreKind.shared)
-    func tokens(kind: StoreKind) async throws {
-        try await TestTables.run(kind, migrations: Schema.migrations.filter { $0.identifier < 52 }) { tables in
-            let (former, nonce) = (tables.session(1), try tables.nonce(1))
-            let ended = Session(spending: nonce, of: former, at: TestTables.now)
-            try await tables.store.write { transaction in
-                try SessionRepository(transaction).insert(former, at: .first)
-                _ = try SessionRepository(transaction).insertEnded(ended)
-            }
-            try await tables.store.migrate(Schema.migrations)
-            let found = try await tables.read { transaction in
-                let sessions = SessionRepository(transaction)
-                return try (
-                    sessions.find(former.id), sessions.find(tokenHash: former.tokenHash),
-                    sessions.find(tokenHash: ended.tokenHash), sessions.find(ended.id)
-                )
-            }
-            #expect(found.0 == former && found.1 == former)
-            #expect(found.2 == nil && found.3 == ended)
-            let again = tables.session(1)
-            await #expect(throws: StoreError.constraint(kind: .unique)) {
-                try await tables.store.write { try SessionRepository($0).insert(again, at: .first) }
-            }
-            await #expect(throws: StoreError.constraint(kind: .foreignKey)) {
-                try await tables.sql("UPDATE sessions SET user_id = 'nobody'")
-            }
-            await #expect(throws: StoreError.constraint(kind: .check)) {
-                try await tables.sql("UPDATE sessions SET ended_at = NULL WHERE state = 'unauthenticated'")
-            }
-        }
-    }
-
-    @Test(
         "leaves nothing of what nodes of before schema 24 ask for and write changes to: they fail, and decide nothing",
         arguments: StoreKind.shared)
     func cut(kind: StoreKind) async throws {

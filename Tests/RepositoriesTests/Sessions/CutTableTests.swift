@@ -56,11 +56,11 @@ struct CutTableTests {
     ) async throws -> Answers {
         let subject = SignInRepository.Subject(
             keyID: tables.providerKey, thumbprint: .of("certificate 1"), deviceID: tables.device,
-            providerID: tables.provider, externalID: "ada", nonce: try tables.nonce(1))
+            providerID: tables.provider, externalID: "ada")
         return try await tables.read { transaction in
             let sessions = SessionRepository(transaction)
             return Answers(
-                byToken: try sessions.find(tokenHash: session.tokenHash)?.state,
+                byToken: try sessions.find(session.id, tokenHash: session.tokenHash)?.state,
                 byID: try sessions.find(session.id)?.state,
                 held: try HolderRepository(transaction).holder(of: session)?.session.state,
                 ofUser: try sessions.listOpen(.user(session.userID)).count,
@@ -196,7 +196,7 @@ struct CutTableTests {
         try await TestTables.run(kind) { tables in
             let subject = SignInRepository.Subject(
                 keyID: tables.providerKey, thumbprint: .of("certificate 1"), deviceID: tables.device,
-                providerID: tables.provider, externalID: "ada", nonce: try tables.nonce(1))
+                providerID: tables.provider, externalID: "ada")
             let found = try await tables.write { transaction in
                 let gates = GateRepository(transaction)
                 for (number, hook) in Hook.allCases.enumerated() {

@@ -55,23 +55,6 @@ struct NonceTableTests {
         }
     }
 
-    @Test("A nonce of before the present schema counts as spent until it is forgotten", arguments: StoreKind.shared)
-    func former(kind: StoreKind) async throws {
-        try await TestTables.run(kind) { tables in
-            let (nonce, holder) = (try tables.nonce(1), tables.session(1))
-            try await tables.sql(
-                "INSERT INTO former_nonces (expires_at, nonce) VALUES ($1, $2)",
-                [.integer(nonce.expiresAt.milliseconds), .bytes(nonce.randomBytes)])
-            #expect(try await tables.read { try NonceRepository($0).isSpent(nonce) })
-            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: .nonceUsed)) {
-                try await tables.write { try NonceRepository($0).spend(nonce, of: holder) }
-            }
-            let end = nonce.expiresAt.addingTimeInterval(1)
-            try await tables.write { try NonceRepository($0).purge(expiredBefore: end) }
-            #expect(try await tables.count("former_nonces") == 0)
-        }
-    }
-
     @Test("A nonce of a process that missed a restore is refused, and not spent", arguments: StoreKind.shared)
     func generation(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
@@ -84,9 +67,7 @@ struct NonceTableTests {
                 try await tables.write { try NonceRepository($0).spend(first, of: holder) }
             }
             await #expect(throws: Refusal(.unavailable, "")) {
-                try await tables.read {
-                    try NonceRepository($0).require(first, generation: generation, isFormer: false)
-                }
+                try await tables.read { try NonceRepository($0).require(first, generation: generation) }
             }
             #expect(try await tables.count("sessions") == 1)
         }

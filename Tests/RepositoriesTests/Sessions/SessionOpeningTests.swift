@@ -85,11 +85,6 @@ struct SessionOpeningTests {
             #expect(try await Self.opening(tables, seconds: 0)(in: tables.store) == nil)
             let tooLong = NoncePolicy.longestRemainder + 1
             #expect(try await Self.opening(tables, seconds: tooLong)(in: tables.store) == nil)
-            let former = try tables.nonce(1)
-            try await tables.sql(
-                "INSERT INTO former_nonces (expires_at, nonce) VALUES ($1, $2)",
-                [.integer(former.expiresAt.milliseconds), .bytes(former.randomBytes)])
-            #expect(try await Self.opening(tables)(in: tables.store) == nil)
             let renewal = try tables.nonce(2)
             let holder = tables.session(9)
             try await tables.write { try NonceRepository($0).spend(renewal, of: holder) }

@@ -18,27 +18,28 @@ struct SessionTableTests {
                 try await tables.write { try SessionRepository($0).insert(session, at: .first) }
                 let found = try await tables.read {
                     (
-                        try SessionRepository($0).find(tokenHash: session.tokenHash),
+                        try SessionRepository($0).find(session.id, tokenHash: session.tokenHash),
                         try SessionRepository($0).find(session.id)
                     )
                 }
                 #expect(found.0 == session)
                 #expect(found.1 == session)
             }
-            let unknown = try await tables.read {
+            let unknown = try await tables.read { [id = challenged.id] transaction in
                 (
-                    try SessionRepository($0).find(tokenHash: .of("other")),
-                    try SessionRepository($0).find(SessionID(UUID()))
+                    try SessionRepository(transaction).find(id, tokenHash: .of("other")),
+                    try SessionRepository(transaction).find(SessionID(UUID()))
                 )
             }
             #expect(unknown.0 == nil && unknown.1 == nil)
         }
     }
 
-    @Test("No two sessions share a token, and none is without its user", arguments: StoreKind.shared)
+    @Test("No two sessions share an id, and none is without its user", arguments: StoreKind.shared)
     func constraints(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
-            let (first, second) = (tables.session(1), tables.session(1))
+            let first = tables.session(1)
+            let second = tables.session(2, id: first.id)
             try await tables.write { try SessionRepository($0).insert(first, at: .first) }
             await #expect(throws: StoreError.constraint(kind: .unique)) {
                 try await tables.write { try SessionRepository($0).insert(second, at: .first) }

@@ -11,10 +11,10 @@ import Testing
 struct SignInQuestionTests {
     private static func subject(
         _ tables: TestTables, _ externalID: String, certificate: Int = 1
-    ) throws -> SignInRepository.Subject {
-        try .init(
+    ) -> SignInRepository.Subject {
+        .init(
             keyID: tables.providerKey, thumbprint: .of("certificate \(certificate)"), deviceID: tables.device,
-            providerID: tables.provider, externalID: externalID, nonce: tables.nonce(1))
+            providerID: tables.provider, externalID: externalID)
     }
 
     @Test("One statement reads key, certificate, user and the open sessions", arguments: StoreKind.shared)

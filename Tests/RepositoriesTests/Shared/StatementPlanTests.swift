@@ -116,7 +116,6 @@ struct StatementPlanTests {
                 let transaction = plans.recording(transaction)
                 try SessionRepository(transaction).purgeEnded(before: transaction.now)
                 try SessionRepository(transaction).purgeExpired(before: transaction.now)
-                try NonceRepository(transaction).purge(expiredBefore: transaction.now)
                 try NonceRepository(transaction).purgeIdentifiers(expiredBefore: transaction.now)
                 try RateRepository(transaction).purge(before: transaction.now)
                 try PhoneFailureRepository(transaction).purge(before: transaction.now)

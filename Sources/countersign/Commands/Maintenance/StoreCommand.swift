@@ -43,7 +43,7 @@ struct StoreCommand: AsyncParsableCommand {
             }
         }
 
-        /// Lets `doctor` know. A store of before an upgrade has no place for it, and the backup is whole without it.
+        /// Lets `doctor` know. A store with another build's schema is left as it is: the backup is whole without it.
         private func noteBackup(_ settings: Settings) async {
             guard let store = try? settings.store.openPresent() else { return }
             if (try? await store.requirePresent(at: settings.store)) != nil {
