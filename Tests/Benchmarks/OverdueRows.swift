@@ -143,10 +143,11 @@ struct OverdueRows {
             """
             INSERT INTO sessions (
                 id, token_hash, user_id, provider_id, external_id, application_id, device_id, thumbprint,
-                provider_key_id, state, created_at, renewed_at, last_used_at, ended_at, end_reason
+                provider_key_id, user_generation, device_generation, provider_generation, key_generation, state,
+                created_at, renewed_at, last_used_at, ended_at, end_reason
             )
-            SELECT \(id), \(digest), u.id, u.provider_id, u.external_id, $4, $5, \(digest), $6, 'unauthenticated',
-                $7 + n.i, $7 + n.i, $7 + n.i, $7 + n.i, 'ended by its user'
+            SELECT \(id), \(digest), u.id, u.provider_id, u.external_id, $4, $5, \(digest), $6, 0, 0, 0, 0,
+                'unauthenticated', $7 + n.i, $7 + n.i, $7 + n.i, $7 + n.i, 'ended by its user'
             FROM n JOIN (SELECT * FROM users WHERE provider_id = $3 LIMIT 1) u ON true
             """,
             [

@@ -44,18 +44,20 @@ struct SeededSessions {
             try await database.write { transaction in
                 try transaction.execute(
                     """
-                    \(numbers) INSERT INTO users (id, provider_id, external_id, assurance, created_at)
-                    SELECT \(identifier), $3, 'stored-' || n.i, 'none', $4 FROM n
+                    \(numbers) INSERT INTO users (id, provider_id, external_id, assurance, created_at, held)
+                    SELECT \(identifier), $3, 'stored-' || n.i, 'none', $4, 0 FROM n
                     WHERE true ON CONFLICT (provider_id, external_id) DO NOTHING
                     """, users)
                 try transaction.execute(
                     """
                     \(numbers) INSERT INTO sessions (
                         id, token_hash, user_id, provider_id, external_id, application_id, device_id, thumbprint,
-                        provider_key_id, state, created_at, renewed_at, last_used_at
+                        provider_key_id, user_generation, device_generation, provider_generation, key_generation,
+                        state, created_at, renewed_at, last_used_at
                     )
                     SELECT \(identifier), \(digest), u.id, $3, u.external_id, $5, $6,
-                        (SELECT thumbprint FROM certificates WHERE device_id = $6), $7, 'authenticated', $4, $4, $4
+                        (SELECT thumbprint FROM certificates WHERE device_id = $6), $7, 0, 0, 0, 0,
+                        'authenticated', $4, $4, $4
                     FROM n JOIN users u ON u.provider_id = $3 AND u.external_id = 'stored-' || (n.i / \(Self.perUser))
                     """, sessions)
             }

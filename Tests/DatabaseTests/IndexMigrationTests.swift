@@ -11,10 +11,10 @@ import Testing
             "CREATE TABLE things (id BIGINT PRIMARY KEY, label TEXT)", "INSERT INTO things VALUES (1, 'a'), (2, 'a')",
         ])
     static let index = Migration(
-        identifier: 2, name: "labels", index: TableIndex("things_label", on: "things", "(label) WHERE id > 0"))
+        identifier: 2, name: "labels", indexes: [TableIndex("things_label", on: "things", "(label) WHERE id > 0")])
     static let unique = Migration(
         identifier: 3, name: "unique labels",
-        index: TableIndex("things_unique_label", on: "things", "(label)", isUnique: true))
+        indexes: [TableIndex("things_unique_label", on: "things", "(label)", isUnique: true)])
 
     @Test("An index is made once, and its migration is part of the history", arguments: StoreKind.all)
     func made(kind: StoreKind) async throws {
@@ -33,7 +33,7 @@ import Testing
                 try await store.write { try $0.execute("INSERT INTO things VALUES (3, 'a')") }
             }
             let other = Migration(
-                identifier: 2, name: "labels", index: TableIndex("things_label", on: "things", "(label)"))
+                identifier: 2, name: "labels", indexes: [TableIndex("things_label", on: "things", "(label)")])
             await #expect(throws: StoreError.migration(.changed(2))) { try await store.migrate([Self.table, other]) }
         }
     }

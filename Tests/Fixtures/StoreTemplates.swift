@@ -33,9 +33,9 @@ actor StoreTemplates {
     private let scratch = Result { try ScratchDirectory.untilExit() }
 
     /// Puts a migrated store where the kind opens the one of this directory; `false` if the kind cannot be copied, or if
-    /// the migrations are so few that they take no longer than a copy.
+    /// the migrations have so few statements that they take no longer than a copy.
     func copy(_ kind: StoreKind, _ migrations: [Migration], to directory: URL) async throws -> Bool {
-        guard let copying = kind.copying, migrations.count > 8 else { return false }
+        guard let copying = kind.copying, migrations.flatMap(\.statements).count > 8 else { return false }
         let name = [kind.description] + migrations.map { "\($0.identifier) \($0.name) \($0.checksum)" }
         let folder = URL(filePath: try scratch.get().path).appending(path: "template-\(UUID().uuidString)")
         let made =

@@ -24,7 +24,7 @@ def revoke(path, count):
     now, device = int(time.time() * 1000), str(uuid.uuid4())
     store = sqlite3.connect(path, timeout=30, isolation_level=None)
     store.execute("BEGIN IMMEDIATE")
-    store.execute("INSERT INTO devices (id, created_at) VALUES (?, ?)", (device, now))
+    store.execute("INSERT INTO devices (id, created_at, held) VALUES (?, ?, 0)", (device, now))
     store.executemany(
         "INSERT INTO certificates (thumbprint, serial, device_id, key_hash, subject_public_key_info, not_before, not_after,"
         " issued_at, revoked_at, revocation_reason) VALUES (?, ?, ?, ?, x'', ?, ?, ?, ?, 'keyCompromise')",

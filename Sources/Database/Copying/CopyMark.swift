@@ -154,7 +154,7 @@ extension Database {
     }
 }
 
-/// The schema's history stays where it is: a build that does not know of moves would else begin a schema of its own.
+/// The schema's history stays where it is: a run that ends the move compares it with its own migrations.
 private func isPutAway(_ table: String) -> Bool {
     table != "schema_migrations" && !CopyMark.owns(table: table)
 }

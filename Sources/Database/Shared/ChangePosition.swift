@@ -120,10 +120,18 @@ extension Transaction {
     /// are gone which it has not read.
     private func beginChangeLog() throws { try appendChange(kind: 0, key: []) }
 
-    /// Makes the table in which the log's life is named.
+    /// Creates the table with the log's life, and up to where entries were purged, for readers that come back. A file
+    /// leaves that at 0: its oldest entries are purged first, so a reader misses its own.
     func createIncarnation() throws {
-        try execute("CREATE TABLE change_log_incarnation (id INTEGER PRIMARY KEY, value TEXT NOT NULL)")
-        try execute("INSERT INTO change_log_incarnation (id, value) VALUES (1, $1)", [.text(Self.newIncarnation())])
+        try execute(
+            """
+            CREATE TABLE change_log_incarnation (
+                id INTEGER PRIMARY KEY, value TEXT NOT NULL, purged_below BIGINT NOT NULL
+            )
+            """)
+        try execute(
+            "INSERT INTO change_log_incarnation (id, value, purged_below) VALUES (1, $1, 0)",
+            [.text(Self.newIncarnation())])
         try beginChangeLog()
     }
 

@@ -6,65 +6,47 @@ package enum Engine: Sendable {
     case sqlite
 }
 
-/// One step of the schema, applied once: statements in one transaction, or an index beside those who work.
+/// One step of the schema, applied once: statements in one transaction, or indexes built while the store is in use.
 package struct Migration: Sendable {
-    /// What a step does beyond its statements.
-    enum Kind: Sendable {
-        case statements
-        case indexes([TableIndex])
-        /// The tables of the change log, which differ by engine.
-        case changeLog
-        /// Statements of which each engine has its own.
-        case byEngine([Engine: [String]])
-    }
-
-    /// Its place in the order, from 1 on.
+    /// The position in the order, from 1.
     package let identifier: Int
-    /// What it does, for people.
+    /// What it does, for operators.
     package let name: String
-    /// One SQL statement each, without parameters.
+    /// One SQL statement each, without parameters, which every engine executes. Those of ``indexes`` are among them.
     package let statements: [String]
-    /// FNV-1a (Fowler, Noll and Vo) of the statements, 64 bits in hexadecimal: it finds edits, it defends against nobody.
+    /// FNV-1a (Fowler, Noll and Vo) of all statements, 64 bits in hexadecimal: it detects edits, not attacks.
     package let checksum: String
-    let kind: Kind
+    let indexes: [TableIndex]
+    let ofEngine: [Engine: [String]]
+    /// Whether it creates the tables of the change log, which differ by engine.
+    let createsChangeLog: Bool
 
-    /// Describes a step; a step that any store has applied is never edited again.
-    package init(identifier: Int, name: String, statements: [String]) {
-        self.init(identifier, name, statements, .statements)
+    /// Describes a step. A step that any store has applied is never edited again.
+    ///
+    /// - Parameter ofEngine: statements that only one engine executes, after the others: SQLite cannot change a
+    ///   constraint of an existing table.
+    package init(
+        identifier: Int, name: String, statements: [String], ofEngine: [Engine: [String]] = [:],
+        createsChangeLog: Bool = false
+    ) {
+        (self.identifier, self.name, self.statements, self.ofEngine) = (identifier, name, statements, ofEngine)
+        (self.createsChangeLog, indexes) = (createsChangeLog, [])
+        checksum = Self.checksum(of: statements + Self.list(ofEngine))
     }
 
-    /// A step that makes one index without keeping writers waiting, however large the table is. It is no transaction: a
-    /// process that dies leaves half of it, which the next one takes away and makes again.
-    package init(identifier: Int, name: String, index: TableIndex) {
-        self.init(identifier: identifier, name: name, indexes: [index])
-    }
-
-    /// The same of several indexes, one after the other.
+    /// Describes a step that builds indexes, one after the other. Writers do not wait, however large the tables are. It
+    /// is not a transaction: if the process dies, the next one drops an incomplete index and builds it again.
     package init(identifier: Int, name: String, indexes: [TableIndex]) {
-        self.init(identifier, name, indexes.map(\.statement), .indexes(indexes))
-    }
-
-    /// A step that engines take by different statements: SQLite changes no constraint of a table that stands.
-    package init(identifier: Int, name: String, postgreSQL: [String], sqlite: [String]) {
-        self.init(identifier, name, postgreSQL + sqlite, .byEngine([.postgreSQL: postgreSQL, .sqlite: sqlite]))
-    }
-
-    /// The step that makes the change log.
-    package static func changeLog(identifier: Int) -> Migration {
-        Migration(identifier, "change log", [], .changeLog)
-    }
-
-    /// The step behind ``changeLog(identifier:)`` that notes up to where entries were purged, for readers that come back.
-    /// On an engine with one writer the purged entries are the first, and a reader misses its own.
-    package static func changeLogFloor(identifier: Int) -> Migration {
-        Migration(
-            identifier: identifier, name: "end of what the change log has purged",
-            statements: ["ALTER TABLE change_log_incarnation ADD COLUMN purged_below BIGINT NOT NULL DEFAULT 0"])
-    }
-
-    private init(_ identifier: Int, _ name: String, _ statements: [String], _ kind: Kind) {
-        (self.identifier, self.name, self.statements, self.kind) = (identifier, name, statements, kind)
+        (self.identifier, self.name, self.indexes) = (identifier, name, indexes)
+        (statements, ofEngine, createsChangeLog) = (indexes.map(\.statement), [:], false)
         checksum = Self.checksum(of: statements)
+    }
+
+    /// The statements of every engine.
+    package var allStatements: [String] { statements + Self.list(ofEngine) }
+
+    private static func list(_ ofEngine: [Engine: [String]]) -> [String] {
+        [.postgreSQL, .sqlite].flatMap { ofEngine[$0] ?? [] }
     }
 
     private static func checksum(of statements: [String]) -> String {
@@ -107,9 +89,7 @@ extension Database {
                 """)
         }
         for migration in try await read({ try pending(of: migrations, in: $0) }) {
-            if case .indexes(let indexes) = migration.kind {
-                for index in indexes { try await build(index) }
-            }
+            for index in migration.indexes { try await build(index) }
             try await alter { try apply(migration, of: migrations, in: $0) }
         }
     }
@@ -168,17 +148,10 @@ private func apply(_ migration: Migration, of migrations: [Migration], in transa
         ])
     _ = try pending(of: migrations, in: transaction)
     guard inserted == 1 else { return }
-    switch migration.kind {
-    case .indexes: return
-    case .changeLog: try transaction.createChangeLog()
-    case .statements: try carryOut(migration.statements, of: migration, in: transaction)
-    case .byEngine(let statements):
-        try carryOut(statements[transaction.engine] ?? [], of: migration, in: transaction)
-    }
-}
-
-private func carryOut(_ statements: [String], of migration: Migration, in transaction: any Transaction) throws {
-    for statement in statements {
+    if migration.createsChangeLog { try transaction.createChangeLog() }
+    // Indexes were built before.
+    let common = migration.indexes.isEmpty ? migration.statements : []
+    for statement in common + (migration.ofEngine[transaction.engine] ?? []) {
         do {
             try transaction.execute(statement)
         } catch StoreError.statement(let reason) {

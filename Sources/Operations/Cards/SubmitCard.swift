@@ -92,8 +92,7 @@ package struct SubmitCard: Sendable {
                 ]
             let status: CardStatus =
                 CardAssessment.Verdict(all, policy: rules) == .accepted ? .verified : .inReview
-            let dataKey = try DataKeyRepository(transaction, keys: keys).findOrCreate(
-                session.userID, at: transaction.now)
+            let dataKey = try DataKeyRepository(transaction, keys: keys).findOrCreate(session.userID)
             try records.insert(
                 .init(
                     id: id, userID: session.userID, providerID: session.providerID, status: status,

@@ -168,7 +168,7 @@ package final class PublishRevocationList: Sendable {
                 number: last + 1, der: list.der, entries: Int64(entries.count), thisUpdate: now,
                 revocations: revocations)
             let isPublished = try await store.transaction { transaction in
-                try RevocationListRepository(transaction).publish(published, nextUpdate: list.nextUpdate, after: last)
+                try RevocationListRepository(transaction).publish(published, after: last)
             }
             if isPublished { return RevocationListDocument(published) }
         }

@@ -52,7 +52,7 @@ package struct RotateWrappingKey: Sendable {
         let (keys, actor) = (keys, context.actor)
         try await context.commit { transaction, events in
             let version = keys.currentWrappingVersion
-            guard try DataKeyRepository(transaction, keys: keys).putInForce(version, at: transaction.now) else {
+            guard try DataKeyRepository(transaction, keys: keys).putInForce(version) else {
                 return
             }
             events.record(.wrappingKeyRotated(version: version), by: actor)

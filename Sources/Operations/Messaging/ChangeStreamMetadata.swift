@@ -55,8 +55,7 @@ package struct ChangeStreamMetadata: Sendable {
         ) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let id = try access.require(.acknowledge, stream).stream.id
-            let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(
-                holder.user.id, at: transaction.now)
+            let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(holder.user.id)
             let members = StreamMemberRepository(transaction)
             let changed = try change.applied(to: try Self.kept(id, of: holder.user.id, keys, in: transaction))
             try members.setMetadata(

@@ -35,7 +35,7 @@ struct ReplayReceivers: Sendable {
         let gone = try records.all().filter { webhooks[$0.key] != $0.value }
         return try gone.sorted { $0.key.description < $1.key.description }.map { provider, url in
             if let present = webhooks[provider] {
-                try records.set(present, of: provider, at: transaction.now)
+                try records.set(present, of: provider)
             } else {
                 try records.remove(provider)
             }

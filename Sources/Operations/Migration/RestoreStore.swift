@@ -177,7 +177,7 @@ package struct RestoreStore: Sendable {
             try lists.publish(
                 .init(
                     number: list.number, der: list.der, entries: list.entries, thisUpdate: list.thisUpdate,
-                    revocations: -1), nextUpdate: list.thisUpdate)
+                    revocations: -1))
         }
     }
 

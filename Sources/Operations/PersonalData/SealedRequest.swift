@@ -33,7 +33,7 @@ struct SealedRequest: Sendable, Equatable, Confidential {
     func seal(
         _ id: AuthorizationID, of requester: UserID, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> (to: [UInt8], event: [UInt8]?) {
-        let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(requester, at: transaction.now)
+        let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(requester)
         return (
             try key.seal(to, in: .authorizationTo, of: id),
             try eventID.map { try key.seal($0, in: .authorizationEvent, of: id) }

@@ -32,7 +32,7 @@ struct UserProfile: Sendable, Equatable, Confidential {
     /// Stores the profile if it differs from the stored one: most sign-ins write nothing.
     func keep(for user: User, keys: PersonalKeys, in transaction: any Transaction) throws {
         guard let index = newIndex(for: user, keys: keys) else { return }
-        let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user.id, at: transaction.now)
+        let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user.id)
         try UserRepository(transaction).setProfile(
             displayName: try displayName.map { try key.seal($0, in: .userDisplayName, of: user.id) },
             avatarURL: try avatarURL.map { try key.seal($0, in: .userAvatarURL, of: user.id) },

@@ -67,8 +67,7 @@ package struct StartPhoneVerification: Sendable {
             // All is read before anything is written.
             let limits = try texts.limits(for: recipient, in: transaction) { _ = try findLive($0) }
             let (live, records) = (try findLive(transaction), PhoneVerificationRepository(transaction))
-            let dataKey = try DataKeyRepository(transaction, keys: keys).findOrCreate(
-                session.userID, at: transaction.now)
+            let dataKey = try DataKeyRepository(transaction, keys: keys).findOrCreate(session.userID)
             if let live, live.challenge.state(now: transaction.now, policy: policy) == .open {
                 let sealed = try endpoint.map {
                     try dataKey.seal($0.arn, in: .verificationPushEndpoint, of: live.challenge.id)

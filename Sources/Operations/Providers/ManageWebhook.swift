@@ -44,7 +44,7 @@ package struct ManageWebhook: Sendable {
         }
         try await context.commit { transaction, events in
             try caller.requireActive(in: transaction)
-            try ProviderWebhookRepository(transaction).set(url.description, of: caller.id, at: transaction.now)
+            try ProviderWebhookRepository(transaction).set(url.description, of: caller.id)
             events.record(.webhookSet(caller.id, by: caller.provider.keyID), by: "provider \(caller.id)")
         }
         return url.description

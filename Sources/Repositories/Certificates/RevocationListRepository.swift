@@ -44,19 +44,19 @@ package struct RevocationListRepository {
     }
 
     /// Puts a list in force that was made to follow another one; `false` if a third one follows that by now.
-    package func publish(_ list: Published, nextUpdate: Date, after number: Int64) throws -> Bool {
+    package func publish(_ list: Published, after number: Int64) throws -> Bool {
         guard try (heading()?.number ?? 0) == number, list.number > number else { return false }
-        try publish(list, nextUpdate: nextUpdate)
+        try publish(list)
         return true
     }
 
     /// Puts a list in force and drops the ones before it.
-    package func publish(_ list: Published, nextUpdate: Date) throws {
+    package func publish(_ list: Published) throws {
         try transaction.execute(
             """
             INSERT INTO revocation_lists (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))
             ON CONFLICT (number) DO NOTHING
-            """, Self.columns.row { $0.write(list, nextUpdate, to: &$1) })
+            """, Self.columns.row { $0.write(list, to: &$1) })
         try transaction.execute("DELETE FROM revocation_lists WHERE number < $1", [.integer(list.number)])
     }
 }
@@ -68,7 +68,6 @@ private struct RevocationListColumns: ColumnSet {
     let entries: Column<Int64>
     let thisUpdate: Column<Date>
     let revocations: Column<Int64>
-    let nextUpdate: Column<Date>
 
     init(_ list: inout ColumnList) {
         number = list.add("number")
@@ -76,7 +75,6 @@ private struct RevocationListColumns: ColumnSet {
         entries = list.add("entries")
         thisUpdate = list.add("this_update")
         revocations = list.add("revocations")
-        nextUpdate = list.addWritten("next_update")
     }
 
     func list(_ row: Row) throws -> RevocationListRepository.Published {
@@ -85,12 +83,11 @@ private struct RevocationListColumns: ColumnSet {
             revocations: try row[revocations])
     }
 
-    func write(_ list: RevocationListRepository.Published, _ nextUpdate: Date, to row: inout NewRow) {
+    func write(_ list: RevocationListRepository.Published, to row: inout NewRow) {
         row.set(number, list.number)
         row.set(der, list.der)
         row.set(entries, list.entries)
         row.set(thisUpdate, list.thisUpdate)
         row.set(revocations, list.revocations)
-        row.set(self.nextUpdate, nextUpdate)
     }
 }

@@ -129,19 +129,3 @@ extension ChangeLog.Change {
         }
     }
 }
-
-extension Schema {
-    /// The log of changes in which no writer waits for another.
-    static let changeLog = Migration.changeLog(identifier: 23)
-
-    /// Up to where the log was purged.
-    static let changeLogFloor = Migration.changeLogFloor(identifier: 30)
-
-    /// How far each node has read the log. What was the log before goes, so that a node of an older version cannot change
-    /// anything unseen, nor go on from a memory that nobody keeps true: what it asks and writes fails.
-    static let changeLogPositions = Migration(
-        identifier: 24, name: "positions in the change log",
-        statements: [
-            "ALTER TABLE nodes ADD COLUMN log_position TEXT", "DROP TABLE changes", "DROP TABLE change_counter",
-        ])
-}

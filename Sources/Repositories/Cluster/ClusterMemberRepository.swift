@@ -73,22 +73,3 @@ package struct ClusterMemberRepository {
         try transaction.execute("DELETE FROM nodes WHERE seen_at < $1", [.time(moment)])
     }
 }
-
-extension Schema {
-    /// The processes that serve the store, with digests of what they must have in common.
-    static let nodes =
-        Migration(
-            identifier: 10, name: "nodes",
-            statements: [
-                """
-                CREATE TABLE nodes (
-                    id TEXT NOT NULL PRIMARY KEY,
-                    host TEXT NOT NULL,
-                    version TEXT NOT NULL,
-                    started_at BIGINT NOT NULL,
-                    seen_at BIGINT NOT NULL,
-                    fingerprints TEXT NOT NULL
-                )
-                """
-            ])
-}

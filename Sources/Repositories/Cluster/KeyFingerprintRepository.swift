@@ -41,20 +41,3 @@ package struct KeyFingerprintRepository {
         }
     }
 }
-
-extension Schema {
-    /// The keys of personal data that the store was written with.
-    static let keyFingerprints =
-        Migration(
-            identifier: 29, name: "digests of the keys of personal data",
-            statements: [
-                """
-                CREATE TABLE key_fingerprints (
-                    item TEXT NOT NULL,
-                    version BIGINT NOT NULL,
-                    digest BYTEA NOT NULL,
-                    PRIMARY KEY (item, version)
-                )
-                """
-            ])
-}

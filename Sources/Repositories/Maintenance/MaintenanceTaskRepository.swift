@@ -127,25 +127,3 @@ package struct MaintenanceTaskRepository {
             """, [.text(name), .text(holder), .time(transaction.now.addingTimeInterval(pause))])
     }
 }
-
-extension Schema {
-    /// Tasks of maintenance, each done by one process at a time.
-    static let maintenanceTasks = Migration(
-        identifier: 25, name: "tasks of maintenance",
-        statements: [
-            """
-            CREATE TABLE maintenance_tasks (
-                name TEXT NOT NULL PRIMARY KEY,
-                holder TEXT,
-                leased_until BIGINT NOT NULL,
-                due_at BIGINT NOT NULL,
-                started_at BIGINT,
-                reached TEXT,
-                row_count BIGINT NOT NULL,
-                ended_at BIGINT,
-                last_row_count BIGINT NOT NULL,
-                failures BIGINT NOT NULL
-            )
-            """
-        ])
-}

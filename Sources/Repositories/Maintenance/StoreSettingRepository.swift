@@ -86,10 +86,3 @@ extension StoreSettingRepository {
             """, Self.columns.row(name, value))
     }
 }
-
-extension Schema {
-    /// Builds of before do not know the mark of development, and refuse a store with this step.
-    static let storeSettings = Migration(
-        identifier: 45, name: "settings of the store",
-        statements: ["CREATE TABLE store_settings (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)"])
-}

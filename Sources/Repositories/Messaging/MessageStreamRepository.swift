@@ -146,13 +146,11 @@ package struct MessageStreamRepository {
     }
 }
 
-/// The columns of `streams`. `is_emptied` has its default. A call is written as a direct stream with a mark: no engine
-/// changes what a column may hold while its table stands.
+/// The columns of `streams`. `is_emptied` has its default.
 struct MessageStreamColumns: ColumnSet {
     let id: Column<MessageStreamID>
     let providerID: Column<ProviderID>
     let kind: Column<MessageStream.Kind>
-    let isCall: Column<Bool>
     let createdBy: Column<UserID?>
     let lastSequence: Column<Int64>
     let createdAt: Column<Date>
@@ -167,7 +165,6 @@ struct MessageStreamColumns: ColumnSet {
         id = list.add("id")
         providerID = list.add("provider_id")
         kind = list.add("kind")
-        isCall = list.add("is_call")
         createdBy = list.add("created_by")
         lastSequence = list.add("last_sequence")
         createdAt = list.add("created_at")
@@ -181,16 +178,15 @@ struct MessageStreamColumns: ColumnSet {
 
     func stream(_ row: Row) throws -> MessageStream {
         MessageStream(
-            id: try row[id], providerID: try row[providerID], kind: try row[isCall] ? .call : try row[kind],
-            createdBy: try row[createdBy], createdAt: try row[createdAt], deletedAt: try row[deletedAt],
+            id: try row[id], providerID: try row[providerID], kind: try row[kind], createdBy: try row[createdBy],
+            createdAt: try row[createdAt], deletedAt: try row[deletedAt],
             lastSequence: try row[lastSequence])
     }
 
     func write(_ stream: MessageStream, to row: inout NewRow) {
         row.set(id, stream.id)
         row.set(providerID, stream.providerID)
-        row.set(kind, stream.kind == .call ? .direct : stream.kind)
-        row.set(isCall, stream.kind == .call)
+        row.set(kind, stream.kind)
         row.set(createdBy, stream.createdBy)
         row.set(lastSequence, stream.lastSequence)
         row.set(createdAt, stream.createdAt)

@@ -122,8 +122,6 @@ struct StreamMessageColumns: ColumnSet {
     let thread: Column<MessageID?>
     let size: Column<Int64>
     let sealedBody: Column<[UInt8]?>
-    /// What the row is, so that a stream may carry something else than messages.
-    let kind: Column<String>
 
     init(_ list: inout ColumnList) {
         streamID = list.add("stream_id")
@@ -135,7 +133,6 @@ struct StreamMessageColumns: ColumnSet {
         thread = list.add("thread_id")
         size = list.add("size")
         sealedBody = list.add(.messageBody)
-        kind = list.addWritten("kind")
     }
 
     func message(_ row: Row) throws -> StreamMessage {
@@ -155,6 +152,5 @@ struct StreamMessageColumns: ColumnSet {
         row.set(thread, message.thread)
         row.set(size, message.size)
         row.set(sealedBody, message.sealedBody)
-        row.set(kind, "message")
     }
 }

@@ -18,7 +18,7 @@ package struct NotificationRepository {
         _ notification: UserNotification, as id: OutboxMessageID, to user: User
     ) throws -> Bool {
         let now = transaction.now
-        let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user.id, at: now)
+        let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user.id)
         // Due when it expires: it must not stand before what is to be sent.
         let end = now.addingTimeInterval(UserNotification.lifetime)
         return try OutboxRepository(transaction).insert(

@@ -82,12 +82,9 @@ package struct PhoneSendRepository {
                 row.set(column.verificationID, verification)
                 row.set(column.userID, target.userID)
                 row.set(column.numberIndex, target.number)
-                row.set(column.prefixIndex, target.prefix)
-                row.set(column.country, target.country)
                 row.set(column.at, now)
                 row.set(column.byOwner, target.isOwner)
                 row.set(column.withheld, withheld?.rawValue)
-                row.set(column.attributedToCountry, decision.attributedToCountry)
                 row.set(column.verified, false)
                 row.set(column.counters, withheld == nil ? counters.joined(separator: "\n") : nil)
             })
@@ -202,25 +199,15 @@ package struct PhoneSendRepository {
     }
 }
 
-extension SendDecision {
-    /// What the column `bears_on_country` holds.
-    fileprivate var attributedToCountry: Bool {
-        if case .send(let scopes, _) = self { scopes.contains(.country) } else { false }
-    }
-}
-
 /// The columns of `phone_sends`. Rows are counted, never read as a whole.
 private struct PhoneSendColumns: ColumnSet {
     let id: Column<Identifier<PhoneSendRepository>>
     let verificationID: Column<PhoneVerificationID>
     let userID: Column<UserID>
     let numberIndex: Column<Digest256>
-    let prefixIndex: Column<Digest256>
-    let country: Column<String>
     let at: Column<Date>
     let byOwner: Column<Bool>
     let withheld: Column<String?>
-    let attributedToCountry: Column<Bool>
     let verified: Column<Bool>
     let counters: Column<String?>
 
@@ -229,12 +216,9 @@ private struct PhoneSendColumns: ColumnSet {
         verificationID = list.add("verification_id")
         userID = list.add("user_id")
         numberIndex = list.add("number_index")
-        prefixIndex = list.add("prefix_index")
-        country = list.add("country")
         at = list.add("at")
         byOwner = list.add("by_owner")
         withheld = list.add("withheld")
-        attributedToCountry = list.add("bears_on_country")
         verified = list.add("verified")
         counters = list.add("counters")
     }

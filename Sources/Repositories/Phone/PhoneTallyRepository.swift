@@ -73,33 +73,3 @@ package struct PhoneTallyRepository {
         return try Self.old.take(before: end, batch, in: transaction)
     }
 }
-
-extension Schema {
-    /// Counters instead of counted rows, and the cost of a provider's texts.
-    static let phoneTallies = Migration(
-        identifier: 18, name: "counters of texts by groups of requesters",
-        statements: [
-            """
-            CREATE TABLE phone_tallies (
-                counter TEXT NOT NULL,
-                step BIGINT NOT NULL,
-                sends BIGINT NOT NULL,
-                verified BIGINT NOT NULL,
-                PRIMARY KEY (counter, step)
-            )
-            """,
-            "CREATE INDEX phone_tallies_by_step ON phone_tallies (step)",
-            """
-            CREATE TABLE phone_provider_spend (
-                day BIGINT NOT NULL,
-                provider_id TEXT NOT NULL,
-                amount BIGINT NOT NULL,
-                PRIMARY KEY (day, provider_id)
-            )
-            """,
-            "ALTER TABLE phone_sends ADD COLUMN counters TEXT",
-            "CREATE INDEX phone_sends_counted ON phone_sends (at) WHERE counters IS NOT NULL",
-            "CREATE INDEX phone_sends_by_user_and_number ON phone_sends (user_id, number_index, at)",
-            "CREATE INDEX phone_sends_sent_by_number ON phone_sends (number_index, by_owner, at) WHERE withheld IS NULL",
-        ])
-}

@@ -15,7 +15,7 @@ package struct ProviderWebhookRepository {
     }
 
     private static let columns = ColumnTuple(
-        Column<ProviderID>("provider_id"), Column<String>("url"), Column<Date>("set_at"))
+        Column<ProviderID>("provider_id"), Column<String>("url"))
     private static let breaker = ColumnTuple(Column<Int>("failures"), Column<Date?>("resting_until"))
 
     /// A provider's receiver; `nil` if it has none.
@@ -31,13 +31,12 @@ package struct ProviderWebhookRepository {
     }
 
     /// Sets a provider's receiver.
-    package func set(_ url: String, of provider: ProviderID, at time: Date) throws {
+    package func set(_ url: String, of provider: ProviderID) throws {
         try transaction.execute(
             """
             INSERT INTO provider_webhooks (\(Self.columns)) VALUES (\(Self.columns.placeholders))
-            ON CONFLICT (provider_id) DO UPDATE SET url = excluded.url, set_at = excluded.set_at, failures = 0,
-                resting_until = NULL
-            """, Self.columns.row(provider, url, time))
+            ON CONFLICT (provider_id) DO UPDATE SET url = excluded.url, failures = 0, resting_until = NULL
+            """, Self.columns.row(provider, url))
     }
 
     /// Takes a receiver away that says that it is gone, unless the provider has set another meanwhile; whether it was
@@ -113,19 +112,4 @@ package struct ProviderWebhookRepository {
                 deduplicationKey: "event \(id)", payload: Array(event.utf8), createdAt: now,
                 expiresAt: now.addingTimeInterval(lifetime), dueAt: now))
     }
-}
-
-extension Schema {
-    /// The webhooks of providers.
-    static let providerWebhooks = Migration(
-        identifier: 7, name: "webhooks of providers",
-        statements: [
-            """
-            CREATE TABLE provider_webhooks (
-                provider_id TEXT NOT NULL PRIMARY KEY REFERENCES providers (id),
-                url TEXT NOT NULL,
-                set_at BIGINT NOT NULL
-            )
-            """
-        ])
 }

@@ -15,9 +15,7 @@ package struct DataKeyRepository {
 
     private static let wrapping = ColumnTuple(Column<[UInt8]>("wrapped"), Column<Int>("wrapping_version"))
     private static let created = ColumnTuple(
-        Column<UserID>("user_id"), Column<[UInt8]>("wrapped"), Column<Int>("wrapping_version"),
-        Column<Date>("created_at"))
-    private static let versions = ColumnTuple(Column<Int>("version"), Column<Date>("in_force_at"))
+        Column<UserID>("user_id"), Column<[UInt8]>("wrapped"), Column<Int>("wrapping_version"))
 
     /// A user's data key; `nil` if there is none, or if it was erased.
     ///
@@ -35,7 +33,7 @@ package struct DataKeyRepository {
     /// the old key stays unreadable.
     ///
     /// - Throws: ``SealingFailure``, as ``find(_:)``.
-    package func findOrCreate(_ user: UserID, at time: Date) throws -> DataKey {
+    package func findOrCreate(_ user: UserID) throws -> DataKey {
         if let key = try find(user) { return key }
         let key = DataKey.generate()
         let version = try versionForNewKeys()
@@ -45,11 +43,10 @@ package struct DataKeyRepository {
             """
             INSERT INTO data_keys (\(Self.created)) VALUES (\(Self.created.placeholders))
             ON CONFLICT (user_id) DO UPDATE
-            SET wrapped = excluded.wrapped, wrapping_version = excluded.wrapping_version,
-                created_at = excluded.created_at, erased_at = NULL
+            SET wrapped = excluded.wrapped, wrapping_version = excluded.wrapping_version, erased_at = NULL
             WHERE data_keys.wrapped IS NULL
             """,
-            Self.created.row(user, wrapped, version, time))
+            Self.created.row(user, wrapped, version))
         // Of two that find none at once an engine with several writers refuses one: it begins again, and finds it.
         return key
     }
@@ -78,13 +75,9 @@ package struct DataKeyRepository {
 
     /// Puts a version in force: no node then wraps a new data key under an older one, whatever keys it has loaded. An
     /// unused older version can then be removed. Returns `false` if the version was in force already.
-    package func putInForce(_ version: Int, at time: Date) throws -> Bool {
+    package func putInForce(_ version: Int) throws -> Bool {
         try transaction.execute(
-            """
-            INSERT INTO wrapping_versions (\(Self.versions)) VALUES (\(Self.versions.placeholders))
-            ON CONFLICT (version) DO NOTHING
-            """,
-            Self.versions.row(version, time)) > 0
+            "INSERT INTO wrapping_versions (version) VALUES ($1) ON CONFLICT (version) DO NOTHING", [version.value]) > 0
     }
 
     private static let rewrapped = ColumnTuple(

@@ -27,15 +27,3 @@ struct NewestFirst: Sendable {
         return [.integer(at), .text(cursor)]
     }
 }
-
-extension Schema {
-    /// What lists of the newest are read from, page by page.
-    static let newestFirst = Migration(
-        identifier: 46, name: "indexes of what admins list, by time",
-        indexes: [
-            TableIndex("users_by_time", on: "users", "(created_at, id)"),
-            TableIndex("devices_by_time", on: "devices", "(created_at, id)"),
-            TableIndex("certificates_by_time", on: "certificates", "(issued_at, serial)"),
-            TableIndex("outbox_by_time", on: "outbox", "(created_at, id)"),
-        ])
-}

@@ -75,7 +75,7 @@ package struct AuthenticatedUserRepository {
     ) throws -> (losers: [UserID], changes: [AssuranceChange]) {
         var (losers, changes) = try suspendOthers(than: user, holding: keys.blindIndexes(number, .phoneNumber))
         let wasSuspended = try find(user.id)?.suspended != nil
-        let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user.id, at: time)
+        let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user.id)
         if wasSuspended {
             try transaction.execute("DELETE FROM authenticated_users WHERE user_id = $1", [.id(user.id)])
         }
@@ -124,7 +124,7 @@ package struct AuthenticatedUserRepository {
     package func identityVerified(
         _ user: UserID, _ facts: CardFacts, assurance: Assurance, at time: Date
     ) throws -> [AssuranceChange]? {
-        let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user, at: time)
+        let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user)
         func seal(_ text: String?, _ column: SealedColumn) throws -> Value {
             try text.map { try key.seal($0, in: column, of: user) }.value
         }

@@ -37,7 +37,7 @@ struct KeyRotationTests {
             try await admin.store.write { [server, provider] transaction in
                 let user = try UserRepository(transaction).findOrCreate(
                     providerID: provider, externalID: newcomer.description, newID: newcomer, at: KeyRotationTests.now)
-                _ = try DataKeyRepository(transaction, keys: server).findOrCreate(user.id, at: KeyRotationTests.now)
+                _ = try DataKeyRepository(transaction, keys: server).findOrCreate(user.id)
             }
             let isOpen = try await admin.store.read { transaction in
                 try DataKeyRepository(transaction, keys: try KeyFiles.personal(in: directory)).find(newcomer) != nil

@@ -21,7 +21,7 @@ struct MoveTests {
         let ids = (0..<3000).map { _ in UUID(uuid: uuid(&random)).uuidString.lowercased() }
         try await store.write { transaction in
             try transaction.execute(
-                "INSERT INTO devices (id, created_at) VALUES ($1, $2)", rows: ids.map { [.text($0), 1] })
+                "INSERT INTO devices (id, created_at, held) VALUES ($1, $2, 0)", rows: ids.map { [.text($0), 1] })
             try transaction.execute(
                 """
                 INSERT INTO certificates (thumbprint, serial, device_id, key_hash, subject_public_key_info, not_before,

@@ -153,7 +153,7 @@ struct AuthorizationBench {
             guard level > .none else { return user }
             let proved = AuthenticatedUserRepository(transaction, keys: keys)
             _ = try proved.phoneProven(user, number, pushEndpoint: endpoint, at: now)
-            let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user.id, at: now)
+            let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user.id)
             try users.setProfile(
                 displayName: nil,
                 avatarURL: try key.seal(picture, in: .userAvatarURL, of: user.id),

@@ -18,8 +18,8 @@ struct PermissionCutTests {
                 try transaction.enqueue(
                     """
                     INSERT INTO authorizations (id, provider_id, asker_id, accepter_id, target, is_delivered, state,
-                        created_at, expires_at, changed_at, asker_generation)
-                    VALUES ($1, $2, $3, $4, $5, 1, 'APPROVAL', $6, $6, $6,
+                        created_at, expires_at, changed_at, accepter_generation, asker_generation)
+                    VALUES ($1, $2, $3, $4, $5, 1, 'APPROVAL', $6, $6, $6, 0,
                         COALESCE((SELECT c.generation FROM permission_cuts c WHERE c.user_id = $3), 0))
                     """,
                     [

@@ -41,7 +41,7 @@ struct RepeatedBanTests {
             _ = try await fixture.opened("alice", on: connection)
             let provider = fixture.registration.provider.id
             try await fixture.store.write {
-                try ProviderWebhookRepository($0).set("https://receiver.invalid/", of: provider, at: $0.now)
+                try ProviderWebhookRepository($0).set("https://receiver.invalid/", of: provider)
             }
             let first = try await bench.ban(.user("test/alice"), for: 60).ban
             let order = try bench.order(.user("test/alice"), for: 30, withDevices: true, replaces: true)

@@ -198,7 +198,7 @@ struct NodeTests {
             #expect(try await node.beat() == [] && reads.withLock { $0 } == 1)
             let keys = bench.keys
             try await bench.store.write { transaction in
-                _ = try DataKeyRepository(transaction, keys: keys).putInForce(2, at: transaction.now)
+                _ = try DataKeyRepository(transaction, keys: keys).putInForce(2)
             }
             #expect(try await node.beat() == [] && reads.withLock { $0 } == 2)
             #expect(try await bench.node().join(allowsOtherPolicies: false) == .behind(versionInForce: 2))

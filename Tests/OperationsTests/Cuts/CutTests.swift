@@ -46,7 +46,7 @@ struct CutTests {
     static func receive(_ fixture: ServiceFixture) async throws {
         let provider = fixture.registration.provider.id
         try await fixture.store.write {
-            try ProviderWebhookRepository($0).set("https://receiver.invalid/", of: provider, at: $0.now)
+            try ProviderWebhookRepository($0).set("https://receiver.invalid/", of: provider)
         }
     }
 

@@ -25,7 +25,7 @@ struct RestoredReceiverTests {
             let removed = try #require(ResourceURL("https://removed.example"))
             let streams = (0..<4).map { _ in Self.stream(provider, "https://events.example/1", at: now) }
             try await store.write { transaction in
-                try ProviderWebhookRepository(transaction).set("https://old.example", of: provider, at: now)
+                try ProviderWebhookRepository(transaction).set("https://old.example", of: provider)
                 for url in [kept, removed] {
                     _ = try ProviderResourceRepository(transaction).insert(
                         ProviderResource(url: url, providerID: provider), at: now)
@@ -34,7 +34,7 @@ struct RestoredReceiverTests {
             }
             try await bench.restored {
                 try await store.write { transaction in
-                    try ProviderWebhookRepository(transaction).set("https://new.example", of: provider, at: now)
+                    try ProviderWebhookRepository(transaction).set("https://new.example", of: provider)
                     try ProviderResourceRepository(transaction).remove(removed)
                     let records = EventStreamRepository(transaction)
                     try records.remove(streams[0].id)
@@ -62,10 +62,10 @@ struct RestoredReceiverTests {
     @Test("goes with a webhook that was removed, and nothing is named where nothing changed")
     func removed() async throws {
         try await MessageBench.run(on: .sqlite) { bench in
-            let (store, now) = (bench.context.store, bench.people.clock.now)
+            let store = bench.context.store
             let provider = try await bench.people.person("ann").providerID
             try await store.write {
-                try ProviderWebhookRepository($0).set("https://old.example", of: provider, at: now)
+                try ProviderWebhookRepository($0).set("https://old.example", of: provider)
             }
             try await bench.restored {
             } then: { restored, report in
@@ -111,7 +111,7 @@ struct RestoredReceiverTests {
         "provider_resources": .replayed, "provider_webhooks": .replayed, "providers": .replayed, "rates": .follows,
         "recent_certifications": .follows, "revocation_counter": .follows, "revocation_lists": .replayed,
         "revoked_keys": .replayed, "schema_migrations": .follows, "sessions": .ended, "spent_identifiers": .replayed,
-        "spent_nonces": .ended, "former_nonces": .ended, "store_settings": .follows, "stream_events": .replayed,
+        "store_settings": .follows, "stream_events": .replayed,
         "stream_members": .replayed, "stream_users": .follows, "streams": .replayed, "user_changes": .follows,
         "users": .replayed, "wrapping_versions": .follows,
     ]

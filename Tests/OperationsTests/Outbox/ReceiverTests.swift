@@ -88,7 +88,7 @@ struct ReceiverTests {
             _ = try ProviderRepository(transaction).insert(
                 Provider(
                     id: id, slug: slug, name: name, account: nil, avatarHosts: [], createdAt: now, disabledAt: nil))
-            try ProviderWebhookRepository(transaction).set(url, of: id, at: now)
+            try ProviderWebhookRepository(transaction).set(url, of: id)
             let user = try UserRepository(transaction).findOrCreate(
                 providerID: id, externalID: "user", newID: UserID(UUID()), at: now)
             for _ in 0..<events {
@@ -246,7 +246,7 @@ struct ReceiverTests {
                     let rests = try records.note(answered: false, by: url, of: id)
                     #expect(rests == (number == 5))
                 }
-                try records.set("https://new.example/", of: id, at: transaction.now)
+                try records.set("https://new.example/", of: id)
                 #expect(try !records.note(answered: false, by: url, of: id))
                 return try records.breaker(of: id)
             }

@@ -121,7 +121,7 @@ struct ConsequenceWorld: Sendable {
         token = opened.token?.text.reveal() ?? ""
         let provider = fixture.registration.provider.id
         try await fixture.store.write {
-            try ProviderWebhookRepository($0).set("https://receiver.invalid/", of: provider, at: $0.now)
+            try ProviderWebhookRepository($0).set("https://receiver.invalid/", of: provider)
         }
         first = Node(fixture, connection.thumbprint)
         second = Node(fixture, connection.thumbprint)

@@ -16,14 +16,13 @@ struct RevocationListTableTests {
     @Test("The list in force is the last, and takes the place of the ones before it", arguments: StoreKind.shared)
     func lists(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
-            let end = TestTables.now.addingTimeInterval(60)
             let answers = try await tables.write { transaction in
                 let records = RevocationListRepository(transaction)
                 let none = try records.current() == nil && records.heading() == nil
                 return try [
-                    none, records.publish(Self.list(1), nextUpdate: end, after: 0),
-                    records.publish(Self.list(2), nextUpdate: end, after: 0),
-                    records.publish(Self.list(2), nextUpdate: end, after: 1),
+                    none, records.publish(Self.list(1), after: 0),
+                    records.publish(Self.list(2), after: 0),
+                    records.publish(Self.list(2), after: 1),
                 ]
             }
             #expect(answers == [true, true, false, true])
@@ -74,7 +73,7 @@ struct RevocationListTableTests {
     func content(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
             try await tables.write {
-                try RevocationListRepository($0).publish(Self.list(1), nextUpdate: TestTables.now)
+                try RevocationListRepository($0).publish(Self.list(1))
             }
             await #expect(throws: StoreError.constraint(kind: .notNull)) {
                 try await tables.sql("UPDATE revocation_lists SET der = NULL")

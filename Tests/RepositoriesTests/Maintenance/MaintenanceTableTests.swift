@@ -94,7 +94,7 @@ struct MaintenanceTableTests {
             let answers = try await tables.write { [keys = tables.keys] transaction in
                 try SessionRepository(transaction).insert(session, at: .first)
                 _ = try OutboxRepository(transaction).insert(message)
-                _ = try DataKeyRepository(transaction, keys: keys).findOrCreate(tables.user, at: TestTables.now)
+                _ = try DataKeyRepository(transaction, keys: keys).findOrCreate(tables.user)
                 try DataKeyRepository(transaction, keys: keys).erase(tables.user, at: TestTables.now)
                 try AuditRepository(transaction).append(
                     .userErased, subject: AuditSubject(.user, tables.user), actor: "service", id: UUID())

@@ -97,7 +97,7 @@ struct OutboxSendersTests {
         try await TestTables.run(.postgresql) { tables in
             let (provider, url) = (tables.provider, "https://receiver.example/")
             try await tables.store.write {
-                try ProviderWebhookRepository($0).set(url, of: provider, at: TestTables.now)
+                try ProviderWebhookRepository($0).set(url, of: provider)
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<4 {

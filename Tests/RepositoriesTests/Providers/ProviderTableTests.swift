@@ -123,7 +123,7 @@ struct ProviderTableTests {
             #expect(none.0 == nil && none.1 == ReceiverBreaker())
             try await tables.write { transaction in
                 let records = ProviderWebhookRepository(transaction)
-                try records.set("https://a.example", of: id, at: TestTables.now)
+                try records.set("https://a.example", of: id)
                 for _ in 0..<20 { _ = try records.note(answered: false, by: "https://a.example", of: id) }
                 _ = try records.note(answered: false, by: "https://b.example", of: id)
             }
@@ -137,7 +137,7 @@ struct ProviderTableTests {
             try await tables.write { transaction in
                 let records = ProviderWebhookRepository(transaction)
                 _ = try records.note(answered: false, by: "https://a.example", of: id)
-                try records.set("https://b.example", of: id, at: TestTables.now)
+                try records.set("https://b.example", of: id)
             }
             let replaced = try await tables.read {
                 (try ProviderWebhookRepository($0).find(id), try ProviderWebhookRepository($0).breaker(of: id))

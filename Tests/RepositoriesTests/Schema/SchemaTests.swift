@@ -1,5 +1,4 @@
 import Database
-import Domain
 import Fixtures
 import Foundation
 import Testing
@@ -8,80 +7,91 @@ import Testing
 
 @Suite("The schema")
 struct SchemaTests {
+    /// Statements that drop what the previous version no longer used, by migration. Add one only if a released version
+    /// neither reads nor writes what it drops.
+    private static let contractions: [Int: Set<String>] = [:]
+
     @Test(
-        "only grows but for two cuts, so that nodes of the version before work on while the first new one has changed it"
+        "only expands after its base, so that nodes of the previous version work on after the first new one has started"
     )
-    func growth() {
+    func expansion() {
         for migration in Schema.migrations.dropFirst() {
-            let statements = migration.statements.map {
-                $0.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-            }
-            for statement in statements {
-                let table = statement.components(separatedBy: " ON ").last.flatMap { $0.split(separator: " ").first }
-                let column = statement.components(separatedBy: " (").last.map { $0.prefix { $0 != "," && $0 != ")" } }
-                let isOwn = statements.contains {
-                    $0.hasPrefix("CREATE TABLE \(table ?? "") ")
-                        || $0.hasPrefix("ALTER TABLE \(table ?? "") ADD COLUMN \(column ?? "") ")
-                }
-                let isNew =
-                    ["CREATE TABLE ", "CREATE INDEX ", "INSERT INTO "].contains(where: statement.hasPrefix)
-                    || statement.hasPrefix("CREATE UNIQUE INDEX ") && isOwn
-                let isOptional =
-                    statement.hasPrefix("ALTER TABLE ") && statement.contains(" ADD COLUMN ")
-                    && (!statement.contains("NOT NULL") || statement.contains(" DEFAULT "))
-                // Whoever asks without it finds the same.
-                let isIndex = statement.hasPrefix("DROP INDEX ")
-                // What nodes of the version before must not go on with: they refuse from then on.
-                let isCut =
-                    switch migration.identifier {
-                    case 24: ["DROP TABLE changes", "DROP TABLE change_counter"].contains(statement)
-                    case 31: statement == "ALTER TABLE spent_nonces RENAME TO former_nonces"
-                    // One process alone has a file. To the nodes of a server a constraint less is none.
-                    case 52:
-                        statement == "ALTER TABLE sessions DROP CONSTRAINT sessions_token_hash_key"
-                            || migration.statements.contains { $0.hasPrefix("CREATE TABLE sessions_rebuilt (") }
-                                && ["DROP TABLE sessions", "ALTER TABLE sessions_rebuilt RENAME TO sessions"].contains(
-                                    statement)
-                            || statement.hasPrefix("CREATE UNIQUE INDEX sessions_by_former_token ")
-                    default: false
-                    }
-                #expect(isNew || isOptional || isIndex || isCut, "migration \(migration.identifier): \(statement)")
-            }
-        }
-    }
-
-    @Test("leaves nodes of before schema 31 no way to spend a nonce", arguments: StoreKind.shared)
-    func nonceCut(kind: StoreKind) async throws {
-        let before = Schema.migrations.filter { $0.identifier < 31 }
-        try await withStore(kind, migrations: before) { store in
-            let spend: @Sendable (any Transaction) throws -> Int = {
-                try $0.execute(
-                    "INSERT INTO spent_nonces (expires_at, nonce) VALUES ($1, $2)", [.integer(1), .bytes([1])])
-            }
-            try await store.write(spend)
-            try await store.migrate(Schema.migrations)
-            let error = await #expect(throws: StoreError.self) { try await store.write(spend) }
-            guard case .statement = error else {
-                Issue.record("\(String(describing: error))")
-                return
-            }
-            let kept = try await store.read { try $0.first("SELECT nonce FROM former_nonces")?.bytes(0) }
-            #expect(kept == [1])
+            let allowed = Self.contractions[migration.identifier] ?? []
+            #expect(Self.contracting(migration).filter { !allowed.contains($0) } == [], "\(migration.identifier)")
         }
     }
 
     @Test(
-        "leaves nothing of what nodes of before schema 24 ask for and write changes to: they fail, and decide nothing",
-        arguments: StoreKind.shared)
-    func cut(kind: StoreKind) async throws {
-        try await withStore(kind, migrations: Schema.migrations) { store in
-            for question in ["SELECT value FROM change_counter WHERE id = 1", "SELECT sequence FROM changes"] {
-                let error = await #expect(throws: StoreError.self) { try await store.read { try $0.first(question) } }
-                guard case .statement = error else {
-                    Issue.record("\(question): \(String(describing: error))")
-                    continue
-                }
+        "expands by tables, indexes, optional columns and rows",
+        arguments: [
+            "CREATE TABLE a (id TEXT)", "CREATE INDEX a_by_b ON a (b)", "INSERT INTO a (id) VALUES (1)",
+            "ALTER TABLE a ADD COLUMN b TEXT", "ALTER TABLE a ADD COLUMN b BIGINT NOT NULL DEFAULT 0",
+            "DROP INDEX a_by_c",
+        ])
+    func expanding(statement: String) {
+        #expect(Self.contracting(Migration(identifier: 2, name: "m", statements: [statement])) == [])
+    }
+
+    @Test(
+        "is contracted by anything else",
+        arguments: [
+            "DROP TABLE a", "ALTER TABLE a RENAME TO b", "ALTER TABLE a DROP COLUMN b", "UPDATE a SET b = 1",
+            "ALTER TABLE a ADD COLUMN b TEXT NOT NULL", "CREATE UNIQUE INDEX a_by_b ON a (b)",
+        ])
+    func contracting(statement: String) {
+        #expect(Self.contracting(Migration(identifier: 2, name: "m", statements: [statement])) == [statement])
+        #expect(
+            Self.contracting(Migration(identifier: 2, name: "m", statements: [], ofEngine: [.sqlite: [statement]]))
+                == [statement])
+    }
+
+    @Test("takes a unique index on a table or column of the same migration")
+    func unique() {
+        let own = [
+            "CREATE TABLE a (id TEXT, b TEXT)", "CREATE UNIQUE INDEX a_by_b ON a (b)",
+            "ALTER TABLE c ADD COLUMN d TEXT",
+            "CREATE UNIQUE INDEX c_by_d ON c (d) WHERE d IS NOT NULL",
+        ]
+        #expect(Self.contracting(Migration(identifier: 2, name: "m", statements: own)) == [])
+    }
+
+    @Test("has no column that no repository of its table names")
+    func columns() async throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources/Repositories")
+        let files = try #require(FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil))
+        var words: [Set<Substring>] = []
+        for case let file as URL in files where file.pathExtension == "swift" && !file.path.contains("/Schema/") {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            words.append(Set(text.split { !($0.isLetter || $0.isNumber || $0 == "_") }))
+        }
+        let tables = try await withStore(migrations: Schema.migrations) { try await $0.tables() }
+        for table in tables where table.name != "schema_migrations" {
+            let own = words.filter { $0.contains(table.name[...]) }
+            for column in table.columns {
+                #expect(own.contains { $0.contains(column[...]) }, "\(table.name).\(column)")
             }
+        }
+    }
+
+    /// The statements of a migration that a node of the previous version might not survive.
+    private static func contracting(_ migration: Migration) -> [String] {
+        let statements = migration.allStatements.map {
+            $0.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        }
+        return statements.filter { statement in
+            let table = statement.split(separator: " ON ").last?.split(separator: " ").first ?? ""
+            let column = statement.split(separator: " (").dropFirst().first?.prefix { $0 != "," && $0 != ")" } ?? ""
+            let isOwn = statements.contains {
+                $0.hasPrefix("CREATE TABLE \(table) ") || $0.hasPrefix("ALTER TABLE \(table) ADD COLUMN \(column) ")
+            }
+            let isNew = ["CREATE TABLE ", "CREATE INDEX ", "INSERT INTO "].contains(where: statement.hasPrefix)
+            let isOptional =
+                statement.hasPrefix("ALTER TABLE ") && statement.contains(" ADD COLUMN ")
+                && (!statement.contains("NOT NULL") || statement.contains(" DEFAULT "))
+            // Without an index a question finds the same.
+            let isIndex = statement.hasPrefix("DROP INDEX ")
+            return !(isNew || isOptional || isIndex || statement.hasPrefix("CREATE UNIQUE INDEX ") && isOwn)
         }
     }
 }

@@ -182,7 +182,7 @@ struct PersonalRecordsTests {
             let isNew = try await sealed.store.write { transaction in
                 let records = DataKeyRepository(transaction, keys: both)
                 _ = try records.rewrap(after: nil, limit: 10)
-                return try records.putInForce(2, at: SealedStore.now)
+                return try records.putInForce(2)
             }
             #expect(isNew)
             // The key is nowhere: nothing opens, and nothing is made that would be lost.
@@ -202,7 +202,7 @@ extension SealedStore {
     /// A user's data key, made where there is none.
     func dataKey(_ user: UserID, keys other: PersonalKeys? = nil) async throws -> DataKey {
         let keys = other ?? keys
-        return try await store.write { try DataKeyRepository($0, keys: keys).findOrCreate(user, at: Self.now) }
+        return try await store.write { try DataKeyRepository($0, keys: keys).findOrCreate(user) }
     }
 
     /// A user with a number and a card.

@@ -89,7 +89,7 @@ struct SealedPlaceTests {
             try await sealed.store.write { transaction in
                 try transaction.execute("UPDATE users SET id = $2 WHERE id = $1", [.id(ada.id), .id(user)])
                 try transaction.execute(
-                    "INSERT INTO data_keys (user_id, wrapped, wrapping_version, created_at) VALUES ($1, $2, 1, 0)",
+                    "INSERT INTO data_keys (user_id, wrapped, wrapping_version) VALUES ($1, $2, 1)",
                     [.id(user), .bytes(wrapped)])
                 let names = columns.keys.sorted()
                 try transaction.execute(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Repositories
 
-@Suite("Tables former_nonces and spent_identifiers")
+@Suite("Table spent_identifiers, and nonces")
 struct NonceTableTests {
     @Test("A nonce is spent once, by whichever row has its id", arguments: StoreKind.shared)
     func nonces(kind: StoreKind) async throws {

@@ -76,7 +76,7 @@ struct UserTableTests {
             for name in ["b", "c"] { users.append(try await tables.newUser(name)) }
             let sealed = try await tables.write { [users] transaction in
                 try users.map {
-                    try DataKeyRepository(transaction, keys: old).findOrCreate($0, at: TestTables.now)
+                    try DataKeyRepository(transaction, keys: old).findOrCreate($0)
                         .seal("x", in: .fullName, of: $0)
                 }
             }
@@ -122,7 +122,7 @@ struct UserTableTests {
                 let records = DataKeyRepository(transaction, keys: keys)
                 let first = try records.versionInForce()
                 return try (
-                    first, records.putInForce(2, at: TestTables.now), records.putInForce(2, at: TestTables.now),
+                    first, records.putInForce(2), records.putInForce(2),
                     records.versionInForce()
                 )
             }

@@ -1,0 +1,40 @@
+extension Schema {
+    /// The audit log, which is a hash chain.
+    static let audit = [
+        // An entry is written without a number, so that writers wait for nobody. The sealer gives it number and digest.
+        """
+        CREATE TABLE audit_entries (
+            id TEXT NOT NULL PRIMARY KEY,
+            at BIGINT NOT NULL,
+            event TEXT NOT NULL,
+            subject TEXT NOT NULL,
+            actor TEXT NOT NULL,
+            reason TEXT,
+            detail TEXT,
+            sequence BIGINT,
+            digest BYTEA,
+            CHECK ((digest IS NULL) = (sequence IS NULL))
+        )
+        """,
+        "CREATE INDEX audit_entries_unchained ON audit_entries (at, id) WHERE sequence IS NULL",
+        "CREATE UNIQUE INDEX audit_entries_by_sequence ON audit_entries (sequence) WHERE sequence IS NOT NULL",
+        "CREATE INDEX audit_entries_by_event ON audit_entries (event, sequence) WHERE sequence IS NOT NULL",
+        "CREATE INDEX audit_entries_by_subject ON audit_entries (subject, sequence) WHERE sequence IS NOT NULL",
+        """
+        CREATE TABLE audit_head (
+            id INTEGER NOT NULL PRIMARY KEY,
+            sequence BIGINT NOT NULL,
+            digest BYTEA,
+            signed BIGINT NOT NULL,
+            signed_at BIGINT NOT NULL,
+            holder TEXT,
+            leased_until BIGINT NOT NULL,
+            CHECK ((digest IS NULL) = (sequence = 0)),
+            CHECK (signed <= sequence)
+        )
+        """,
+        "INSERT INTO audit_head (id, sequence, signed, signed_at, leased_until) VALUES (1, 0, 0, 0, 0)",
+        "CREATE TABLE audit_checkpoints (sequence BIGINT NOT NULL PRIMARY KEY, token TEXT NOT NULL)",
+        "CREATE TABLE audit_anchors (sequence BIGINT NOT NULL PRIMARY KEY, token TEXT NOT NULL)",
+    ]
+}

@@ -1,0 +1,82 @@
+extension Schema {
+    /// Devices, the certificates that the internal CA issued to them, and revocation lists.
+    static let certificates = [
+        // `held` is 1 if there are bans on the device: only then does a sign-in look for one in force.
+        """
+        CREATE TABLE devices (
+            id TEXT NOT NULL PRIMARY KEY,
+            user_agent TEXT,
+            presence_key TEXT,
+            created_at BIGINT NOT NULL,
+            generation BIGINT NOT NULL DEFAULT 0,
+            held INTEGER NOT NULL
+        )
+        """,
+        "CREATE INDEX devices_by_time ON devices (created_at, id)",
+        // `unlisted` is 1 for a certificate that a renewal with the same key superseded: it is no longer valid, and no
+        // revocation list needs to name it.
+        """
+        CREATE TABLE certificates (
+            thumbprint BYTEA NOT NULL PRIMARY KEY,
+            serial TEXT NOT NULL UNIQUE,
+            device_id TEXT NOT NULL REFERENCES devices (id),
+            key_hash BYTEA NOT NULL,
+            subject_public_key_info BYTEA NOT NULL,
+            not_before BIGINT NOT NULL,
+            not_after BIGINT NOT NULL,
+            issued_at BIGINT NOT NULL,
+            replaces TEXT,
+            first_seen_at BIGINT,
+            revoked_at BIGINT,
+            revocation_reason TEXT,
+            unlisted INTEGER NOT NULL DEFAULT 0,
+            CHECK ((revoked_at IS NULL) = (revocation_reason IS NULL))
+        )
+        """,
+        "CREATE INDEX certificates_by_device ON certificates (device_id)",
+        "CREATE INDEX certificates_by_key ON certificates (key_hash)",
+        "CREATE INDEX certificates_by_replaced ON certificates (replaces) WHERE replaces IS NOT NULL",
+        "CREATE INDEX certificates_by_time ON certificates (issued_at, serial)",
+        "CREATE INDEX certificates_by_end ON certificates (not_after)",
+        "CREATE INDEX certificates_revoked ON certificates (revoked_at) WHERE revoked_at IS NOT NULL",
+        """
+        CREATE INDEX certificates_listed ON certificates (revoked_at, serial)
+        WHERE revoked_at IS NOT NULL AND unlisted = 0
+        """,
+        """
+        CREATE INDEX certificates_unseen ON certificates (issued_at)
+        WHERE first_seen_at IS NULL AND revoked_at IS NULL
+        """,
+        "CREATE TABLE revoked_keys (key_hash BYTEA NOT NULL PRIMARY KEY)",
+        // `revocations` is the value of the counter when the list was made: the list is complete while they are equal.
+        """
+        CREATE TABLE revocation_lists (
+            number BIGINT NOT NULL PRIMARY KEY,
+            der BYTEA NOT NULL,
+            entries BIGINT NOT NULL,
+            this_update BIGINT NOT NULL,
+            revocations BIGINT NOT NULL
+        )
+        """,
+        "CREATE TABLE revocation_counter (id INTEGER NOT NULL PRIMARY KEY, value BIGINT NOT NULL)",
+        "INSERT INTO revocation_counter (id, value) VALUES (1, 0)",
+        """
+        CREATE TABLE recent_certifications (
+            request_hash BYTEA NOT NULL PRIMARY KEY,
+            serial TEXT NOT NULL,
+            certificate TEXT NOT NULL,
+            expires_at BIGINT NOT NULL
+        )
+        """,
+        "CREATE INDEX recent_certifications_by_expiry ON recent_certifications (expires_at)",
+        // Users whose providers are still to be notified of a revoked certificate.
+        """
+        CREATE TABLE certificate_notices (
+            serial TEXT NOT NULL,
+            user_id TEXT NOT NULL,
+            provider_id TEXT NOT NULL,
+            PRIMARY KEY (serial, user_id)
+        )
+        """,
+    ]
+}

@@ -1,0 +1,90 @@
+extension Schema {
+    /// Streams of messages between users, each under a key of its own, and what users synchronize of them.
+    static let messaging = [
+        """
+        CREATE TABLE streams (
+            id TEXT NOT NULL PRIMARY KEY,
+            provider_id TEXT NOT NULL REFERENCES providers (id),
+            kind TEXT NOT NULL,
+            created_by TEXT REFERENCES users (id),
+            wrapped BYTEA,
+            wrapping_version BIGINT,
+            sealed_opening BYTEA,
+            sealed_metadata BYTEA,
+            last_sequence BIGINT NOT NULL,
+            created_at BIGINT NOT NULL,
+            changed_at BIGINT NOT NULL,
+            deleted_at BIGINT,
+            is_emptied INTEGER NOT NULL DEFAULT 0,
+            CHECK (kind IN ('direct', 'conversation', 'forum', 'call')),
+            CHECK ((wrapped IS NULL) = (wrapping_version IS NULL)),
+            CHECK ((wrapped IS NULL) = (deleted_at IS NOT NULL))
+        )
+        """,
+        "CREATE INDEX streams_by_wrapping ON streams (wrapping_version, id) WHERE wrapping_version IS NOT NULL",
+        """
+        CREATE INDEX streams_forums ON streams (provider_id, changed_at, id)
+        WHERE kind = 'forum' AND deleted_at IS NULL
+        """,
+        "CREATE INDEX streams_by_creator ON streams (created_by) WHERE created_by IS NOT NULL",
+        "CREATE INDEX streams_deleted ON streams (deleted_at, id) WHERE deleted_at IS NOT NULL AND is_emptied = 0",
+        """
+        CREATE TABLE stream_members (
+            stream_id TEXT NOT NULL REFERENCES streams (id),
+            user_id TEXT NOT NULL REFERENCES users (id),
+            joined_at_sequence BIGINT NOT NULL,
+            left_at_sequence BIGINT,
+            delivered_through BIGINT NOT NULL,
+            read_through BIGINT NOT NULL,
+            sealed_metadata BYTEA,
+            PRIMARY KEY (stream_id, user_id),
+            CHECK (read_through <= delivered_through)
+        )
+        """,
+        "CREATE INDEX stream_members_by_user ON stream_members (user_id, stream_id)",
+        """
+        CREATE TABLE stream_events (
+            stream_id TEXT NOT NULL REFERENCES streams (id),
+            sequence BIGINT NOT NULL,
+            event_id TEXT NOT NULL,
+            sender_id TEXT REFERENCES users (id),
+            sent_at BIGINT NOT NULL,
+            in_reply_to TEXT,
+            thread_id TEXT,
+            size BIGINT NOT NULL,
+            sealed_body BYTEA,
+            PRIMARY KEY (stream_id, sequence),
+            UNIQUE (stream_id, event_id)
+        )
+        """,
+        """
+        CREATE INDEX stream_events_by_sender ON stream_events (sender_id, sent_at, stream_id, sequence)
+        WHERE sender_id IS NOT NULL
+        """,
+        // A restore reads deleted messages, and not every message for them.
+        "CREATE INDEX stream_events_deleted ON stream_events (stream_id, sequence) WHERE sealed_body IS NULL",
+        """
+        CREATE TABLE stream_users (
+            user_id TEXT NOT NULL PRIMARY KEY REFERENCES users (id),
+            last_change BIGINT NOT NULL,
+            streams BIGINT NOT NULL,
+            stored_bytes BIGINT NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE user_changes (
+            user_id TEXT NOT NULL REFERENCES users (id),
+            kind TEXT NOT NULL,
+            target TEXT NOT NULL,
+            stream_id TEXT NOT NULL,
+            sequence BIGINT NOT NULL,
+            at BIGINT NOT NULL,
+            PRIMARY KEY (user_id, kind, target)
+        )
+        """,
+        "CREATE UNIQUE INDEX user_changes_by_sequence ON user_changes (user_id, sequence)",
+        "CREATE INDEX user_changes_by_kind ON user_changes (user_id, kind, sequence)",
+        "CREATE INDEX user_changes_deleted ON user_changes (at) WHERE kind = 'DELETED'",
+        "CREATE INDEX user_changes_notified ON user_changes (at) WHERE kind = 'NOTIFICATION'",
+    ]
+}

@@ -1,0 +1,64 @@
+extension Schema {
+    /// Sessions, bulk revocations of them, and what was spent and is not accepted again.
+    static let sessions = [
+        // A nonce is spent by the row whose id is made of it. `token_hash` has no index: a token names its session.
+        """
+        CREATE TABLE sessions (
+            id TEXT NOT NULL PRIMARY KEY,
+            token_hash BYTEA NOT NULL,
+            user_id TEXT NOT NULL REFERENCES users (id),
+            provider_id TEXT NOT NULL,
+            external_id TEXT NOT NULL,
+            application_id TEXT NOT NULL,
+            device_id TEXT NOT NULL,
+            thumbprint BYTEA NOT NULL,
+            provider_key_id TEXT NOT NULL,
+            user_generation BIGINT NOT NULL,
+            device_generation BIGINT NOT NULL,
+            provider_generation BIGINT NOT NULL,
+            key_generation BIGINT NOT NULL,
+            state TEXT NOT NULL,
+            created_at BIGINT NOT NULL,
+            renewed_at BIGINT NOT NULL,
+            last_used_at BIGINT NOT NULL,
+            challenged_at BIGINT,
+            ended_at BIGINT,
+            end_reason TEXT,
+            CHECK ((state = 'unauthenticated') = (ended_at IS NOT NULL)),
+            CHECK ((state = 'challenged') = (challenged_at IS NOT NULL) OR state = 'unauthenticated')
+        )
+        """,
+        "CREATE INDEX sessions_by_user ON sessions (user_id, device_id)",
+        // A user who has signed in ten thousand times has eight open sessions.
+        "CREATE INDEX sessions_open ON sessions (user_id, device_id) WHERE state <> 'unauthenticated'",
+        "CREATE INDEX sessions_open_by_device ON sessions (device_id) WHERE state <> 'unauthenticated'",
+        // The open sessions of a key, and by way of its keys those of a provider, in the order of a list.
+        """
+        CREATE INDEX sessions_open_by_key_and_id ON sessions (provider_key_id, provider_generation, id)
+        WHERE state <> 'unauthenticated'
+        """,
+        "CREATE INDEX sessions_ended ON sessions (ended_at) WHERE ended_at IS NOT NULL",
+        "CREATE INDEX sessions_by_renewal ON sessions (renewed_at)",
+        // A rise of one generation ends all sessions with an earlier one. Their rows are ended in batches.
+        """
+        CREATE TABLE cuts (
+            kind TEXT NOT NULL,
+            gate_id TEXT NOT NULL,
+            generation BIGINT NOT NULL,
+            why TEXT NOT NULL,
+            at BIGINT NOT NULL,
+            ended BIGINT NOT NULL,
+            due_at BIGINT NOT NULL,
+            holder TEXT,
+            PRIMARY KEY (kind, gate_id, generation),
+            CHECK (kind IN ('user', 'device', 'provider', 'provider_key'))
+        )
+        """,
+        "CREATE INDEX cuts_by_turn ON cuts (due_at, kind, gate_id, generation)",
+        "CREATE TABLE spent_identifiers (identifier TEXT NOT NULL PRIMARY KEY, expires_at BIGINT NOT NULL)",
+        "CREATE INDEX spent_identifiers_by_expiry ON spent_identifiers (expires_at)",
+        // The generation of nonces that a restored store begins.
+        "CREATE TABLE generations (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
+        "INSERT INTO generations (name, value) VALUES ('nonces', '')",
+    ]
+}

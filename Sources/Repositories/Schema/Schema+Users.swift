@@ -1,0 +1,91 @@
+extension Schema {
+    /// Users, and what is known of a person, sealed under a key of the person's own.
+    static let users = [
+        // `held` is 1 if there are bans on the user: only then does a sign-in look for one in force.
+        """
+        CREATE TABLE users (
+            id TEXT NOT NULL PRIMARY KEY,
+            provider_id TEXT NOT NULL REFERENCES providers (id),
+            external_id TEXT NOT NULL,
+            assurance TEXT NOT NULL,
+            assurance_until BIGINT,
+            profile_index BYTEA,
+            display_name BYTEA,
+            avatar_url BYTEA,
+            created_at BIGINT NOT NULL,
+            generation BIGINT NOT NULL DEFAULT 0,
+            held INTEGER NOT NULL,
+            UNIQUE (provider_id, external_id)
+        )
+        """,
+        "CREATE INDEX users_by_time ON users (created_at, id)",
+        """
+        CREATE TABLE data_keys (
+            user_id TEXT NOT NULL PRIMARY KEY REFERENCES users (id),
+            wrapped BYTEA,
+            wrapping_version BIGINT,
+            erased_at BIGINT,
+            CHECK ((wrapped IS NULL) = (wrapping_version IS NULL)),
+            CHECK ((wrapped IS NULL) = (erased_at IS NOT NULL))
+        )
+        """,
+        """
+        CREATE INDEX data_keys_by_wrapping ON data_keys (wrapping_version, user_id)
+        WHERE wrapping_version IS NOT NULL
+        """,
+        // The versions of the wrapping key that were put in force: no new data key is wrapped under an older one.
+        "CREATE TABLE wrapping_versions (version BIGINT NOT NULL PRIMARY KEY)",
+        """
+        CREATE TABLE authenticated_users (
+            user_id TEXT NOT NULL PRIMARY KEY REFERENCES users (id),
+            provider_id TEXT NOT NULL REFERENCES providers (id),
+            suspended TEXT,
+            phone_index BYTEA NOT NULL,
+            phone_number BYTEA NOT NULL,
+            push_endpoint BYTEA,
+            full_name BYTEA,
+            date_of_birth BYTEA,
+            postal_address BYTEA,
+            document_number BYTEA,
+            jurisdiction BYTEA,
+            phone_verified_at BIGINT NOT NULL,
+            identity_verified_at BIGINT,
+            archived_at BIGINT
+        )
+        """,
+        """
+        CREATE UNIQUE INDEX authenticated_users_by_phone ON authenticated_users (provider_id, phone_index)
+        WHERE suspended IS NULL
+        """,
+        "CREATE INDEX authenticated_users_by_number ON authenticated_users (phone_index)",
+        """
+        CREATE INDEX authenticated_users_by_identity ON authenticated_users (identity_verified_at, user_id)
+        WHERE identity_verified_at IS NOT NULL
+        """,
+        """
+        CREATE TABLE identity_cards (
+            id TEXT NOT NULL PRIMARY KEY,
+            user_id TEXT NOT NULL REFERENCES users (id),
+            provider_id TEXT NOT NULL,
+            status TEXT NOT NULL,
+            sealed_facts BYTEA NOT NULL,
+            sealed_input BYTEA,
+            checks TEXT NOT NULL,
+            assurance TEXT NOT NULL,
+            document_index BYTEA,
+            person_index BYTEA,
+            submitted_at BIGINT NOT NULL,
+            decided_at BIGINT,
+            decided_by TEXT,
+            sealed_reason BYTEA,
+            CHECK (status IN ('verified', 'in_review', 'rejected')),
+            CHECK (sealed_input IS NULL OR status = 'in_review')
+        )
+        """,
+        "CREATE INDEX identity_cards_by_user ON identity_cards (user_id)",
+        "CREATE INDEX identity_cards_by_document ON identity_cards (document_index)",
+        "CREATE INDEX identity_cards_by_person ON identity_cards (person_index)",
+        "CREATE INDEX identity_cards_in_review ON identity_cards (submitted_at) WHERE status = 'in_review'",
+        "CREATE INDEX identity_cards_with_input ON identity_cards (submitted_at) WHERE sealed_input IS NOT NULL",
+    ]
+}
