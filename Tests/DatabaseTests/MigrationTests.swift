@@ -87,6 +87,43 @@ import Testing
         }
     }
 
+    @Test("Each engine executes its own statements after those of all", arguments: StoreKind.all)
+    func byEngine(kind: StoreKind) async throws {
+        func engine(_ name: String) -> [String] { ["UPDATE users SET name = '\(name)' WHERE name = 'x'"] }
+        let own = Migration(
+            identifier: 3, name: "engines", statements: ["INSERT INTO users (id, name) VALUES (2, 'x')"],
+            ofEngine: [.postgreSQL: engine("PostgreSQL"), .sqlite: engine("SQLite")])
+        try await withStore(kind, migrations: [Self.first, Self.second, own]) { store async throws in
+            let name = kind.description.hasPrefix("SQLite") ? "SQLite" : "PostgreSQL"
+            let rows = try await store.read { try $0.query("SELECT id, name FROM users ORDER BY id") }
+            #expect(rows == [Row([1, .text(name)]), Row([2, .text(name)])])
+            for (postgreSQL, sqlite) in [("x", "SQLite"), ("PostgreSQL", "x")] {
+                let reworded = Migration(
+                    identifier: 3, name: own.name, statements: own.statements,
+                    ofEngine: [.postgreSQL: engine(postgreSQL), .sqlite: engine(sqlite)])
+                await #expect(throws: StoreError.migration(.changed(3))) {
+                    try await store.migrate([Self.first, Self.second, reworded])
+                }
+            }
+        }
+    }
+
+    @Test("What is still to be applied is known without a change of the store", arguments: StoreKind.all)
+    func pending(kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let all = [Self.first, Self.second]
+            #expect(try await store.pendingMigrations(of: all).map(\.identifier) == [1, 2])
+            try await store.migrate([Self.first])
+            #expect(try await store.pendingMigrations(of: all).map(\.identifier) == [2])
+            #expect(try await store.currentMigration() == 1)
+            try await store.migrate(all)
+            #expect(try await store.pendingMigrations(of: all).isEmpty)
+            await #expect(throws: StoreError.migration(.newer(2))) {
+                try await store.pendingMigrations(of: [Self.first])
+            }
+        }
+    }
+
     @Test("Several instances that migrate at once apply everything once", arguments: StoreKind.shared)
     func concurrent(kind: StoreKind) async throws {
         try await withTemporaryDirectory { directory in

@@ -51,12 +51,12 @@ extension Database {
     /// Returns if the store has this build's schema.
     ///
     /// - Throws: ``CommandFailure`` that names the command to run, `StoreError.migration` for one of a newer build.
-    func requireCurrentSchema(at url: StoreURL) async throws {
-        guard try await pendingMigrations(of: Schema.migrations).isEmpty else {
+    func requireCurrentSchema(at url: StoreURL, migrations: [Migration] = Schema.migrations) async throws {
+        guard try await pendingMigrations(of: migrations).isEmpty else {
             throw CommandFailure(
                 "The store at \(url.place) has schema version \(try await currentMigration()), and this build has "
-                    + "\(Schema.migrations.last?.identifier ?? 0): run `countersign store migrate` on it, which nodes of "
-                    + "the version before live with.")
+                    + "\(migrations.last?.identifier ?? 0). Run `countersign store migrate` on it: nodes of the previous "
+                    + "version continue to work.")
         }
     }
 }
