@@ -10,13 +10,21 @@ package struct AuditAnchorRepository {
         self.transaction = transaction
     }
 
-    private static let columns = Selection(SignedTokenColumns.self)
+    /// The columns of `audit_anchors` and `audit_checkpoints`: signed tokens by the number of the last entry.
+    static let tokens = ColumnTuple(Column<Int64>("sequence"), Column<String>("token"))
+    private static let readable = ColumnTuple(Column<Int64>("sequence"), Column<String>("token").ifReadable)
+
+    /// A token with its number. A token that is not valid text is returned empty.
+    static func token(_ row: Row) throws -> (sequence: Int64, token: String) {
+        let (sequence, token) = try readable.read(row)
+        return (sequence, token ?? "")
+    }
 
     /// The current anchor and its entry's number; `nil` if nothing was purged. A token that is not valid text is
     /// returned empty.
     package func current() throws -> (sequence: Int64, token: String)? {
-        try transaction.first("SELECT \(Self.columns) FROM audit_anchors ORDER BY sequence DESC LIMIT 1")
-            .map(Self.columns.each.token)
+        try transaction.first("SELECT \(Self.tokens) FROM audit_anchors ORDER BY sequence DESC LIMIT 1")
+            .map(Self.token)
     }
 
     /// Replaces the anchor, and deletes the checkpoints up to it; `false` if the log was anchored there or later
@@ -28,8 +36,8 @@ package struct AuditAnchorRepository {
         guard isSigned == 1, try (current()?.sequence ?? 0) < anchor.sequence else { return false }
         try transaction.execute("DELETE FROM audit_anchors", [])
         try transaction.execute(
-            "INSERT INTO audit_anchors (\(Self.columns)) VALUES (\(Self.columns.placeholders))",
-            Self.columns.row { $0.write(anchor.sequence, token, to: &$1) })
+            "INSERT INTO audit_anchors (\(Self.tokens)) VALUES (\(Self.tokens.placeholders))",
+            Self.tokens.row(anchor.sequence, token))
         try transaction.execute("DELETE FROM audit_checkpoints WHERE sequence <= $1", [.integer(anchor.sequence)])
         return true
     }
@@ -53,29 +61,8 @@ package struct AuditAnchorRepository {
     /// The checkpoints after an entry, oldest first.
     package func checkpoints(after sequence: Int64, limit: Int) throws -> [(sequence: Int64, token: String)] {
         try transaction.query(
-            "SELECT \(Self.columns) FROM audit_checkpoints WHERE sequence > $1 ORDER BY sequence LIMIT $2",
+            "SELECT \(Self.tokens) FROM audit_checkpoints WHERE sequence > $1 ORDER BY sequence LIMIT $2",
             [sequence.value, limit.value]
-        ).map(Self.columns.each.token)
-    }
-}
-
-/// The columns of `audit_anchors` and `audit_checkpoints`: signed tokens by the number of the entry that they cover.
-struct SignedTokenColumns: ColumnSet {
-    let sequence: Column<Int64>
-    let token: Column<String>
-
-    init(_ list: inout ColumnList) {
-        sequence = list.add("sequence")
-        token = list.add("token")
-    }
-
-    /// A token with its number. A token that is not valid text is returned empty.
-    func token(_ row: Row) throws -> (sequence: Int64, token: String) {
-        (try row[sequence], (try? row[token]) ?? "")
-    }
-
-    func write(_ sequence: Int64, _ token: String, to row: inout NewRow) {
-        row.set(self.sequence, sequence)
-        row.set(self.token, token)
+        ).map(Self.token)
     }
 }

@@ -14,10 +14,14 @@ package struct AuditChainRepository {
         self.transaction = transaction
     }
 
-    private static let columns = Selection(AuditColumns.self)
-    private static let links = Selection(Link.self)
-    private static let head = Selection(HeadColumns.self)
-    private static let tokens = Selection(SignedTokenColumns.self)
+    private static let columns = AuditRepository.columns
+    /// An entry with its number and digest.
+    private static let links = ColumnTuple(
+        Column<Int64>("sequence"), Column<Digest256>("digest").ifReadable, columns.of("audit_entries").ifReadable)
+    /// The columns of `audit_head` without the lease.
+    private static let head = ColumnTuple(
+        Column<Int64>("sequence"), Column<Digest256?>("digest"), Column<Int64>("signed"), Column<Date>("signed_at"))
+    private static let tokens = AuditAnchorRepository.tokens
 
     /// How far the log is chained and signed.
     package struct Head: Sendable, Equatable {
@@ -34,7 +38,14 @@ package struct AuditChainRepository {
         guard let row = try transaction.first("SELECT \(Self.head) FROM audit_head WHERE id = 1") else {
             throw DamagedRow(column: 0)
         }
-        return Head(chain: try Self.head.each.chain(row), signedAt: try row[Self.head.each.signedAt])
+        return try Self.head(row)
+    }
+
+    private static func head(_ row: Row) throws -> Head {
+        let (sequence, digest, signed, signedAt) = try head.read(row)
+        return Head(
+            chain: AuditChain(sequence: sequence, digest: digest ?? AuditChain.origin, signed: signed),
+            signedAt: signedAt)
     }
 
     /// Whether an entry is not chained yet.
@@ -57,7 +68,7 @@ package struct AuditChainRepository {
             RETURNING \(Self.head)
             """,
             [.text(holder), .time(transaction.now.addingTimeInterval(seconds)), .time(transaction.now)]
-        ).map(Self.head.each.chain)
+        ).map { try Self.head($0).chain }
     }
 
     /// Ends the lease, so that another sealer need not wait for its expiry.
@@ -68,9 +79,7 @@ package struct AuditChainRepository {
 
     /// The entries that are not chained yet, oldest first. An entry that is committed late is in a later result.
     package func unchained(limit: Int) throws -> [AuditEntry] {
-        try transaction.query(
-            "SELECT \(Self.columns) FROM audit_entries WHERE sequence IS NULL ORDER BY at, id LIMIT $1", [Value(limit)]
-        ).map(Self.columns.each.entry)
+        try transaction.query(Self.columns, "WHERE sequence IS NULL ORDER BY at, id LIMIT $1", [Value(limit)])
     }
 
     /// Stores the numbers and digests of entries, and the new head.
@@ -111,7 +120,7 @@ package struct AuditChainRepository {
         guard moved == 1 else { return false }
         try transaction.execute(
             "INSERT INTO audit_checkpoints (\(Self.tokens)) VALUES (\(Self.tokens.placeholders))",
-            Self.tokens.row { $0.write(checkpoint.sequence, token, to: &$1) })
+            Self.tokens.row(checkpoint.sequence, token))
         return true
     }
 
@@ -124,10 +133,7 @@ package struct AuditChainRepository {
             SELECT \(Self.links) FROM audit_entries WHERE sequence > $1 AND sequence <= $2
             ORDER BY sequence LIMIT $3
             """, [.integer(after), .integer(through), Value(limit)]
-        ).map { row in
-            let sequence = try row[Self.links.each.sequence]
-            return (sequence, try? Self.links.each.link(row))
-        }
+        ).map(Self.link)
     }
 
     /// What entries are found by: each has an index.
@@ -155,7 +161,13 @@ package struct AuditChainRepository {
             WHERE sequence IS NOT NULL AND (\(column), sequence) < ($1, $2) AND (\(column), sequence) > ($1, 0)
             ORDER BY \(column) DESC, sequence DESC LIMIT \(max(0, limit))
             """, [.text(text), .integer(end)]
-        ).map { row in (try row[Self.links.each.sequence], try? Self.links.each.link(row)) }
+        ).map(Self.link)
+    }
+
+    private static func link(_ row: Row) throws -> (sequence: Int64, link: AuditLink?) {
+        let (sequence, digest, entry) = try links.read(row)
+        guard let digest, let entry else { return (sequence, nil) }
+        return (sequence, AuditLink(sequence: sequence, entry: entry, digest: digest))
     }
 
     /// The number of entries with an invalid number: below 1 or after the head.
@@ -175,7 +187,7 @@ package struct AuditChainRepository {
         try transaction.query(
             "SELECT \(Self.tokens) FROM audit_checkpoints WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence",
             [after.value, through.value]
-        ).map(Self.tokens.each.token)
+        ).map(AuditAnchorRepository.token)
     }
 
     /// The newest entries that are not chained yet, oldest first.
@@ -183,43 +195,6 @@ package struct AuditChainRepository {
         try transaction.query(
             "SELECT \(Self.columns) FROM audit_entries WHERE sequence IS NULL ORDER BY at DESC, id DESC LIMIT $1",
             [Value(limit)]
-        ).reversed().map(Self.columns.each.entry)
-    }
-}
-
-/// An entry with its number and digest.
-private struct Link: ColumnSet {
-    let sequence: Column<Int64>
-    let digest: Column<Digest256>
-    let entry: AuditColumns
-
-    init(_ list: inout ColumnList) {
-        sequence = list.add("sequence")
-        digest = list.add("digest")
-        entry = AuditColumns(&list)
-    }
-
-    func link(_ row: Row) throws -> AuditLink {
-        AuditLink(sequence: try row[sequence], entry: try entry.entry(row), digest: try row[digest])
-    }
-}
-
-/// The columns of `audit_head` without the lease.
-private struct HeadColumns: ColumnSet {
-    let sequence: Column<Int64>
-    let digest: Column<Digest256?>
-    let signed: Column<Int64>
-    let signedAt: Column<Date>
-
-    init(_ list: inout ColumnList) {
-        sequence = list.add("sequence")
-        digest = list.add("digest")
-        signed = list.add("signed")
-        signedAt = list.add("signed_at")
-    }
-
-    func chain(_ row: Row) throws -> AuditChain {
-        AuditChain(
-            sequence: try row[sequence], digest: try row[digest] ?? AuditChain.origin, signed: try row[signed])
+        ).reversed().map(Self.columns.read)
     }
 }

@@ -58,8 +58,16 @@ package struct AuditRepository {
         case banEvaded = "ban_evaded"
     }
 
-    private static let columns = Selection(AuditColumns.self)
-    private static let insertion = "INSERT INTO audit_entries (\(columns.all)) VALUES (\(columns.placeholders))"
+    /// Number and digest are written when an entry is chained.
+    static let columns = Table<AuditEntry>(
+        "audit_entries", AuditEntry.init,
+        Field("id", \.id),
+        Field("at", \.milliseconds),
+        Field("event", \.event),
+        Field("subject", \.subject),
+        Field("actor", \.actor),
+        Field("detail", \.detail),
+        Field("reason", \.reason))
 
     /// Appends an entry. It is chained within a second of the commit: see ``AuditChainRepository``.
     ///
@@ -75,7 +83,7 @@ package struct AuditRepository {
         let entry = AuditEntry(
             id: Identifier<AuditRepository>(id).description, milliseconds: transaction.now.milliseconds,
             event: event.rawValue, subject: subject.description, actor: actor, detail: detail, reason: reason?.text)
-        try transaction.enqueue(Self.insertion, Self.columns.row { $0.write(entry, to: &$1) })
+        try transaction.enqueue(Self.columns.insertion, Self.columns.row(entry))
     }
 
     /// When the newest entry was written, of those that wait for a number and the last one with one; `nil` if there is
@@ -86,42 +94,5 @@ package struct AuditRepository {
         let chained: Date? = try transaction.value(
             "SELECT at FROM audit_entries WHERE sequence IS NOT NULL ORDER BY sequence DESC LIMIT 1")
         return [waiting ?? nil, chained].compactMap(\.self).max()
-    }
-}
-
-/// The columns of `audit_entries`. Number and digest are written when an entry is chained.
-struct AuditColumns: ColumnSet {
-    let id: Column<String>
-    let at: Column<Int64>
-    let event: Column<String>
-    let subject: Column<String>
-    let actor: Column<String>
-    let detail: Column<String?>
-    let reason: Column<String?>
-
-    init(_ list: inout ColumnList) {
-        id = list.add("id")
-        at = list.add("at")
-        event = list.add("event")
-        subject = list.add("subject")
-        actor = list.add("actor")
-        detail = list.add("detail")
-        reason = list.add("reason")
-    }
-
-    func entry(_ row: Row) throws -> AuditEntry {
-        AuditEntry(
-            id: try row[id], milliseconds: try row[at], event: try row[event], subject: try row[subject],
-            actor: try row[actor], detail: try row[detail], reason: try row[reason])
-    }
-
-    func write(_ entry: AuditEntry, to row: inout NewRow) {
-        row.set(id, entry.id)
-        row.set(at, entry.milliseconds)
-        row.set(event, entry.event)
-        row.set(subject, entry.subject)
-        row.set(actor, entry.actor)
-        row.set(detail, entry.detail)
-        row.set(reason, entry.reason)
     }
 }

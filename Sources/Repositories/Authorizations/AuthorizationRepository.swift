@@ -12,27 +12,32 @@ package struct AuthorizationRepository {
         self.transaction = transaction
     }
 
-    private static let columns = Selection(AuthorizationColumns.self)
+    private static let columns = Table<MessagingPermission>(
+        "authorizations", MessagingPermission.init,
+        Field("id", \.id),
+        Field("provider_id", \.providerID),
+        Field("asker_id", \.requesterID),
+        Field("accepter_id", \.recipientID),
+        Field("target", \.target),
+        Field("is_delivered", \.isDelivered),
+        Field("state", \.state, readAs: PermissionCutRepository.state),
+        Field("created_at", \.createdAt),
+        Field("expires_at", \.expiresAt),
+        Field("changed_at", \.changedAt),
+        Field(.authorizationTo, \.sealedTo),
+        Field(.authorizationEvent, \.sealedEvent))
     /// Whether it is a permission, or can still become one, at the time `$2`.
     private static let isOpen = "(state = 'APPROVAL' OR (state = 'REQUEST' AND expires_at > $2))"
     /// Whether the row says so, whatever a cut says.
     private static let isStoredOpen = "state IN ('REQUEST', 'APPROVAL')"
-
-    /// A parameter behind those of the columns.
-    private static func parameter(_ place: Int) -> String { "$\(columns.count + place)" }
+    private static let insertion = columns.insertion(
+        with: "asker_generation", "accepter_generation", as: PermissionCutRepository.generation)
 
     /// Inserts a new request with its row; `false` if the id is taken, or another is open to the same target.
     package func insert(_ authorization: MessagingPermission) throws -> Bool {
         let inserted = try transaction.execute(
-            """
-            INSERT INTO authorizations (\(Self.columns.all), asker_generation, accepter_generation)
-            VALUES (\(Self.columns.placeholders), \(PermissionCutRepository.generation(of: Self.parameter(1))),
-                \(PermissionCutRepository.generation(of: Self.parameter(2))))
-            ON CONFLICT DO NOTHING
-            """,
-            Self.columns.row { $0.write(authorization, to: &$1) } + [
-                authorization.requesterID.value, authorization.recipientID.value,
-            ])
+            "\(Self.insertion) ON CONFLICT DO NOTHING",
+            Self.columns.row(authorization, authorization.requesterID.value, authorization.recipientID.value))
         guard inserted > 0 else { return false }
         try AuthorizationRowRepository(transaction).insert(AuthorizationRow(of: authorization))
         return true
@@ -40,8 +45,7 @@ package struct AuthorizationRepository {
 
     /// The authorization with an id; `nil` if there is none.
     package func find(_ id: AuthorizationID) throws -> MessagingPermission? {
-        try transaction.first("SELECT \(Self.columns) FROM authorizations WHERE id = $1", [.id(id)])
-            .map(Self.columns.each.authorization)
+        try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])
     }
 
     /// Stores an authorization's new state with the row for it; `false` if its state is no longer the one that was
@@ -65,13 +69,12 @@ package struct AuthorizationRepository {
         var found: [MessagingPermission] = []
         for target in targets {
             found += try transaction.query(
+                Self.columns,
                 """
-                SELECT \(Self.columns) FROM authorizations
                 WHERE asker_id = $1 AND (target = $2 OR accepter_id = $3)
                     AND (state IN ('REQUEST', 'APPROVAL') OR (state = 'REJECTED' AND changed_at > $4))
                 """,
-                [.id(requester), target.value, .text(recipient?.description ?? ""), .time(declinedSince)]
-            ).map(Self.columns.each.authorization)
+                [.id(requester), target.value, .text(recipient?.description ?? ""), .time(declinedSince)])
         }
         guard let recipient else { return found }
         return found + (try permissions(askedBy: recipient, of: requester))
@@ -80,11 +83,9 @@ package struct AuthorizationRepository {
     /// The permissions that one user requested and the other gave.
     package func permissions(askedBy requester: UserID, of recipient: UserID) throws -> [MessagingPermission] {
         try transaction.query(
-            """
-            SELECT \(Self.columns) FROM authorizations
-            WHERE asker_id = $1 AND accepter_id = $2 AND state = 'APPROVAL'
-            """, [.id(requester), .id(recipient)]
-        ).map(Self.columns.each.authorization).filter { $0.state == .approval }
+            Self.columns, "WHERE asker_id = $1 AND accepter_id = $2 AND state = 'APPROVAL'",
+            [.id(requester), .id(recipient)]
+        ).filter { $0.state == .approval }
     }
 
     private static let between = ColumnTuple(
@@ -118,11 +119,9 @@ package struct AuthorizationRepository {
     /// The unanswered requests of one user to another.
     package func requests(askedBy requester: UserID, of recipient: UserID) throws -> [MessagingPermission] {
         try transaction.query(
-            """
-            SELECT \(Self.columns) FROM authorizations
-            WHERE asker_id = $1 AND accepter_id = $2 AND state = 'REQUEST'
-            """, [.id(requester), .id(recipient)]
-        ).map(Self.columns.each.authorization).filter { $0.state == .request }
+            Self.columns, "WHERE asker_id = $1 AND accepter_id = $2 AND state = 'REQUEST'",
+            [.id(requester), .id(recipient)]
+        ).filter { $0.state == .request }
     }
 
     /// The time of the oldest of a user's newest `count` requests; `nil` if there are fewer since a time.
@@ -149,8 +148,8 @@ package struct AuthorizationRepository {
             case .incoming: "accepter_id = $1 AND is_delivered = 1"
             }
         return try transaction.query(
+            Self.columns,
             """
-            SELECT \(Self.columns) FROM authorizations
             WHERE \(side) AND (created_at, id) < ($2, $3)
                 AND ($4 = ''
                     OR CASE WHEN state = 'REQUEST' AND expires_at <= $5 THEN 'EXPIRED'
@@ -160,8 +159,7 @@ package struct AuthorizationRepository {
             [
                 .id(user), mark.map { .time($0.at) } ?? .integer(.max), .text(mark?.id.description ?? ""),
                 .text(state?.rawValue ?? ""), .time(transaction.now), Value(limit),
-            ]
-        ).map(Self.columns.each.authorization)
+            ])
     }
 
     /// No more of a user's authorizations are counted.

@@ -11,42 +11,41 @@ package struct AuthorizationRowRepository {
         self.transaction = transaction
     }
 
-    private static let columns = Selection(AuthorizationRowColumns.self)
+    /// `message_id` is written when a row is queued.
+    private static let columns = Table<AuthorizationRow>(
+        "authorization_rows", AuthorizationRow.init,
+        Field("authorization_id", \.authorizationID),
+        Field("type", \.type),
+        Field("at", \.at),
+        Field("recipient_id", \.recipientID),
+        Field("sent", \.isSent))
 
     /// Inserts a row; an authorization enters each state once. Nobody waits for the server: a ban may write thousands.
     package func insert(_ row: AuthorizationRow) throws {
         try transaction.enqueue(
-            """
-            INSERT INTO authorization_rows (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))
-            ON CONFLICT (authorization_id, type) DO NOTHING
-            """, Self.columns.row { $0.write(row, to: &$1) })
+            "\(Self.columns.insertion) ON CONFLICT (authorization_id, type) DO NOTHING", Self.columns.row(row))
     }
 
     /// The rows of an authorization, oldest first.
     package func list(of id: AuthorizationID) throws -> [AuthorizationRow] {
         try transaction.query(
+            Self.columns,
             """
-            SELECT \(Self.columns) FROM authorization_rows WHERE authorization_id = $1
+            WHERE authorization_id = $1
             ORDER BY at, CASE type WHEN 'REQUEST' THEN 0 WHEN 'APPROVAL' THEN 1 WHEN 'REJECTED' THEN 1 ELSE 2 END
-            """, [.id(id)]
-        ).map(Self.columns.each.row)
+            """, [.id(id)])
     }
 
     /// The row of an outbox message; `nil` if the notification was sent, or is no longer to be sent.
     package func find(queuedAs message: OutboxMessageID) throws -> AuthorizationRow? {
-        try transaction.first(
-            "SELECT \(Self.columns) FROM authorization_rows WHERE message_id = $1 AND sent = 0", [.id(message)]
-        ).map(Self.columns.each.row)
+        try transaction.first(Self.columns, "WHERE message_id = $1 AND sent = 0", [.id(message)])
     }
 
     /// The rows without a notification and without a queued message for it, oldest first.
     package func unsent(to user: UserID, limit: Int) throws -> [AuthorizationRow] {
         try transaction.query(
-            """
-            SELECT \(Self.columns) FROM authorization_rows
-            WHERE recipient_id = $1 AND sent = 0 AND message_id IS NULL ORDER BY at LIMIT $2
-            """, [.id(user), Value(limit)]
-        ).map(Self.columns.each.row)
+            Self.columns, "WHERE recipient_id = $1 AND sent = 0 AND message_id IS NULL ORDER BY at LIMIT $2",
+            [.id(user), Value(limit)])
     }
 
     /// Stores the message for a row; `false` if there is one already, or nobody to notify.
@@ -67,36 +66,5 @@ package struct AuthorizationRowRepository {
     package func release(_ message: OutboxMessageID) throws {
         try transaction.execute(
             "UPDATE authorization_rows SET message_id = NULL WHERE message_id = $1 AND sent = 0", [.id(message)])
-    }
-}
-
-/// The columns of `authorization_rows`. `message_id` is written when a row is queued.
-private struct AuthorizationRowColumns: ColumnSet {
-    let authorizationID: Column<AuthorizationID>
-    let type: Column<MessagingPermissionState>
-    let at: Column<Date>
-    let recipientID: Column<UserID?>
-    let isSent: Column<Bool?>
-
-    init(_ list: inout ColumnList) {
-        authorizationID = list.add("authorization_id")
-        type = list.add("type")
-        at = list.add("at")
-        recipientID = list.add("recipient_id")
-        isSent = list.add("sent")
-    }
-
-    func row(_ row: Row) throws -> AuthorizationRow {
-        AuthorizationRow(
-            authorizationID: try row[authorizationID], type: try row[type], at: try row[at],
-            recipientID: try row[recipientID], isSent: try row[isSent])
-    }
-
-    func write(_ entry: AuthorizationRow, to row: inout NewRow) {
-        row.set(authorizationID, entry.authorizationID)
-        row.set(type, entry.type)
-        row.set(at, entry.at)
-        row.set(recipientID, entry.recipientID)
-        row.set(isSent, entry.isSent)
     }
 }

@@ -93,7 +93,7 @@ package struct BanMaintenance {
         for subject in subjects {
             let (kind, bytes) = BanRepository.columns(of: subject)
             let entries = try transaction.query(
-                "SELECT \(Self.entry) FROM ban_holds WHERE kind = $1 AND subject = $2", [.text(kind), .bytes(bytes)])
+                "SELECT \(Self.entry) FROM ban_holds WHERE kind = $1 AND subject = $2", [kind.value, .bytes(bytes)])
             for (ban, origin) in try entries.map(Self.entry.read) {
                 if origin == .direct {
                     try transaction.execute(
@@ -106,7 +106,7 @@ package struct BanMaintenance {
                 }
                 try transaction.execute(
                     "UPDATE ban_holds SET goes_with_ban = 1 WHERE ban_id = $1 AND kind = $2 AND subject = $3",
-                    [.id(ban), .text(kind), .bytes(bytes)])
+                    [.id(ban), kind.value, .bytes(bytes)])
                 try transaction.execute(
                     "DELETE FROM ban_holds WHERE \(Self.isOver) AND ban_id = $2", [.time(transaction.now), .id(ban)])
             }
@@ -118,7 +118,7 @@ package struct BanMaintenance {
         let (kind, bytes) = BanRepository.columns(of: entry.subject)
         return try transaction.first(
             "SELECT 1 FROM ban_holds WHERE ban_id = $1 AND kind = $2 AND subject = $3 AND goes_with_ban = 1",
-            [.id(entry.ban.id), .text(kind), .bytes(bytes)]) != nil
+            [.id(entry.ban.id), kind.value, .bytes(bytes)]) != nil
     }
 
     /// The ban is asked for by its id for each entry: of an `EXISTS` a planner may read all bans first.

@@ -12,28 +12,41 @@ package struct BanRepository {
         self.transaction = transaction
     }
 
-    private static let columns = Selection(BanColumns.self)
-    private static let entryColumns = Selection(BanEntryColumns.self)
-    static let entry = Selection(Entry.self)
-
+    /// The columns of `bans` without the sealed notes, which are read separately.
+    private static let columns = Table<Ban>(
+        "bans",
+        { id, kind, scope, reason, actor, createdAt, endsAt, liftedAt, liftedBy in
+            Ban(
+                id: id, kind: kind, scope: scope, reason: reason, actor: actor, createdAt: createdAt, endsAt: endsAt,
+                lifted: liftedAt.flatMap { at in liftedBy.map { .init(at: at, actor: $0) } })
+        },
+        Field("id", \.id),
+        Field("kind", \.kind),
+        Field("scope", \.scope),
+        Field("reason", \.reason),
+        Field("actor", \.actor),
+        Field("created_at", \.createdAt),
+        Field("ends_at", \.endsAt),
+        Field("lifted_at", \.lifted?.at),
+        Field("lifted_by", \.lifted?.actor))
+    /// The columns of `ban_holds`: the entries of bans, with their subjects as ``columns(of:)`` returns them.
+    private static let entryColumns = ColumnTuple(
+        Column<BanID>("ban_id"), Column<SubjectKind>("kind"), Column<[UInt8]>("subject"),
+        Column<BanEntry.Origin>("part"), Column<Date?>("ends_at"), Column<Int?>("index_version"),
+        Column<Bool>("goes_with_ban"))
     /// What a ban names or derives, with the ban itself.
-    struct Entry: ColumnSet {
-        let ban: BanColumns
-        let entry: BanEntryColumns
+    static let entry = ColumnTuple(columns.of("b"), entryColumns.of("h"))
 
-        init(_ list: inout ColumnList) {
-            ban = list.add(BanColumns.self, of: "b")
-            entry = list.add(BanEntryColumns.self, of: "h")
-        }
+    /// What the column `subject` contains.
+    enum SubjectKind: String, ColumnContent {
+        case user, device, phone, document
+        case deviceKey = "device_key"
     }
 
     static let inForce = "b.lifted_at IS NULL AND (h.ends_at IS NULL OR h.ends_at >"
 
     package func insert(_ ban: Ban) throws {
-        try transaction.execute(
-            """
-            INSERT INTO bans (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))
-            """, Self.columns.row { $0.write(ban, to: &$1) })
+        try transaction.execute(Self.columns.insertion, Self.columns.row(ban))
     }
 
     /// Writes an entry of a ban; one that it has already stays as it is. Sign-ins of the user or on the device that it is
@@ -41,18 +54,20 @@ package struct BanRepository {
     ///
     /// - Parameter goesWithBan: whether it is about an erased person, and is forgotten as soon as it is over.
     package func insert(_ entry: BanEntry, goesWithBan: Bool = false) throws {
+        let (kind, subject) = Self.columns(of: entry.subject)
         try transaction.execute(
             """
-            INSERT INTO ban_holds (\(Self.entryColumns.all)) VALUES (\(Self.entryColumns.placeholders))
+            INSERT INTO ban_holds (\(Self.entryColumns)) VALUES (\(Self.entryColumns.placeholders))
             ON CONFLICT (ban_id, kind, subject) DO NOTHING
-            """, Self.entryColumns.row { $0.write(entry, goesWithBan: goesWithBan, to: &$1) })
+            """,
+            Self.entryColumns.row(
+                entry.ban.id, kind, subject, entry.origin, entry.endsAt, entry.indexVersion, goesWithBan))
         if let gate = entry.subject.gate { try GateRepository(transaction).setHeld(true, gate) }
     }
 
     /// The ban with an id.
     package func find(_ id: BanID) throws -> Ban? {
-        try transaction.first("SELECT \(Self.columns) FROM bans b WHERE b.id = $1", [.id(id)])
-            .map(Self.columns.each.ban)
+        try transaction.first(Self.columns, "b WHERE b.id = $1", [.id(id)])
     }
 
     /// The newest bans.
@@ -65,13 +80,13 @@ package struct BanRepository {
         let page = NewestFirst(table: "bans b", key: "b.id", time: "b.created_at").page(from: 4)
         let place = NewestFirst(table: "bans", key: "id", time: "created_at")
         return try transaction.query(
+            Self.columns,
             """
-            SELECT \(Self.columns) FROM bans b
+            b
             WHERE ($1 = 0 OR b.lifted_at IS NULL AND (b.ends_at IS NULL OR b.ends_at > $2)) AND \(page.condition)
             \(page.order) LIMIT $3
             """,
-            [isActive.value, .time(transaction.now), limit.value] + place.place(behind: cursor, in: transaction)
-        ).map(Self.columns.each.ban)
+            [isActive.value, .time(transaction.now), limit.value] + place.place(behind: cursor, in: transaction))
     }
 
     /// Every entry of a ban, what the admin named first.
@@ -92,7 +107,7 @@ package struct BanRepository {
                 """
                 SELECT \(Self.entry) FROM ban_holds h JOIN bans b ON b.id = h.ban_id
                 WHERE h.kind = $1 AND h.subject = $2
-                """, [.text(kind), .bytes(bytes)]
+                """, [kind.value, .bytes(bytes)]
             ).map(Self.entry(in:))
         }.sorted { $0.ban.createdAt > $1.ban.createdAt }
     }
@@ -186,17 +201,29 @@ package struct BanRepository {
     }
 
     static func entry(in row: Row) throws -> BanEntry {
-        try entry.each.entry.entry(row, of: try entry.each.ban.ban(row))
+        let (ban, (_, kind, bytes, origin, endsAt, indexVersion, _)) = try entry.read(row)
+        guard let subject = subject(kind, bytes) else { throw DamagedRow(column: columns.names.count + 2) }
+        return BanEntry(ban: ban, subject: subject, origin: origin, endsAt: endsAt, indexVersion: indexVersion)
     }
 
-    /// A subject as the columns `kind` and `subject` hold it.
-    static func columns(of subject: BanEntry.Subject) -> (kind: String, bytes: [UInt8]) {
+    /// A subject as the columns `kind` and `subject` contain it: 16 bytes of an identifier or 32 bytes of a digest.
+    static func columns(of subject: BanEntry.Subject) -> (kind: SubjectKind, bytes: [UInt8]) {
         switch subject {
-        case .user(let id): ("user", id.bytes)
-        case .phone(let index): ("phone", index.bytes)
-        case .document(let index): ("document", index.bytes)
-        case .device(let id): ("device", id.bytes)
-        case .deviceKey(let hash): ("device_key", hash.bytes)
+        case .user(let id): (.user, id.bytes)
+        case .phone(let index): (.phone, index.bytes)
+        case .document(let index): (.document, index.bytes)
+        case .device(let id): (.device, id.bytes)
+        case .deviceKey(let hash): (.deviceKey, hash.bytes)
+        }
+    }
+
+    private static func subject(_ kind: SubjectKind, _ bytes: [UInt8]) -> BanEntry.Subject? {
+        switch kind {
+        case .user: UserID(bytes: bytes).map { .user($0) }
+        case .phone: Digest256(bytes).map { .phone($0) }
+        case .document: Digest256(bytes).map { .document($0) }
+        case .device: DeviceID(bytes: bytes).map { .device($0) }
+        case .deviceKey: Digest256(bytes).map { .deviceKey($0) }
         }
     }
 }

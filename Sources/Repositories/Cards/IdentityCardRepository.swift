@@ -56,35 +56,45 @@ package struct IdentityCardRepository {
         }
     }
 
-    private static let columns = Selection(IdentityCardColumns.self)
+    /// The sealed reason is read separately.
+    private static let columns = Table<Entry>(
+        "identity_cards", Entry.init,
+        Field("id", \.id),
+        Field("user_id", \.userID),
+        Field("provider_id", \.providerID),
+        Field("status", \.status),
+        Field(.cardFacts, \.sealedFacts),
+        Field(.cardInput, \.sealedInput),
+        Field("checks", \.checks),
+        Field("assurance", \.assurance),
+        Field("document_index", \.documentIndex),
+        Field("person_index", \.personIndex),
+        Field("submitted_at", \.submittedAt),
+        Field("decided_at", \.decidedAt),
+        Field("decided_by", \.decidedBy))
 
     package func insert(_ entry: Entry) throws {
-        try transaction.execute(
-            "INSERT INTO identity_cards (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))",
-            Self.columns.row { $0.write(entry, to: &$1) })
+        try transaction.execute(Self.columns.insertion, Self.columns.row(entry))
     }
 
     /// The card with an id; `nil` if there is none.
     package func find(_ id: IdentityCardID) throws -> Entry? {
-        try transaction.first("SELECT \(Self.columns) FROM identity_cards WHERE id = $1", [.id(id)]).map(
-            Self.columns.each.entry)
+        try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])
     }
 
     /// A user's cards, newest first.
     package func list(of user: UserID) throws -> [Entry] {
-        try transaction.query(
-            "SELECT \(Self.columns) FROM identity_cards WHERE user_id = $1 ORDER BY submitted_at DESC, id", [.id(user)]
-        ).map(Self.columns.each.entry)
+        try transaction.query(Self.columns, "WHERE user_id = $1 ORDER BY submitted_at DESC, id", [.id(user)])
     }
 
     /// The user's last accepted card except the given one; `nil` if there is none.
     package func lastVerified(of user: UserID, before card: IdentityCardID) throws -> Entry? {
         try transaction.first(
+            Self.columns,
             """
-            SELECT \(Self.columns) FROM identity_cards WHERE user_id = $1 AND status = 'verified' AND id <> $2
+            WHERE user_id = $1 AND status = 'verified' AND id <> $2
             ORDER BY decided_at DESC, id LIMIT 1
-            """, [.id(user), .id(card)]
-        ).map(Self.columns.each.entry)
+            """, [.id(user), .id(card)])
     }
 
     /// The cards that wait for a decision, oldest first.
@@ -102,11 +112,9 @@ package struct IdentityCardRepository {
             place = [.integer(at), .id(cursor)]
         }
         return try transaction.query(
-            """
-            SELECT \(Self.columns) FROM identity_cards
-            WHERE status = 'in_review' AND (submitted_at, id) > ($2, $3) ORDER BY submitted_at, id LIMIT $1
-            """, [limit.value] + place
-        ).map(Self.columns.each.entry)
+            Self.columns,
+            "WHERE status = 'in_review' AND (submitted_at, id) > ($2, $3) ORDER BY submitted_at, id LIMIT $1",
+            [limit.value] + place)
     }
 
     /// Other users of a provider who showed the same document, or a card of the same person, and were not rejected.

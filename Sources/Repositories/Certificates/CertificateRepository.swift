@@ -11,14 +11,33 @@ package struct CertificateRepository {
         self.transaction = transaction
     }
 
-    private static let columns = Selection(CertificateColumns.self)
+    /// `unlisted` has a default, and is changed by the statements that revoke.
+    static let columns = Table<DeviceCertificate>(
+        "certificates",
+        {
+            serial, thumbprint, device, keyHash, notBefore, notAfter, issuedAt, replaces, firstSeenAt, revokedAt, reason
+            in
+            DeviceCertificate(
+                serial: serial, thumbprint: thumbprint, deviceID: device, keyHash: keyHash, notBefore: notBefore,
+                notAfter: notAfter, issuedAt: issuedAt, replaces: replaces, firstSeenAt: firstSeenAt,
+                revoked: revokedAt.flatMap { at in reason.map { .init(at: at, reason: $0) } })
+        },
+        Field("serial", \.serial),
+        Field("thumbprint", \.thumbprint),
+        Field("device_id", \.deviceID),
+        Field("key_hash", \.keyHash),
+        Field("not_before", \.notBefore),
+        Field("not_after", \.notAfter),
+        Field("issued_at", \.issuedAt),
+        Field("replaces", \.replaces),
+        Field("first_seen_at", \.firstSeenAt),
+        Field("revoked_at", \.revoked?.at),
+        Field("revocation_reason", \.revoked?.reason))
+    private static let insertion = columns.insertion(with: "subject_public_key_info")
 
     /// Writes a new certificate with the key that it certifies, DER SubjectPublicKeyInfo.
     package func insert(_ certificate: DeviceCertificate, subjectPublicKeyInfo: [UInt8]) throws {
-        try transaction.execute(
-            """
-            INSERT INTO certificates (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))
-            """, Self.columns.row { $0.write(certificate, subjectPublicKeyInfo, to: &$1) })
+        try transaction.execute(Self.insertion, Self.columns.row(certificate, subjectPublicKeyInfo.value))
         if certificate.revoked != nil { try countRevocation() }
     }
 
@@ -60,23 +79,17 @@ package struct CertificateRepository {
 
     /// The certificate with a thumbprint.
     package func find(thumbprint: Digest256) throws -> DeviceCertificate? {
-        try transaction.first(
-            "SELECT \(Self.columns) FROM certificates WHERE thumbprint = $1", [thumbprint.value]
-        ).map(Self.certificate)
+        try transaction.first(Self.columns, "WHERE thumbprint = $1", [thumbprint.value])
     }
 
     /// The certificate with a serial number, lower-case hexadecimal.
     package func find(serial: String) throws -> DeviceCertificate? {
-        try transaction.first("SELECT \(Self.columns) FROM certificates WHERE serial = $1", [.text(serial)])
-            .map(Self.certificate)
+        try transaction.first(Self.columns, "WHERE serial = $1", [.text(serial)])
     }
 
     /// A device's certificates, newest first.
     package func list(deviceID: DeviceID) throws -> [DeviceCertificate] {
-        try transaction.query(
-            "SELECT \(Self.columns) FROM certificates WHERE device_id = $1 ORDER BY issued_at DESC, serial",
-            [.id(deviceID)]
-        ).map(Self.certificate)
+        try transaction.query(Self.columns, "WHERE device_id = $1 ORDER BY issued_at DESC, serial", [.id(deviceID)])
     }
 
     /// The certificates of many devices, in few statements.
@@ -85,7 +98,7 @@ package struct CertificateRepository {
             try transaction.query(
                 "SELECT \(Self.columns) FROM certificates WHERE device_id IN (\(ManyKeys.places(part)))",
                 part.map { .id($0) })
-        }.map(Self.certificate)
+        }.map(Self.columns.read)
     }
 
     private static let newest = NewestFirst(table: "certificates", key: "serial", time: "issued_at")
@@ -97,20 +110,17 @@ package struct CertificateRepository {
     package func list(limit: Int, after cursor: String? = nil) throws -> [DeviceCertificate] {
         let page = Self.newest.page(from: 2)
         return try transaction.query(
-            "SELECT \(Self.columns) FROM certificates WHERE \(page.condition) \(page.order) LIMIT $1",
-            [limit.value] + Self.newest.place(behind: cursor, in: transaction)
-        ).map(Self.certificate)
+            Self.columns, "WHERE \(page.condition) \(page.order) LIMIT $1",
+            [limit.value] + Self.newest.place(behind: cursor, in: transaction))
     }
 
     /// What is known of a public key: the certificates that carry or carried it.
     package func list(keyHash: Digest256) throws -> [DeviceCertificate] {
-        try transaction.query(
-            "SELECT \(Self.columns) FROM certificates WHERE key_hash = $1", [keyHash.value]
-        ).map(Self.certificate)
+        try transaction.query(Self.columns, "WHERE key_hash = $1", [keyHash.value])
     }
 
     private static let listed = ColumnTuple(
-        columns.each.serial, Column<Date>("revoked_at"), Column<String>("revocation_reason"))
+        Column<String>("serial"), Column<Date>("revoked_at"), Column<String>("revocation_reason"))
 
     /// The content of the revocation list: what is revoked, has not expired and is not certified anew with the same key,
     /// oldest revocation first.
@@ -133,11 +143,11 @@ package struct CertificateRepository {
     /// The revoked certificates that have not run out, oldest revocation first.
     package func listRevoked(now: Date) throws -> [DeviceCertificate] {
         try transaction.query(
+            Self.columns,
             """
-            SELECT \(Self.columns) FROM certificates WHERE revoked_at IS NOT NULL AND not_after > $1
+            WHERE revoked_at IS NOT NULL AND not_after > $1
             ORDER BY revoked_at, serial
-            """, [.time(now)]
-        ).map(Self.certificate)
+            """, [.time(now)])
     }
 
     /// Revokes a certificate, also one that was never admitted; `false` if it is unknown or revoked already.
@@ -203,6 +213,4 @@ package struct CertificateRepository {
             """,
             [thumbprint.value, .time(time)]) > 0
     }
-
-    private static func certificate(_ row: Row) throws -> DeviceCertificate { try columns.each.certificate(row) }
 }

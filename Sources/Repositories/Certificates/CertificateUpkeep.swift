@@ -42,8 +42,9 @@ package struct CertificateUpkeep {
     private func delete(before moment: Date, _ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
         let rows = Self.ended
         let batch = MaintenanceBatch(after: batch.after, limit: min(batch.limit, Self.most))
-        let columns = Selection(CertificateColumns.self).each
-        let gone = ColumnTuple(rows.age, columns.deviceID, columns.keyHash, columns.revocationReason)
+        let gone = ColumnTuple(
+            rows.age, Column<DeviceID>("device_id"), Column<Digest256>("key_hash"),
+            Column<String?>("revocation_reason"))
         let deleted = try transaction.query(
             rows.statement(limit: batch.limit, returning: gone.description),
             rows.arguments(before: moment.milliseconds, batch)

@@ -28,13 +28,18 @@ package struct RevocationListRepository {
         }
     }
 
-    private static let columns = Selection(RevocationListColumns.self)
+    private static let columns = Table<Published>(
+        "revocation_lists", Published.init,
+        Field("number", \.number),
+        Field("der", \.der),
+        Field("entries", \.entries),
+        Field("this_update", \.thisUpdate),
+        Field("revocations", \.revocations))
     private static let heading = ColumnTuple(
-        columns.each.number, columns.each.thisUpdate, columns.each.revocations)
+        Column<Int64>("number"), Column<Date>("this_update"), Column<Int64>("revocations"))
 
     package func current() throws -> Published? {
-        try transaction.first("SELECT \(Self.columns) FROM revocation_lists ORDER BY number DESC LIMIT 1")
-            .map(Self.columns.each.list)
+        try transaction.first(Self.columns, "ORDER BY number DESC LIMIT 1")
     }
 
     /// Of the list in force all but the list, which may have megabytes.
@@ -53,41 +58,7 @@ package struct RevocationListRepository {
     /// Puts a list in force and drops the ones before it.
     package func publish(_ list: Published) throws {
         try transaction.execute(
-            """
-            INSERT INTO revocation_lists (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))
-            ON CONFLICT (number) DO NOTHING
-            """, Self.columns.row { $0.write(list, to: &$1) })
+            "\(Self.columns.insertion) ON CONFLICT (number) DO NOTHING", Self.columns.row(list))
         try transaction.execute("DELETE FROM revocation_lists WHERE number < $1", [.integer(list.number)])
-    }
-}
-
-/// The columns of `revocation_lists`.
-private struct RevocationListColumns: ColumnSet {
-    let number: Column<Int64>
-    let der: Column<[UInt8]>
-    let entries: Column<Int64>
-    let thisUpdate: Column<Date>
-    let revocations: Column<Int64>
-
-    init(_ list: inout ColumnList) {
-        number = list.add("number")
-        der = list.add("der")
-        entries = list.add("entries")
-        thisUpdate = list.add("this_update")
-        revocations = list.add("revocations")
-    }
-
-    func list(_ row: Row) throws -> RevocationListRepository.Published {
-        .init(
-            number: try row[number], der: try row[der], entries: try row[entries], thisUpdate: try row[thisUpdate],
-            revocations: try row[revocations])
-    }
-
-    func write(_ list: RevocationListRepository.Published, to row: inout NewRow) {
-        row.set(number, list.number)
-        row.set(der, list.der)
-        row.set(entries, list.entries)
-        row.set(thisUpdate, list.thisUpdate)
-        row.set(revocations, list.revocations)
     }
 }

@@ -10,7 +10,19 @@ package struct MessageStreamRepository {
         self.transaction = transaction
     }
 
-    private static let columns = Selection(MessageStreamColumns.self)
+    static let columns = Table<MessageStream>(
+        "streams", MessageStream.init,
+        Field("id", \.id),
+        Field("provider_id", \.providerID),
+        Field("kind", \.kind),
+        Field("created_by", \.createdBy),
+        Field("created_at", \.createdAt),
+        Field("deleted_at", \.deletedAt),
+        Field("last_sequence", \.lastSequence))
+    private static let insertion = columns.insertion(
+        with: "changed_at", "wrapped", "wrapping_version", SealedColumn.streamOpening.name,
+        SealedColumn.streamMetadata.name)
+    private static let listed = ColumnTuple(columns.of("streams"), Column<Date>("changed_at"))
 
     /// Inserts a stream with its wrapped key.
     ///
@@ -19,23 +31,14 @@ package struct MessageStreamRepository {
         _ stream: MessageStream, wrapped: [UInt8], version: Int, opening: [UInt8], metadata: [UInt8]?
     ) throws -> Bool {
         try transaction.execute(
-            """
-            INSERT INTO streams (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))
-            ON CONFLICT (id) DO NOTHING
-            """,
-            Self.columns.row { columns, row in
-                columns.write(stream, to: &row)
-                row.set(columns.wrapped, wrapped)
-                row.set(columns.wrappingVersion, version)
-                row.set(columns.sealedOpening, opening)
-                row.set(columns.sealedMetadata, metadata)
-            }) > 0
+            "\(Self.insertion) ON CONFLICT (id) DO NOTHING",
+            Self.columns.row(
+                stream, .time(stream.createdAt), wrapped.value, version.value, opening.value, metadata.value)) > 0
     }
 
     /// The stream with an id, deleted or not; `nil` if there is none.
     package func find(_ id: MessageStreamID) throws -> MessageStream? {
-        try transaction.first("SELECT \(Self.columns) FROM streams WHERE id = $1", [.id(id)])
-            .map(Self.columns.each.stream)
+        try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])
     }
 
     private static let sealed = ColumnTuple(
@@ -87,7 +90,7 @@ package struct MessageStreamRepository {
     ) throws -> [(stream: MessageStream, changedAt: Date)] {
         try transaction.query(
             """
-            SELECT \(Self.columns) FROM streams
+            SELECT \(Self.listed) FROM streams
             WHERE provider_id = $1 AND kind = 'forum' AND deleted_at IS NULL AND (changed_at, id) < ($2, $3)
             ORDER BY changed_at DESC, id DESC LIMIT $4
             """,
@@ -95,7 +98,10 @@ package struct MessageStreamRepository {
                 .id(provider), mark.map { .time($0.at) } ?? .integer(.max), .text(mark?.id.description ?? ""),
                 limit.value,
             ]
-        ).map { (try Self.columns.each.stream($0), try $0[Self.columns.each.changedAt]) }
+        ).map { row in
+            let (stream, changedAt) = try Self.listed.read(row)
+            return (stream, changedAt)
+        }
     }
 
     /// Forgets who opened streams: after an erasure.
@@ -143,54 +149,5 @@ package struct MessageStreamRepository {
             let (id, time) = try Self.deletion.read(row)
             return (id, time)
         }
-    }
-}
-
-/// The columns of `streams`. `is_emptied` has its default.
-struct MessageStreamColumns: ColumnSet {
-    let id: Column<MessageStreamID>
-    let providerID: Column<ProviderID>
-    let kind: Column<MessageStream.Kind>
-    let createdBy: Column<UserID?>
-    let lastSequence: Column<Int64>
-    let createdAt: Column<Date>
-    let changedAt: Column<Date>
-    let deletedAt: Column<Date?>
-    let wrapped: Column<[UInt8]>
-    let wrappingVersion: Column<Int>
-    let sealedOpening: Column<[UInt8]>
-    let sealedMetadata: Column<[UInt8]?>
-
-    init(_ list: inout ColumnList) {
-        id = list.add("id")
-        providerID = list.add("provider_id")
-        kind = list.add("kind")
-        createdBy = list.add("created_by")
-        lastSequence = list.add("last_sequence")
-        createdAt = list.add("created_at")
-        changedAt = list.add("changed_at")
-        deletedAt = list.add("deleted_at")
-        wrapped = list.addWritten("wrapped")
-        wrappingVersion = list.addWritten("wrapping_version")
-        sealedOpening = list.addWritten(SealedColumn.streamOpening.name)
-        sealedMetadata = list.addWritten(SealedColumn.streamMetadata.name)
-    }
-
-    func stream(_ row: Row) throws -> MessageStream {
-        MessageStream(
-            id: try row[id], providerID: try row[providerID], kind: try row[kind], createdBy: try row[createdBy],
-            createdAt: try row[createdAt], deletedAt: try row[deletedAt],
-            lastSequence: try row[lastSequence])
-    }
-
-    func write(_ stream: MessageStream, to row: inout NewRow) {
-        row.set(id, stream.id)
-        row.set(providerID, stream.providerID)
-        row.set(kind, stream.kind)
-        row.set(createdBy, stream.createdBy)
-        row.set(lastSequence, stream.lastSequence)
-        row.set(createdAt, stream.createdAt)
-        row.set(changedAt, stream.createdAt)
-        row.set(deletedAt, stream.deletedAt)
     }
 }

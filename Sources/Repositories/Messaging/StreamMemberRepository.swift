@@ -10,30 +10,31 @@ package struct StreamMemberRepository {
         self.transaction = transaction
     }
 
-    private static let columns = Selection(StreamMemberColumns.self)
+    /// The sealed column has statements of its own.
+    private static let columns = Table<StreamMember>(
+        "stream_members", StreamMember.init,
+        Field("stream_id", \.streamID),
+        Field("user_id", \.userID),
+        Field("joined_at_sequence", \.joinedAt),
+        Field("left_at_sequence", \.leftAt),
+        Field("delivered_through", \.deliveredThrough),
+        Field("read_through", \.readThrough))
 
     /// Adds a user, or admits one again who was removed. A member stays as they are.
     package func admit(_ member: StreamMember) throws {
         try transaction.execute(
-            """
-            INSERT INTO stream_members (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))
-            ON CONFLICT (stream_id, user_id) DO UPDATE SET left_at_sequence = NULL
-            """, Self.columns.row { $0.write(member, to: &$1) })
+            "\(Self.columns.insertion) ON CONFLICT (stream_id, user_id) DO UPDATE SET left_at_sequence = NULL",
+            Self.columns.row(member))
     }
 
     /// A user in a stream, now or before.
     package func find(_ user: UserID, in stream: MessageStreamID) throws -> StreamMember? {
-        try transaction.first(
-            "SELECT \(Self.columns) FROM stream_members WHERE stream_id = $1 AND user_id = $2",
-            [.id(stream), .id(user)]
-        ).map(Self.columns.each.member)
+        try transaction.first(Self.columns, "WHERE stream_id = $1 AND user_id = $2", [.id(stream), .id(user)])
     }
 
     /// Everybody who is or was in a stream, in the order of their ids.
     package func list(of stream: MessageStreamID) throws -> [StreamMember] {
-        try transaction.query(
-            "SELECT \(Self.columns) FROM stream_members WHERE stream_id = $1 ORDER BY user_id", [.id(stream)]
-        ).map(Self.columns.each.member)
+        try transaction.query(Self.columns, "WHERE stream_id = $1 ORDER BY user_id", [.id(stream)])
     }
 
     private static let ofSome = ListStatement {
@@ -42,7 +43,7 @@ package struct StreamMemberRepository {
 
     /// The same of some streams.
     package func list(of streams: [MessageStreamID]) throws -> [MessageStreamID: [StreamMember]] {
-        let members = try transaction.query(Self.ofSome, list: streams.map(\.value)).map(Self.columns.each.member)
+        let members = try transaction.query(Self.ofSome, list: streams.map(\.value)).map(Self.columns.read)
         return Dictionary(grouping: members, by: \.streamID)
     }
 
@@ -54,14 +55,13 @@ package struct StreamMemberRepository {
     /// The members whose devices can be reached by a push, besides one.
     package func pushed(in stream: MessageStreamID, besides user: UserID) throws -> [StreamMember] {
         try transaction.query(
+            Self.columns,
             """
-            SELECT \(Self.columns) FROM stream_members
             WHERE stream_id = $1 AND user_id <> $2 AND left_at_sequence IS NULL AND user_id IN (
                 SELECT a.user_id FROM authenticated_users a
                 WHERE a.user_id = stream_members.user_id AND a.push_endpoint IS NOT NULL)
             ORDER BY user_id
-            """, [.id(stream), .id(user)]
-        ).map(Self.columns.each.member)
+            """, [.id(stream), .id(user)])
     }
 
     /// Removes a user, who keeps what there is up to a message.
@@ -99,9 +99,7 @@ package struct StreamMemberRepository {
     /// The streams that a user is or was in, in the order of their ids.
     package func streams(of user: UserID, limit: Int) throws -> [StreamMember] {
         try transaction.query(
-            "SELECT \(Self.columns) FROM stream_members WHERE user_id = $1 ORDER BY stream_id LIMIT $2",
-            [.id(user), limit.value]
-        ).map(Self.columns.each.member)
+            Self.columns, "WHERE user_id = $1 ORDER BY stream_id LIMIT $2", [.id(user), limit.value])
     }
 
     /// Everybody else who is or was in a stream with a user.
@@ -116,39 +114,5 @@ package struct StreamMemberRepository {
 
     package func erase(_ user: UserID) throws {
         try transaction.execute("DELETE FROM stream_members WHERE user_id = $1", [.id(user)])
-    }
-}
-
-/// The columns of `stream_members`. The sealed one has statements of its own.
-private struct StreamMemberColumns: ColumnSet {
-    let streamID: Column<MessageStreamID>
-    let userID: Column<UserID>
-    let joinedAt: Column<Int64>
-    let leftAt: Column<Int64?>
-    let deliveredThrough: Column<Int64>
-    let readThrough: Column<Int64>
-
-    init(_ list: inout ColumnList) {
-        streamID = list.add("stream_id")
-        userID = list.add("user_id")
-        joinedAt = list.add("joined_at_sequence")
-        leftAt = list.add("left_at_sequence")
-        deliveredThrough = list.add("delivered_through")
-        readThrough = list.add("read_through")
-    }
-
-    func member(_ row: Row) throws -> StreamMember {
-        StreamMember(
-            streamID: try row[streamID], userID: try row[userID], joinedAt: try row[joinedAt],
-            leftAt: try row[leftAt], deliveredThrough: try row[deliveredThrough], readThrough: try row[readThrough])
-    }
-
-    func write(_ member: StreamMember, to row: inout NewRow) {
-        row.set(streamID, member.streamID)
-        row.set(userID, member.userID)
-        row.set(joinedAt, member.joinedAt)
-        row.set(leftAt, member.leftAt)
-        row.set(deliveredThrough, member.deliveredThrough)
-        row.set(readThrough, member.readThrough)
     }
 }

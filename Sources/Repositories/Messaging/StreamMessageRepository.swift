@@ -10,27 +10,29 @@ package struct StreamMessageRepository {
         self.transaction = transaction
     }
 
-    private static let columns = Selection(StreamMessageColumns.self)
+    static let columns = Table<StreamMessage>(
+        "stream_events", StreamMessage.init,
+        Field("stream_id", \.streamID),
+        Field("sequence", \.sequence),
+        Field("event_id", \.id),
+        Field("sender_id", \.senderID),
+        Field("sent_at", \.sentAt),
+        Field("in_reply_to", \.inReplyTo),
+        Field("thread_id", \.thread),
+        Field("size", \.size),
+        Field(.messageBody, \.sealedBody))
 
     /// Inserts a message under a number that its stream has given.
     package func insert(_ message: StreamMessage) throws {
-        try transaction.enqueue(
-            "INSERT INTO stream_events (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))",
-            Self.columns.row { $0.write(message, to: &$1) })
+        try transaction.enqueue(Self.columns.insertion, Self.columns.row(message))
     }
 
     package func find(_ id: MessageID, in stream: MessageStreamID) throws -> StreamMessage? {
-        try transaction.first(
-            "SELECT \(Self.columns) FROM stream_events WHERE stream_id = $1 AND event_id = $2",
-            [.id(stream), .id(id)]
-        ).map(Self.columns.each.message)
+        try transaction.first(Self.columns, "WHERE stream_id = $1 AND event_id = $2", [.id(stream), .id(id)])
     }
 
     package func find(_ sequence: Int64, in stream: MessageStreamID) throws -> StreamMessage? {
-        try transaction.first(
-            "SELECT \(Self.columns) FROM stream_events WHERE stream_id = $1 AND sequence = $2",
-            [.id(stream), sequence.value]
-        ).map(Self.columns.each.message)
+        try transaction.first(Self.columns, "WHERE stream_id = $1 AND sequence = $2", [.id(stream), sequence.value])
     }
 
     private static let sizes = ColumnTuple(Column<Int64>("sequence"), Column<Int64>("size"))
@@ -57,9 +59,8 @@ package struct StreamMessageRepository {
         }
         guard count > 0 else { return ([], false) }
         let messages = try transaction.query(
-            "SELECT \(Self.columns) FROM stream_events WHERE \(range) ORDER BY sequence\(order) LIMIT $4",
-            [.id(stream), after.value, before.value, count.value]
-        ).map(Self.columns.each.message)
+            Self.columns, "WHERE \(range) ORDER BY sequence\(order) LIMIT $4",
+            [.id(stream), after.value, before.value, count.value])
         return (messages, sizes.count > count)
     }
 
@@ -91,16 +92,15 @@ package struct StreamMessageRepository {
         sentBy user: UserID, after mark: StreamMessage?, limit: Int
     ) throws -> [StreamMessage] {
         try transaction.query(
+            Self.columns,
             """
-            SELECT \(Self.columns) FROM stream_events
             WHERE sender_id = $1 AND sealed_body IS NOT NULL AND (sent_at, stream_id, sequence) > ($2, $3, $4)
             ORDER BY sent_at, stream_id, sequence LIMIT $5
             """,
             [
                 .id(user), mark.map { .time($0.sentAt) } ?? .integer(.min),
                 .text(mark?.streamID.description ?? ""), (mark?.sequence ?? 0).value, limit.value,
-            ]
-        ).map(Self.columns.each.message)
+            ])
     }
 
     /// Deletes the bodies of a user's own messages, and who sent them. The quota bounds how many rows that is.
@@ -108,49 +108,5 @@ package struct StreamMessageRepository {
         try transaction.execute(
             "UPDATE stream_events SET sealed_body = NULL, size = 0, sender_id = NULL WHERE sender_id = $1",
             [.id(user)])
-    }
-}
-
-/// The columns of `stream_events`.
-struct StreamMessageColumns: ColumnSet {
-    let streamID: Column<MessageStreamID>
-    let sequence: Column<Int64>
-    let id: Column<MessageID>
-    let senderID: Column<UserID?>
-    let sentAt: Column<Date>
-    let inReplyTo: Column<MessageID?>
-    let thread: Column<MessageID?>
-    let size: Column<Int64>
-    let sealedBody: Column<[UInt8]?>
-
-    init(_ list: inout ColumnList) {
-        streamID = list.add("stream_id")
-        sequence = list.add("sequence")
-        id = list.add("event_id")
-        senderID = list.add("sender_id")
-        sentAt = list.add("sent_at")
-        inReplyTo = list.add("in_reply_to")
-        thread = list.add("thread_id")
-        size = list.add("size")
-        sealedBody = list.add(.messageBody)
-    }
-
-    func message(_ row: Row) throws -> StreamMessage {
-        StreamMessage(
-            streamID: try row[streamID], sequence: try row[sequence], id: try row[id],
-            senderID: try row[senderID], sentAt: try row[sentAt], inReplyTo: try row[inReplyTo],
-            thread: try row[thread], size: try row[size], sealedBody: try row[sealedBody])
-    }
-
-    func write(_ message: StreamMessage, to row: inout NewRow) {
-        row.set(streamID, message.streamID)
-        row.set(sequence, message.sequence)
-        row.set(id, message.id)
-        row.set(senderID, message.senderID)
-        row.set(sentAt, message.sentAt)
-        row.set(inReplyTo, message.inReplyTo)
-        row.set(thread, message.thread)
-        row.set(size, message.size)
-        row.set(sealedBody, message.sealedBody)
     }
 }

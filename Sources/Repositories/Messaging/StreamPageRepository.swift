@@ -23,30 +23,12 @@ package struct StreamPageRepository {
         package let last: StreamMessage?
     }
 
-    private struct Answer: ColumnSet {
-        let stream: MessageStreamColumns
-        let sealedOpening: Column<[UInt8]?>
-        let wrapped: Column<[UInt8]?>
-        let wrappingVersion: Column<Int?>
-
-        init(_ list: inout ColumnList) {
-            stream = list.add(MessageStreamColumns.self, of: "s")
-            sealedOpening = list.add("s.\(SealedColumn.streamOpening.name)")
-            wrapped = list.add("s.wrapped")
-            wrappingVersion = list.add("s.wrapping_version")
-        }
-    }
-
-    private static let answer = Selection(Answer.self)
+    private static let answer = ColumnTuple(
+        MessageStreamRepository.columns.of("s"), Column<[UInt8]?>("s.\(SealedColumn.streamOpening.name)"),
+        Column<[UInt8]?>("s.wrapped"), Column<Int?>("s.wrapping_version"))
     private static let streams = ListStatement { "SELECT \(answer) FROM streams s WHERE s.id IN \($0.in)" }
 
-    private struct LastMessage: ColumnSet {
-        let message: StreamMessageColumns
-
-        init(_ list: inout ColumnList) { message = list.add(StreamMessageColumns.self, of: "e") }
-    }
-
-    private static let last = Selection(LastMessage.self)
+    private static let last = ColumnTuple(StreamMessageRepository.columns.of("e"))
     private static let lastMessages = ListStatement(after: 2) { list in
         let body = "e.\(SealedColumn.messageBody.name)"
         let columns = last.description.replacing(
@@ -65,19 +47,18 @@ package struct StreamPageRepository {
     package func find(
         _ streams: [MessageStreamID], for user: UserID, longest: Int64
     ) throws -> [MessageStreamID: Entry] {
-        let (list, answer) = (streams.map(\.value), Self.answer.each)
+        let list = streams.map(\.value)
         let rows = try transaction.query(Self.streams, list: list)
         let members = try StreamMemberRepository(transaction).list(of: streams)
         let messages = try transaction.query(Self.lastMessages, [.id(user), longest.value], list: list)
-            .map(Self.last.each.message.message)
+            .map(Self.last.read)
         let last = Dictionary(messages.map { ($0.streamID, $0) }, uniquingKeysWith: { first, _ in first })
         var found: [MessageStreamID: Entry] = [:]
         for row in rows {
-            let stream = try answer.stream.stream(row)
+            let (stream, opening, wrapped, version) = try Self.answer.read(row)
             found[stream.id] = Entry(
-                stream: stream, sealedOpening: try row[answer.sealedOpening], wrapped: try row[answer.wrapped],
-                wrappingVersion: try row[answer.wrappingVersion], members: members[stream.id] ?? [],
-                last: last[stream.id])
+                stream: stream, sealedOpening: opening, wrapped: wrapped, wrappingVersion: version,
+                members: members[stream.id] ?? [], last: last[stream.id])
         }
         return found
     }

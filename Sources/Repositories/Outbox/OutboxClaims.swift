@@ -10,7 +10,7 @@ package struct OutboxClaims {
         self.transaction = transaction
     }
 
-    private static let columns = Selection(OutboxColumns.self)
+    private static let columns = OutboxRepository.columns
     private static let isFree = "state = 'waiting' AND lease IS NULL AND due_at <= $1"
 
     /// Waiting messages of a kind, in the words of the kind's indexes: SQLite takes a partial index only if the
@@ -228,7 +228,7 @@ package struct OutboxClaims {
             [
                 .time(transaction.now), .text(claim.lease), .time(claim.end), .text(queue.name), .time(queue.since),
             ]
-        ).map(Self.columns.each.message)
+        ).map(Self.columns.read)
     }
 
     private func events(_ claim: Claim, _ places: Int, _ turns: inout OutboxTurns) throws -> [OutboxMessage] {

@@ -13,26 +13,38 @@ package struct OutboxRepository {
         self.transaction = transaction
     }
 
-    private static let columns = Selection(OutboxColumns.self)
+    /// The lease and the end are written by the statements that lease and settle.
+    static let columns = Table<OutboxMessage>(
+        "outbox", OutboxMessage.init,
+        Field("id", \.id),
+        Field("kind", \.kind),
+        Field("owner", \.owner),
+        Field("subject", \.subject),
+        Field("user_id", \.userID),
+        Field("deduplication_key", \.deduplicationKey),
+        Field(.outboxPayload, \.payload),
+        Field("created_at", \.createdAt),
+        Field("expires_at", \.expiresAt),
+        Field("due_at", \.dueAt),
+        Field("tries", \.tries),
+        Field("state", \.state),
+        Field("reason", \.reason))
     /// Kinds that only a newer build knows are left to it.
     static let kinds = names(of: OutboxKind.allCases)
     private static func names(of kinds: [OutboxKind]) -> String {
         kinds.map { "'\($0.rawValue)'" }.joined(separator: ", ")
     }
 
-    private static let insertion = """
-        INSERT INTO outbox (\(columns.all)) VALUES (\(columns.placeholders))
-        ON CONFLICT (deduplication_key) DO NOTHING
-        """
+    private static let insertion = "\(columns.insertion) ON CONFLICT (deduplication_key) DO NOTHING"
 
     /// Inserts a message; `false` if the same one was inserted before.
     package func insert(_ message: OutboxMessage) throws -> Bool {
-        try transaction.execute(Self.insertion, Self.columns.row { $0.write(message, to: &$1) }) > 0
+        try transaction.execute(Self.insertion, Self.columns.row(message)) > 0
     }
 
     /// Writes a message that no other one is the same as.
     package func enqueueInsert(_ message: OutboxMessage) throws {
-        try transaction.enqueue(Self.insertion, Self.columns.row { $0.write(message, to: &$1) })
+        try transaction.enqueue(Self.insertion, Self.columns.row(message))
     }
 
     /// Stores the result of a try, if the lease is still valid; `false` if it expired and another process has the
@@ -64,19 +76,13 @@ package struct OutboxRepository {
         let page = Self.newest.page(from: 2)
         let ofState = state.map { "state = '\($0.rawValue)' AND " } ?? ""
         return try transaction.query(
-            """
-            SELECT \(Self.columns) FROM outbox
-            WHERE \(ofState)kind IN (\(Self.kinds)) AND \(page.condition) \(page.order) LIMIT $1
-            """,
-            [Value(limit)] + Self.newest.place(behind: cursor, in: transaction)
-        ).map(Self.columns.each.message)
+            Self.columns, "WHERE \(ofState)kind IN (\(Self.kinds)) AND \(page.condition) \(page.order) LIMIT $1",
+            [Value(limit)] + Self.newest.place(behind: cursor, in: transaction))
     }
 
     /// The message with an id; `nil` if there is none.
     package func find(_ id: OutboxMessageID) throws -> OutboxMessage? {
-        try transaction.first(
-            "SELECT \(Self.columns) FROM outbox WHERE id = $1 AND kind IN (\(Self.kinds))", [.id(id)]
-        ).map(Self.columns.each.message)
+        try transaction.first(Self.columns, "WHERE id = $1 AND kind IN (\(Self.kinds))", [.id(id)])
     }
 
     private static let some = ListStatement {
@@ -85,7 +91,7 @@ package struct OutboxRepository {
 
     /// Those of some messages that are there.
     package func find(_ ids: [OutboxMessageID]) throws -> [OutboxMessage] {
-        try transaction.query(Self.some, list: ids.map(\.value)).map(Self.columns.each.message)
+        try transaction.query(Self.some, list: ids.map(\.value)).map(Self.columns.read)
     }
 
     /// Resets a message's tries and makes it due; a process that has it leased can no longer settle it.

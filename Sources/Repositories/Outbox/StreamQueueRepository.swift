@@ -12,18 +12,18 @@ package struct StreamQueueRepository {
         self.stream = .id(stream)
     }
 
-    private static let columns = Selection(OutboxColumns.self)
+    private static let columns = OutboxRepository.columns
     private static let polled = "subject = $1 AND kind = 'polled_event' AND state = 'waiting'"
     private static let pushed = "subject = $1 AND kind = 'provider_event' AND state = 'waiting'"
 
     /// What a receiver may poll now, oldest first.
     package func waiting(limit: Int) throws -> [OutboxMessage] {
         try transaction.query(
+            Self.columns,
             """
-            SELECT \(Self.columns) FROM outbox WHERE \(Self.polled) AND expires_at > $2
+            WHERE \(Self.polled) AND expires_at > $2
             ORDER BY created_at, id LIMIT $3
-            """, [stream, .time(transaction.now), limit.value]
-        ).map(Self.columns.each.message)
+            """, [stream, .time(transaction.now), limit.value])
     }
 
     /// How many events one statement ends.

@@ -11,7 +11,11 @@ package struct PhoneSendRepository {
         self.transaction = transaction
     }
 
-    private static let columns = Selection(PhoneSendColumns.self)
+    /// Rows are counted, never read as a whole.
+    private static let columns = ColumnTuple(
+        Column<Identifier<PhoneSendRepository>>("id"), Column<PhoneVerificationID>("verification_id"),
+        Column<UserID>("user_id"), Column<Digest256>("number_index"), Column<Date>("at"), Column<Bool>("by_owner"),
+        Column<String?>("withheld"), Column<Bool>("verified"), Column<String?>("counters"))
     private static let stops = ColumnTuple(Column<String>("subject"), Column<Date>("ends_at"))
     private static let spend = ColumnTuple(Column<Int64>("day"), Column<Int>("amount"))
     private static let providerSpend = ColumnTuple(
@@ -76,18 +80,11 @@ package struct PhoneSendRepository {
             }
         }
         try transaction.enqueue(
-            "INSERT INTO phone_sends (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))",
-            Self.columns.row { column, row in
-                row.set(column.id, Identifier(id))
-                row.set(column.verificationID, verification)
-                row.set(column.userID, target.userID)
-                row.set(column.numberIndex, target.number)
-                row.set(column.at, now)
-                row.set(column.byOwner, target.isOwner)
-                row.set(column.withheld, withheld?.rawValue)
-                row.set(column.verified, false)
-                row.set(column.counters, withheld == nil ? counters.joined(separator: "\n") : nil)
-            })
+            "INSERT INTO phone_sends (\(Self.columns)) VALUES (\(Self.columns.placeholders))",
+            Self.columns.row(
+                Identifier(id), verification, target.userID, target.number, now, target.isOwner, withheld?.rawValue,
+                false,
+                withheld == nil ? counters.joined(separator: "\n") : nil))
     }
 
     /// Records that a verification's texts led to the right code.
@@ -196,30 +193,5 @@ package struct PhoneSendRepository {
     /// The number of the day since 1970, UTC.
     private static func day(_ moment: Date) -> Int64 {
         Int64((moment.timeIntervalSince1970 / 86_400).rounded(.down))
-    }
-}
-
-/// The columns of `phone_sends`. Rows are counted, never read as a whole.
-private struct PhoneSendColumns: ColumnSet {
-    let id: Column<Identifier<PhoneSendRepository>>
-    let verificationID: Column<PhoneVerificationID>
-    let userID: Column<UserID>
-    let numberIndex: Column<Digest256>
-    let at: Column<Date>
-    let byOwner: Column<Bool>
-    let withheld: Column<String?>
-    let verified: Column<Bool>
-    let counters: Column<String?>
-
-    init(_ list: inout ColumnList) {
-        id = list.add("id")
-        verificationID = list.add("verification_id")
-        userID = list.add("user_id")
-        numberIndex = list.add("number_index")
-        at = list.add("at")
-        byOwner = list.add("by_owner")
-        withheld = list.add("withheld")
-        verified = list.add("verified")
-        counters = list.add("counters")
     }
 }

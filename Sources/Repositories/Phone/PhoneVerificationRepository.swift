@@ -30,18 +30,40 @@ package struct PhoneVerificationRepository {
         }
     }
 
-    private static let columns = Selection(PhoneVerificationColumns.self)
+    private static let columns = Table<Entry>(
+        "phone_verifications",
+        {
+            id, user, device, keyVersion, createdAt, expiresAt, checks, resends, askedAt, isSent, verifiedAt,
+            numberIndex, sealedNumber, sealedPushEndpoint in
+            Entry(
+                challenge: PhoneVerification(
+                    id: id, userID: user, deviceID: device, keyVersion: keyVersion, createdAt: createdAt,
+                    expiresAt: expiresAt, checks: checks, resends: resends, askedAt: askedAt, isSent: isSent,
+                    verifiedAt: verifiedAt),
+                numberIndex: numberIndex, sealedNumber: sealedNumber, sealedPushEndpoint: sealedPushEndpoint)
+        },
+        Field("id", \.challenge.id),
+        Field("user_id", \.challenge.userID),
+        Field("device_id", \.challenge.deviceID),
+        Field("key_version", \.challenge.keyVersion),
+        Field("created_at", \.challenge.createdAt),
+        Field("expires_at", \.challenge.expiresAt),
+        Field("checks", \.challenge.checks),
+        Field("resends", \.challenge.resends),
+        Field("asked_at", \.challenge.askedAt),
+        Field("is_sent", \.challenge.isSent),
+        Field("verified_at", \.challenge.verifiedAt),
+        Field("number_index", \.numberIndex),
+        Field(.verificationNumber, \.sealedNumber),
+        Field(.verificationPushEndpoint, \.sealedPushEndpoint))
 
     package func insert(_ entry: Entry) throws {
-        try transaction.enqueue(
-            "INSERT INTO phone_verifications (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))",
-            Self.columns.row { $0.write(entry, to: &$1) })
+        try transaction.enqueue(Self.columns.insertion, Self.columns.row(entry))
     }
 
     /// The verification with an id; `nil` if there is none.
     package func find(_ id: PhoneVerificationID) throws -> Entry? {
-        try transaction.first("SELECT \(Self.columns) FROM phone_verifications WHERE id = $1", [.id(id)])
-            .map(Self.columns.each.entry)
+        try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])
     }
 
     /// The newest unexpired verification of a user on a device for a number.
@@ -49,14 +71,14 @@ package struct PhoneVerificationRepository {
         userID: UserID, deviceID: DeviceID, numberIndexes: [Digest256]
     ) throws -> Entry? {
         for index in numberIndexes {
-            let row = try transaction.first(
+            let found = try transaction.first(
+                Self.columns,
                 """
-                SELECT \(Self.columns) FROM phone_verifications
                 WHERE user_id = $1 AND number_index = $2 AND device_id = $3 AND expires_at > $4
                 ORDER BY created_at DESC, id LIMIT 1
                 """,
                 [.id(userID), index.value, .id(deviceID), .time(transaction.now)])
-            if let row { return try Self.columns.each.entry(row) }
+            if let found { return found }
         }
         return nil
     }
@@ -72,7 +94,7 @@ package struct PhoneVerificationRepository {
             UPDATE phone_verifications SET checks = checks + 1 WHERE id = $1 AND user_id = $2 AND device_id = $3
             RETURNING \(Self.columns)
             """, [.id(id), .id(userID), .id(deviceID)]
-        ).map(Self.columns.each.entry)
+        ).map(Self.columns.read)
     }
 
     /// Records that the right code was submitted.

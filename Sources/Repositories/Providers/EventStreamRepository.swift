@@ -11,40 +11,74 @@ package struct EventStreamRepository {
         self.transaction = transaction
     }
 
-    private static let columns = Selection(EventStreamColumns.self)
+    /// The sealed header and the receiver's breaker have statements of their own. `holds` says whether the outbox must
+    /// send nothing now.
+    private static let columns = Table<EventStream>(
+        "event_streams",
+        {
+            id, provider, pushURL, approvedURL, events, description, algorithm, subjectForm, status, statusReason,
+            createdAt, verifiedAt, activeAt, _ in
+            EventStream(
+                id: id, provider: provider,
+                settings: EventStreamSettings(
+                    delivery: pushURL.map { .push($0) } ?? .poll, requested: events.map(Self.list),
+                    description: description, algorithm: algorithm, subjectForm: subjectForm),
+                status: status, statusReason: statusReason, createdAt: createdAt, approvedURL: approvedURL,
+                verifiedAt: verifiedAt, activeAt: activeAt)
+        },
+        Field("id", \.id),
+        Field("provider_id", \.provider),
+        Field("push_url", pushURL(of:)),
+        Field("approved_url", \.approvedURL),
+        Field("events") { $0.settings.requested.map(text(of:)) },
+        Field("description", \.settings.description),
+        Field("algorithm", \.settings.algorithm),
+        Field("subject_form", \.settings.subjectForm),
+        Field("status", \.status),
+        Field("status_reason", \.statusReason),
+        Field("created_at", \.createdAt),
+        Field("verified_at", \.verifiedAt),
+        Field("active_at", \.activeAt),
+        Field("holds") { $0.present.status == .paused })
+
+    private static func pushURL(of stream: EventStream) -> String? {
+        if case .push(let url) = stream.settings.delivery { url } else { nil }
+    }
+
+    /// The stored list of URIs.
+    private static func text(of list: [String]) -> String { JSONValue.array(list.map { .string($0) }).jsonText }
+
+    /// The URIs of a stored list.
+    private static func list(_ text: String) -> [String] {
+        guard case .array(let values)? = try? StrictJSON.parse(Array(text.utf8)) else { return [] }
+        return values.compactMap(\.text)
+    }
 
     /// A stream; `nil` if there is none.
     package func find(_ id: EventStreamID) throws -> EventStream? {
-        try transaction.first("SELECT \(Self.columns) FROM event_streams WHERE id = $1", [.id(id)])
-            .map(Self.columns.each.stream)
+        try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])
     }
 
     /// The streams of a provider, oldest first.
     package func list(of provider: ProviderID) throws -> [EventStream] {
-        try transaction.query(
-            "SELECT \(Self.columns) FROM event_streams WHERE provider_id = $1 ORDER BY created_at, id",
-            [.id(provider)]
-        ).map(Self.columns.each.stream)
+        try transaction.query(Self.columns, "WHERE provider_id = $1 ORDER BY created_at, id", [.id(provider)])
     }
 
     /// The streams of all providers.
     package func all() throws -> [EventStream] {
-        try transaction.query("SELECT \(Self.columns) FROM event_streams ORDER BY id").map(Self.columns.each.stream)
+        try transaction.query(Self.columns, "ORDER BY id")
     }
 
     /// Inserts a stream, or overwrites its row. The breaker of another push address begins anew.
     package func save(_ stream: EventStream) throws {
         try transaction.execute(
             """
-            INSERT INTO event_streams (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))
-            ON CONFLICT (id) DO UPDATE SET push_url = excluded.push_url, approved_url = excluded.approved_url,
-                events = excluded.events, description = excluded.description, algorithm = excluded.algorithm,
-                subject_form = excluded.subject_form, status = excluded.status,
-                status_reason = excluded.status_reason, verified_at = excluded.verified_at, active_at = excluded.active_at, holds = excluded.holds,
+            \(Self.columns.insertion)
+            ON CONFLICT (id) DO UPDATE SET \(Self.columns.overwriting(except: ["id", "provider_id", "created_at"])),
                 failures = CASE WHEN event_streams.push_url = excluded.push_url THEN event_streams.failures ELSE 0 END,
                 resting_until =
                     CASE WHEN event_streams.push_url = excluded.push_url THEN event_streams.resting_until END
-            """, Self.columns.row { $0.write(stream, to: &$1) })
+            """, Self.columns.row(stream))
     }
 
     /// Disables a stream that is there and is not disabled; whether there was one.
@@ -164,7 +198,7 @@ package struct EventStreamRepository {
         ).map { row in
             let (id, url, events, leavesOut) = try Self.receiver.read(row)
             return Receiver(
-                id: id, of: provider, isPolled: url == nil, events: events.map(EventStreamColumns.list),
+                id: id, of: provider, isPolled: url == nil, events: events.map(Self.list),
                 leavesSubjectsOut: leavesOut)
         }
     }
@@ -220,9 +254,9 @@ package struct EventStreamRepository {
     /// Some of the streams that are not disabled, in the order of their ids.
     package func listOpen(after id: String, limit: Int) throws -> [EventStream] {
         try transaction.query(
-            """
-            SELECT \(Self.columns) FROM event_streams WHERE id > $1 AND status <> 'disabled' ORDER BY id LIMIT $2
-            """, [.text(id), limit.value]
-        ).map(Self.columns.each.stream)
+            Self.columns, "WHERE id > $1 AND status <> 'disabled' ORDER BY id LIMIT $2", [.text(id), limit.value])
     }
 }
+
+extension EventStream.Status: ColumnContent {}
+extension EventStreamSettings.SubjectForm: ColumnContent {}

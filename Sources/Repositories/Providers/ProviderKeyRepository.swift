@@ -11,29 +11,41 @@ package struct ProviderKeyRepository {
         self.transaction = transaction
     }
 
-    private static let columns = Selection(ProviderKeyColumns.self)
+    private static let columns = Table<ProviderKeyRecord>(
+        "provider_keys", ProviderKeyRecord.init,
+        Field("id", \.id),
+        Field("provider_id", \.providerID),
+        Field("algorithm", \.algorithm),
+        Field("subject_public_key_info", \.subjectPublicKeyInfo),
+        Field("origin", \.origin),
+        Field("added_by", \.addedBy),
+        Field("created_at", \.createdAt),
+        Field("retired_at", \.retiredAt),
+        Field("revoked_at", \.revokedAt),
+        Field("issuer_key_id", \.issuerKeyID))
+    private static let insertion = columns.insertion(with: "key_hash")
 
     /// Writes a new key; `false` if the same key is or was registered, by anyone. Keys of issuers are no such keys: several
     /// providers may have the same issuer, and nobody may claim its keys before it.
     package func insert(_ key: ProviderKeyRecord) throws -> Bool {
         try transaction.execute(
-            """
-            INSERT INTO provider_keys (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))
-            ON CONFLICT (key_hash) DO NOTHING
-            """, Self.columns.row { $0.write(key, to: &$1) }) > 0
+            "\(Self.insertion) ON CONFLICT (key_hash) DO NOTHING", Self.columns.row(key, Self.hash(of: key).value)) > 0
+    }
+
+    /// By what keys are told apart: an issuer's inside its provider alone.
+    private static func hash(of key: ProviderKeyRecord) -> Digest256 {
+        guard let name = key.issuerKeyID else { return Digest256.of(key.subjectPublicKeyInfo) }
+        return Digest256.of(Array("\(key.providerID) \(key.algorithm) \(name) ".utf8) + key.subjectPublicKeyInfo)
     }
 
     /// The key with an id.
     package func find(_ id: ProviderKeyID) throws -> ProviderKeyRecord? {
-        try transaction.first("SELECT \(Self.columns) FROM provider_keys WHERE id = $1", [.id(id)]).map(
-            Self.columns.each.key)
+        try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])
     }
 
     /// A provider's keys, oldest first.
     package func list(of id: ProviderID) throws -> [ProviderKeyRecord] {
-        try transaction.query(
-            "SELECT \(Self.columns) FROM provider_keys WHERE provider_id = $1 ORDER BY created_at, id", [.id(id)]
-        ).map(Self.columns.each.key)
+        try transaction.query(Self.columns, "WHERE provider_id = $1 ORDER BY created_at, id", [.id(id)])
     }
 
     /// Retires a key: it signs nothing new, the sessions that it opened go on.
@@ -72,62 +84,5 @@ package struct ProviderKeyRepository {
             SELECT 1 FROM provider_keys AS k JOIN providers AS p ON p.id = k.provider_id
             WHERE k.id = $1 AND p.id = $2 AND k.revoked_at IS NULL AND k.retired_at IS NULL AND p.disabled_at IS NULL
             """, [.id(id), .id(provider)]) != nil
-    }
-}
-
-/// The columns of `provider_keys`.
-private struct ProviderKeyColumns: ColumnSet {
-    let id: Column<ProviderKeyID>
-    let providerID: Column<ProviderID>
-    let algorithm: Column<String>
-    let subjectPublicKeyInfo: Column<[UInt8]>
-    let origin: Column<ProviderKeyRecord.Origin>
-    let addedBy: Column<ProviderKeyID?>
-    let createdAt: Column<Date>
-    let retiredAt: Column<Date?>
-    let revokedAt: Column<Date?>
-    let issuerKeyID: Column<String?>
-    let keyHash: Column<Digest256>
-
-    init(_ list: inout ColumnList) {
-        id = list.add("id")
-        providerID = list.add("provider_id")
-        algorithm = list.add("algorithm")
-        subjectPublicKeyInfo = list.add("subject_public_key_info")
-        origin = list.add("origin")
-        addedBy = list.add("added_by")
-        createdAt = list.add("created_at")
-        retiredAt = list.add("retired_at")
-        revokedAt = list.add("revoked_at")
-        issuerKeyID = list.add("issuer_key_id")
-        keyHash = list.addWritten("key_hash")
-    }
-
-    func key(_ row: Row) throws -> ProviderKeyRecord {
-        ProviderKeyRecord(
-            id: try row[id], providerID: try row[providerID], algorithm: try row[algorithm],
-            subjectPublicKeyInfo: try row[subjectPublicKeyInfo], origin: try row[origin],
-            addedBy: try row[addedBy], createdAt: try row[createdAt], retiredAt: try row[retiredAt],
-            revokedAt: try row[revokedAt], issuerKeyID: try row[issuerKeyID])
-    }
-
-    func write(_ key: ProviderKeyRecord, to row: inout NewRow) {
-        row.set(id, key.id)
-        row.set(providerID, key.providerID)
-        row.set(algorithm, key.algorithm)
-        row.set(subjectPublicKeyInfo, key.subjectPublicKeyInfo)
-        row.set(origin, key.origin)
-        row.set(addedBy, key.addedBy)
-        row.set(createdAt, key.createdAt)
-        row.set(retiredAt, key.retiredAt)
-        row.set(revokedAt, key.revokedAt)
-        row.set(issuerKeyID, key.issuerKeyID)
-        row.set(keyHash, Self.hash(of: key))
-    }
-
-    /// By what keys are told apart: an issuer's inside its provider alone.
-    private static func hash(of key: ProviderKeyRecord) -> Digest256 {
-        guard let name = key.issuerKeyID else { return Digest256.of(key.subjectPublicKeyInfo) }
-        return Digest256.of(Array("\(key.providerID) \(key.algorithm) \(name) ".utf8) + key.subjectPublicKeyInfo)
     }
 }

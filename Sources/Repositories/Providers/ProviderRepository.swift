@@ -10,27 +10,50 @@ package struct ProviderRepository {
         self.transaction = transaction
     }
 
-    private static let columns = Selection(ProviderColumns.self)
+    /// Hosts and algorithms are stored with a space between any two.
+    private static let columns = Table<Provider>(
+        "providers",
+        {
+            id, slug, name, account, avatarHosts, createdAt, disabledAt, tokenAlgorithm, issuer, audience, algorithms,
+            endsRemovedKeys in
+            Provider(
+                id: id, slug: slug, name: name, account: account,
+                avatarHosts: avatarHosts.split(separator: " ").map(String.init), createdAt: createdAt,
+                disabledAt: disabledAt, tokenAlgorithm: tokenAlgorithm,
+                issuer: try issuer.map { url in
+                    guard let audience, let algorithms else { throw DamagedRow(column: 9) }
+                    return ProviderIssuer(
+                        url: url, audience: audience, algorithms: algorithms.split(separator: " ").map(String.init),
+                        endsSessionsOfRemovedKeys: endsRemovedKeys)
+                })
+        },
+        Field("id", \.id),
+        Field("slug", \.slug),
+        Field("name", \.name),
+        Field("account", \.account),
+        Field("avatar_hosts") { $0.avatarHosts.joined(separator: " ") },
+        Field("created_at", \.createdAt),
+        Field("disabled_at", \.disabledAt),
+        Field("token_algorithm", \.tokenAlgorithm),
+        Field("issuer", \.issuer?.url),
+        Field("audience", \.issuer?.audience),
+        Field("id_token_algorithms") { $0.issuer?.algorithms.joined(separator: " ") },
+        Field("ends_removed_keys") { $0.issuer?.endsSessionsOfRemovedKeys ?? false })
 
     /// Writes a new provider; `false` if the slug is taken.
     package func insert(_ provider: Provider) throws -> Bool {
         try transaction.execute(
-            """
-            INSERT INTO providers (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))
-            ON CONFLICT (slug) DO NOTHING
-            """, Self.columns.row { $0.write(provider, to: &$1) }) > 0
+            "\(Self.columns.insertion) ON CONFLICT (slug) DO NOTHING", Self.columns.row(provider)) > 0
     }
 
     /// The provider with an id.
     package func find(_ id: ProviderID) throws -> Provider? {
-        try transaction.first("SELECT \(Self.columns) FROM providers WHERE id = $1", [.id(id)]).map(
-            Self.columns.each.provider)
+        try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])
     }
 
     /// The provider with a slug.
     package func find(_ slug: Slug) throws -> Provider? {
-        try transaction.first("SELECT \(Self.columns) FROM providers WHERE slug = $1", [.text(slug.text)])
-            .map(Self.columns.each.provider)
+        try transaction.first(Self.columns, "WHERE slug = $1", [.text(slug.text)])
     }
 
     /// The provider of an issuer and an audience.
@@ -48,7 +71,7 @@ package struct ProviderRepository {
 
     /// All providers by slug.
     package func list() throws -> [Provider] {
-        try transaction.query("SELECT \(Self.columns) FROM providers ORDER BY slug", []).map(Self.columns.each.provider)
+        try transaction.query(Self.columns, "ORDER BY slug", [])
     }
 
     /// Disables a provider, or enables it with `nil`.
@@ -79,71 +102,6 @@ package struct ProviderRepository {
             let (id, provider, name, _) = try Self.application.read(row)
             return Application(id: id, providerID: provider, name: name)
         }
-    }
-}
-
-/// The columns of `providers`.
-private struct ProviderColumns: ColumnSet {
-    let id: Column<ProviderID>
-    let slug: Column<Slug>
-    let name: Column<String>
-    let account: Column<String?>
-    /// With a space between any two.
-    let avatarHosts: Column<String>
-    let createdAt: Column<Date>
-    let disabledAt: Column<Date?>
-    let tokenAlgorithm: Column<AccessTokenAlgorithm>
-    let issuer: Column<String?>
-    let audience: Column<String?>
-    /// With a space between any two.
-    let idTokenAlgorithms: Column<String?>
-    let endsRemovedKeys: Column<Bool>
-
-    init(_ list: inout ColumnList) {
-        id = list.add("id")
-        slug = list.add("slug")
-        name = list.add("name")
-        account = list.add("account")
-        avatarHosts = list.add("avatar_hosts")
-        createdAt = list.add("created_at")
-        disabledAt = list.add("disabled_at")
-        tokenAlgorithm = list.add("token_algorithm")
-        issuer = list.add("issuer")
-        audience = list.add("audience")
-        idTokenAlgorithms = list.add("id_token_algorithms")
-        endsRemovedKeys = list.add("ends_removed_keys")
-    }
-
-    func provider(_ row: Row) throws -> Provider {
-        Provider(
-            id: try row[id], slug: try row[slug], name: try row[name], account: try row[account],
-            avatarHosts: try row[avatarHosts].split(separator: " ").map(String.init), createdAt: try row[createdAt],
-            disabledAt: try row[disabledAt], tokenAlgorithm: try row[tokenAlgorithm], issuer: try readIssuer(row))
-    }
-
-    private func readIssuer(_ row: Row) throws -> ProviderIssuer? {
-        guard let url = try row[issuer] else { return nil }
-        guard let client = try row[audience], let algorithms = try row[idTokenAlgorithms] else {
-            throw DamagedRow(column: audience.index)
-        }
-        return ProviderIssuer(
-            url: url, audience: client, algorithms: algorithms.split(separator: " ").map(String.init),
-            endsSessionsOfRemovedKeys: try row[endsRemovedKeys])
-    }
-
-    func write(_ provider: Provider, to row: inout NewRow) {
-        row.set(id, provider.id)
-        row.set(slug, provider.slug)
-        row.set(name, provider.name)
-        row.set(account, provider.account)
-        row.set(avatarHosts, provider.avatarHosts.joined(separator: " "))
-        row.set(createdAt, provider.createdAt)
-        row.set(disabledAt, provider.disabledAt)
-        row.set(tokenAlgorithm, provider.tokenAlgorithm)
-        row.set(issuer, provider.issuer?.url)
-        row.set(audience, provider.issuer?.audience)
-        row.set(idTokenAlgorithms, provider.issuer?.algorithms.joined(separator: " "))
-        row.set(endsRemovedKeys, provider.issuer?.endsSessionsOfRemovedKeys ?? false)
     }
 }
 

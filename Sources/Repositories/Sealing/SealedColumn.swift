@@ -52,7 +52,7 @@ package struct SealedColumn: Sendable, Hashable {
     ]
 }
 
-extension ColumnList {
-    /// Adds a sealed column, as its bytes.
-    mutating func add<Content>(_ column: SealedColumn) -> Column<Content> { add(column.name) }
+extension Column where Content: ColumnContent {
+    /// A sealed column, as its bytes.
+    init(_ column: SealedColumn) { self.init(column.name) }
 }

@@ -32,31 +32,15 @@ package struct HolderRepository {
         let row = try transaction.first(
             Self.question, [.id(shown.id), .id(shown.deviceID), shown.thumbprint.value])
         guard let row else { return nil }
-        let answer = Self.answer.each
+        let (isDeviceHeld, isUserHeld, session, user, certificate) = try Self.answer.read(row)
         return Holder(
-            session: try answer.session.session(row),
-            user: try answer.user.user(row, now: transaction.now),
-            certificate: try answer.certificate.certificateIfFound(row),
-            mayDeviceBeHeld: try row[answer.isDeviceHeld], mayUserBeHeld: try row[answer.isUserHeld])
+            session: session, user: user.user(at: transaction.now), certificate: certificate,
+            mayDeviceBeHeld: isDeviceHeld, mayUserBeHeld: isUserHeld)
     }
 
-    private struct Answer: ColumnSet {
-        let isDeviceHeld: Column<Bool>
-        let isUserHeld: Column<Bool>
-        let session: SessionColumns
-        let user: UserColumns
-        let certificate: CertificateColumns
-
-        init(_ list: inout ColumnList) {
-            isDeviceHeld = list.add("COALESCE(d.held, 0)")
-            isUserHeld = list.add("u.held")
-            session = list.add(SessionColumns.self, of: "s")
-            user = list.add(UserColumns.self, of: "u")
-            certificate = list.add(CertificateColumns.self, of: "c")
-        }
-    }
-
-    private static let answer = Selection(Answer.self)
+    private static let answer = ColumnTuple(
+        Column<Bool>("COALESCE(d.held, 0)"), Column<Bool>("u.held"), SessionRepository.columns.of("s"),
+        UserRow.columns.of("u"), CertificateRepository.columns.of("c").ifFound)
     private static let question = """
         SELECT \(answer)
         FROM sessions s

@@ -3,7 +3,6 @@ import Domain
 import Foundation
 
 extension SessionRepository {
-    private static let listed = Selection(SessionColumns.self)
     /// How many rows one statement looks at.
     private static let window = 4000
     /// Behind every id: they are hexadecimal digits.
@@ -26,13 +25,12 @@ extension SessionRepository {
                 """, [.text(end)])
             guard let last = ids.last else { break }
             found += try transaction.query(
+                Self.columns,
                 """
-                SELECT \(Self.listed) FROM sessions
                 WHERE id < $1 AND id >= $2 AND state <> 'unauthenticated' AND \(GateRepository.isCurrent("sessions"))
                 ORDER BY id DESC LIMIT $3
                 """,
-                [.text(end), .text(last), Value(limit - found.count)]
-            ).map { try Self.listed.each.session($0) }
+                [.text(end), .text(last), Value(limit - found.count)])
             guard ids.count == Self.window else { break }
             end = last
         }
@@ -51,15 +49,14 @@ extension SessionRepository {
         guard let generation else { return [] }
         let found = try keys.flatMap { key in
             try transaction.query(
+                Self.columns,
                 """
-                SELECT \(Self.listed) FROM sessions
                 WHERE (provider_key_id, provider_generation, id) < ($1, $2, $3)
                     AND (provider_key_id, provider_generation, id) > ($1, $2, '')
                     AND state <> 'unauthenticated' AND \(GateRepository.isCurrent("sessions"))
                 ORDER BY provider_key_id DESC, provider_generation DESC, id DESC LIMIT \(max(0, limit))
                 """,
-                [.text(key), .integer(generation), .text(cursor?.description ?? Self.beyond)]
-            ).map { try Self.listed.each.session($0) }
+                [.text(key), .integer(generation), .text(cursor?.description ?? Self.beyond)])
         }
         return Array(found.sorted { $0.id.description > $1.id.description }.prefix(limit))
     }

@@ -44,44 +44,21 @@ package struct SessionOpening: Sendable {
     }
 
     private func opened(_ row: Row) throws -> Opened {
-        let answer = Self.answer.each
-        let now = try row[answer.createdAt]
-        let user = try answer.user(row, of: draft, now: now)
+        let (_, id, now, assurance, until, createdAt, profileIndex) = try Self.answer.read(row)
+        let user = User(
+            id: id, providerID: draft.providerID, externalID: draft.externalID,
+            assurance: AssuranceLevel(assurance, until: until).value(at: now), createdAt: createdAt,
+            profileIndex: profileIndex)
         return Opened(session: Session(draft, of: user, at: now), user: user)
     }
 
-    private struct Answer: ColumnSet {
-        /// By which the store finds whose row it is, where many are opened at once.
-        let id: Column<SessionID>
-        let userID: Column<UserID>
-        let createdAt: Column<Date>
-        let assurance: Column<Assurance>
-        let assuranceUntil: Column<Date?>
-        let userCreatedAt: Column<Date>
-        let profileIndex: Column<Digest256?>
+    private static func ofUser(_ column: String) -> String { "(SELECT u.\(column) FROM users u WHERE u.id = user_id)" }
 
-        init(_ list: inout ColumnList) {
-            func ofUser(_ column: String) -> String { "(SELECT u.\(column) FROM users u WHERE u.id = user_id)" }
-            id = list.add("id")
-            userID = list.add("user_id")
-            createdAt = list.add("created_at")
-            assurance = list.add(ofUser("assurance"))
-            assuranceUntil = list.add(ofUser("assurance_until"))
-            userCreatedAt = list.add(ofUser("created_at"))
-            profileIndex = list.add(ofUser("profile_index"))
-        }
-
-        func user(_ row: Row, of draft: Session, now: Date) throws -> User {
-            let stored = try row[assurance]
-            let hasLapsed = try row[assuranceUntil].map { $0 <= now } ?? false
-            return User(
-                id: try row[userID], providerID: draft.providerID, externalID: draft.externalID,
-                assurance: hasLapsed ? min(stored, .phone) : stored, createdAt: try row[userCreatedAt],
-                profileIndex: try row[profileIndex])
-        }
-    }
-
-    private static let answer = Selection(Answer.self)
+    /// By the id the store finds whose row it is, where many are opened at once.
+    private static let answer = ColumnTuple(
+        Column<SessionID>("id"), Column<UserID>("user_id"), Column<Date>("created_at"),
+        Column<Assurance>(ofUser("assurance")), Column<Date?>(ofUser("assurance_until")),
+        Column<Date>(ofUser("created_at")), Column<Digest256?>(ofUser("profile_index")))
     private static let text = SharedText(
         row: 12, alone: { statement($0) },
         many: { rows, now in

@@ -13,18 +13,41 @@ package struct SessionRepository {
         self.transaction = transaction
     }
 
-    private static let columns = Selection(SessionColumns.self)
-    private static let insertion = "INSERT INTO sessions (\(columns.all)) VALUES (\(columns.placeholders))"
+    /// The state is read as it is: a session that a cut has ended is an ended one, whether or not its row says so yet.
+    static let columns = Table<Session>(
+        "sessions", Session.init,
+        Field("id", \.id),
+        Field("token_hash", \.tokenHash),
+        Field("user_id", \.userID),
+        Field("provider_id", \.providerID),
+        Field("external_id", \.externalID),
+        Field("application_id", \.applicationID),
+        Field("device_id", \.deviceID),
+        Field("thumbprint", \.thumbprint),
+        Field("provider_key_id", \.providerKeyID),
+        Field("state", \.state) { table in
+            let ended = SessionState.unauthenticated.rawValue
+            return "CASE WHEN \(GateRepository.isCurrent(table)) THEN \(table).state ELSE '\(ended)' END"
+        },
+        Field("created_at", \.createdAt),
+        Field("renewed_at", \.renewedAt),
+        Field("last_used_at", \.lastUsedAt),
+        Field("challenged_at", \.challengedAt))
+    private static let insertion = columns.insertion(
+        with: "user_generation", "device_generation", "provider_generation", "key_generation")
+    private static let endedInsertion = columns.insertion(
+        with: "user_generation", "device_generation", "provider_generation", "key_generation", "ended_at", "end_reason")
     private static let isOpen = "state <> 'unauthenticated' AND \(GateRepository.isCurrent("sessions"))"
 
     static let ended = ColumnTuple(
-        columns.each.id, columns.each.tokenHash, columns.each.userID, columns.each.providerID)
+        Column<SessionID>("id"), Column<Digest256>("token_hash"), Column<UserID>("user_id"),
+        Column<ProviderID>("provider_id"))
 
     /// Writes a new session.
     ///
     /// - Parameter generations: those that the sign-in read with the holds that it looked at.
     package func insert(_ session: Session, at generations: SessionGenerations) throws {
-        try transaction.enqueue(Self.insertion, Self.columns.row { $0.write(session, generations, to: &$1) })
+        try transaction.enqueue(Self.insertion, Self.columns.row(session) + Self.values(of: generations))
     }
 
     /// Writes an ended session by which a nonce is spent; `false` if one is there already.
@@ -37,13 +60,12 @@ package struct SessionRepository {
         try transaction.enqueue(Self.endedInsertion, Self.values(ofEnded: session))
     }
 
-    private static let endedInsertion = """
-        INSERT INTO sessions (\(columns.all), ended_at, end_reason)
-        VALUES (\(columns.placeholders), $\(columns.count + 1), '\(GateRepository.spentNonce)')
-        """
-
     private static func values(ofEnded session: Session) -> [Value] {
-        columns.row { $0.write(session, .first, to: &$1) } + [.time(session.createdAt)]
+        columns.row(session) + values(of: .first) + [.time(session.createdAt), .text(GateRepository.spentNonce)]
+    }
+
+    private static func values(of generations: SessionGenerations) -> [Value] {
+        [generations.user.value, generations.device.value, generations.provider.value, generations.key.value]
     }
 
     /// The session with an id, if its token has this hash, ended ones too.
@@ -54,7 +76,7 @@ package struct SessionRepository {
 
     /// The session with an id, ended ones too.
     package func find(_ id: SessionID) throws -> Session? {
-        try transaction.first("SELECT \(Self.columns) FROM sessions WHERE id = $1", [.id(id)]).map(Self.session)
+        try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])
     }
 
     /// The open session with an id and this hash, as durable as whatever this transaction writes.
@@ -64,18 +86,14 @@ package struct SessionRepository {
             UPDATE sessions SET last_used_at = last_used_at WHERE id = $1 AND token_hash = $2 AND \(Self.isOpen)
             RETURNING \(Self.columns)
             """, [.id(id), tokenHash.value]
-        ).map(Self.session)
+        ).map(Self.columns.read)
     }
 
     /// The sessions in scope that were not ended, oldest first; the clock may have ended some.
     package func listOpen(_ scope: SessionScope) throws -> [Session] {
         let (condition, value) = scope.condition
         return try transaction.query(
-            """
-            SELECT \(Self.columns) FROM sessions WHERE \(condition) AND \(Self.isOpen)
-            ORDER BY created_at, id
-            """, [value]
-        ).map(Self.session)
+            Self.columns, "WHERE \(condition) AND \(Self.isOpen) ORDER BY created_at, id", [value])
     }
 
     /// The devices on which a user has a session, or had one that is not forgotten yet.
@@ -89,7 +107,7 @@ package struct SessionRepository {
 
     /// Users with an open session on a device, and their providers, in the order of their ids.
     package func users(on device: DeviceID, limit: Int) throws -> [(user: UserID, provider: ProviderID)] {
-        let columns = ColumnTuple(Self.columns.each.userID, Self.columns.each.providerID)
+        let columns = ColumnTuple(Column<UserID>("user_id"), Column<ProviderID>("provider_id"))
         let rows = try transaction.query(
             """
             SELECT DISTINCT \(columns) FROM sessions WHERE device_id = $1 AND \(Self.isOpen) ORDER BY user_id LIMIT $2
@@ -251,9 +269,6 @@ package struct SessionRepository {
             "UPDATE sessions SET thumbprint = $2 WHERE device_id = $1 AND state <> 'unauthenticated'",
             [.id(deviceID), thumbprint.value])
     }
-
-    // A method of the columns, given to `map` itself, would carry a copy of them all.
-    private static func session(_ row: Row) throws -> Session { try columns.each.session(row) }
 }
 
 extension SessionScope {

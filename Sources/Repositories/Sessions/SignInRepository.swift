@@ -64,61 +64,39 @@ package struct SignInRepository {
                 .id(subject.providerID), .text(subject.externalID),
             ])
         guard let row else { throw DamagedRow(column: 0) }
-        let answer = Self.answer.each
+        let (
+            isKeyUsable, isDeviceHeld, isUserHeld, userGeneration, deviceGeneration, providerGeneration, keyGeneration,
+            openSessions, nonceGeneration, certificate, user
+        ) = try Self.answer.read(row)
         return Context(
-            mayKeyOpenSessions: try row[answer.isKeyUsable],
-            certificate: try answer.certificate.certificateIfFound(row),
-            mayDeviceBeHeld: try row[answer.isDeviceHeld],
-            user: try row.isNull(answer.user.id) ? nil : try answer.user.user(row, now: transaction.now),
-            mayUserBeHeld: try row[answer.isUserHeld],
+            mayKeyOpenSessions: isKeyUsable, certificate: certificate, mayDeviceBeHeld: isDeviceHeld,
+            user: user?.user(at: transaction.now), mayUserBeHeld: isUserHeld,
             generations: SessionGenerations(
-                user: try row[answer.userGeneration], device: try row[answer.deviceGeneration],
-                provider: try row[answer.providerGeneration], key: try row[answer.keyGeneration]),
-            openSessions: try row[answer.openSessions], nonceGeneration: try row[answer.nonceGeneration])
+                user: userGeneration, device: deviceGeneration, provider: providerGeneration, key: keyGeneration),
+            openSessions: openSessions, nonceGeneration: nonceGeneration)
     }
 
-    private struct Answer: ColumnSet {
-        let isKeyUsable: Column<Bool>
-        let isDeviceHeld: Column<Bool>
-        let isUserHeld: Column<Bool>
-        let userGeneration: Column<Int64>
-        let deviceGeneration: Column<Int64>
-        let providerGeneration: Column<Int64>
-        let keyGeneration: Column<Int64>
-        let openSessions: Column<Int>
-        let nonceGeneration: Column<String>
-        let certificate: CertificateColumns
-        let user: UserColumns
-
-        init(_ list: inout ColumnList) {
-            isKeyUsable = list.add(
-                """
-                CASE WHEN k.revoked_at IS NULL AND k.retired_at IS NULL AND p.disabled_at IS NULL
-                    AND k.provider_id = p.id THEN 1 ELSE 0 END
-                """)
-            isDeviceHeld = list.add("COALESCE(d.held, 0)")
-            isUserHeld = list.add("COALESCE(u.held, 0)")
-            userGeneration = list.add("COALESCE(u.generation, 0)")
-            deviceGeneration = list.add("COALESCE(d.generation, 0)")
-            providerGeneration = list.add("COALESCE(p.generation, 0)")
-            keyGeneration = list.add("COALESCE(k.generation, 0)")
-            openSessions = list.add(
-                """
-                (
-                    SELECT COUNT(*) FROM (
-                        SELECT 1 FROM sessions s
-                        WHERE s.user_id = u.id AND s.device_id = $2 AND s.state <> 'unauthenticated'
-                            AND \(GateRepository.isCurrent("s")) LIMIT $3
-                    ) AS open
-                )
-                """)
-            nonceGeneration = list.add(NonceRepository.generation)
-            certificate = list.add(CertificateColumns.self, of: "c")
-            user = list.add(UserColumns.self, of: "u")
-        }
-    }
-
-    private static let answer = Selection(Answer.self)
+    private static let answer = ColumnTuple(
+        Column<Bool>(
+            """
+            CASE WHEN k.revoked_at IS NULL AND k.retired_at IS NULL AND p.disabled_at IS NULL
+                AND k.provider_id = p.id THEN 1 ELSE 0 END
+            """),
+        Column<Bool>("COALESCE(d.held, 0)"), Column<Bool>("COALESCE(u.held, 0)"),
+        Column<Int64>("COALESCE(u.generation, 0)"), Column<Int64>("COALESCE(d.generation, 0)"),
+        Column<Int64>("COALESCE(p.generation, 0)"), Column<Int64>("COALESCE(k.generation, 0)"),
+        Column<Int>(
+            """
+            (
+                SELECT COUNT(*) FROM (
+                    SELECT 1 FROM sessions s
+                    WHERE s.user_id = u.id AND s.device_id = $2 AND s.state <> 'unauthenticated'
+                        AND \(GateRepository.isCurrent("s")) LIMIT $3
+                ) AS open
+            )
+            """),
+        Column<String>(NonceRepository.generation),
+        CertificateRepository.columns.of("c").ifFound, UserRow.columns.of("u").ifFound)
     private static let question = """
         SELECT \(answer)
         FROM (SELECT 1 AS one) AS always

@@ -125,3 +125,13 @@ extension Value {
     static func time(_ time: Date?) -> Value { time.value }
     static func optional(_ text: String?) -> Value { text.value }
 }
+
+extension Identifier {
+    /// The sixteen bytes.
+    var bytes: [UInt8] { withUnsafeBytes(of: uuid.uuid) { Array($0) } }
+
+    init?(bytes: [UInt8]) {
+        guard bytes.count == 16 else { return nil }
+        self.init(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
+    }
+}

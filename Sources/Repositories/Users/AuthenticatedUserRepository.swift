@@ -8,7 +8,12 @@ package struct AuthenticatedUserRepository {
     private let transaction: any Transaction
     private let keys: PersonalKeys
 
-    private static let columns = Selection(AuthenticatedUserColumns.self)
+    /// The columns of which a user's data is made. The others serve to find rows.
+    private static let columns = ColumnTuple(
+        Column<AuthenticatedUser.Suspension?>("suspended"), Column<[UInt8]>(.phoneNumber),
+        Column<[UInt8]?>(.pushEndpoint), Column<[UInt8]?>(.fullName), Column<[UInt8]?>(.dateOfBirth),
+        Column<[UInt8]?>(.postalAddress), Column<[UInt8]?>(.documentNumber), Column<[UInt8]?>(.jurisdiction),
+        Column<Date>("phone_verified_at"), Column<Date?>("identity_verified_at"))
 
     package init(_ transaction: any Transaction, keys: PersonalKeys) {
         self.transaction = transaction
@@ -22,7 +27,21 @@ package struct AuthenticatedUserRepository {
                 "SELECT \(Self.columns) FROM authenticated_users WHERE user_id = $1", [.id(user)]),
             let key = try DataKeyRepository(transaction, keys: keys).find(user)
         else { return nil }
-        return try Self.columns.each.authenticatedUser(row, key)
+        let (
+            suspended, phoneNumber, pushEndpoint, fullName, dateOfBirth, postalAddress, documentNumber, jurisdiction,
+            phoneVerifiedAt, identityVerifiedAt
+        ) = try Self.columns.read(row)
+        func open(_ sealed: [UInt8]?, _ column: SealedColumn) throws -> String? {
+            try sealed.map { try key.open($0, in: column, of: user) }
+        }
+        return AuthenticatedUser(
+            userID: user, suspended: suspended, phoneNumber: try key.open(phoneNumber, in: .phoneNumber, of: user),
+            pushEndpoint: try open(pushEndpoint, .pushEndpoint), fullName: try open(fullName, .fullName),
+            dateOfBirth: try open(dateOfBirth, .dateOfBirth).flatMap { CalendarDate($0) },
+            postalAddress: try open(postalAddress, .postalAddress),
+            documentNumber: try open(documentNumber, .documentNumber),
+            jurisdiction: try open(jurisdiction, .jurisdiction), phoneVerifiedAt: phoneVerifiedAt,
+            identityVerifiedAt: identityVerifiedAt)
     }
 
     /// The name on a user's card; `nil` if none was shown, or the user was erased. It opens nothing else.
@@ -63,8 +82,8 @@ package struct AuthenticatedUserRepository {
 
     /// The columns that a proof of a number writes; the others wait for a card.
     private static let provenPhone = ColumnTuple(
-        columns.each.userID, Column<ProviderID>("provider_id"), Column<Digest256>("phone_index"),
-        columns.each.phoneNumber, columns.each.pushEndpoint, columns.each.phoneVerifiedAt)
+        Column<UserID>("user_id"), Column<ProviderID>("provider_id"), Column<Digest256>("phone_index"),
+        Column<[UInt8]>(.phoneNumber), Column<[UInt8]?>(.pushEndpoint), Column<Date>("phone_verified_at"))
 
     /// Stores a number as this user's. Its former holder at the same provider is suspended, and none of that identity
     /// is transferred. A suspended user starts again, and must show a card again.

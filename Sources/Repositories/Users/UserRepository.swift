@@ -11,8 +11,8 @@ package struct UserRepository {
         self.transaction = transaction
     }
 
-    private static let columns = Selection(UserColumns.self)
-    private static let insertion = "INSERT INTO users (\(columns.all)) VALUES (\(columns.placeholders))"
+    private static let columns = UserRow.columns
+    private static let insertion = columns.insertion(with: "held")
 
     /// The user with a provider's external id, created with the given id if there is none yet.
     package func findOrCreate(
@@ -34,33 +34,31 @@ package struct UserRepository {
         try transaction.enqueue(Self.insertion, Self.values(of: user))
     }
 
-    private static func values(of user: User) -> [Value] { columns.row { $0.write(user, to: &$1) } }
+    private static func values(of user: User) -> [Value] { columns.row(UserRow(user), false.value) }
 
     /// The user with a provider's external id; `nil` if there is none.
     package func find(providerID: ProviderID, externalID: String) throws -> User? {
         try transaction.first(
-            "SELECT \(Self.columns) FROM users WHERE provider_id = $1 AND external_id = $2",
-            [.id(providerID), .text(externalID)]
-        ).map(user)
+            Self.columns, "WHERE provider_id = $1 AND external_id = $2", [.id(providerID), .text(externalID)]
+        )?.user(at: transaction.now)
     }
 
     /// The user with an id; `nil` if there is none.
     package func find(_ id: UserID) throws -> User? {
-        try transaction.first("SELECT \(Self.columns) FROM users WHERE id = $1", [.id(id)]).map(user)
+        try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])?.user(at: transaction.now)
     }
 
     private static let some = ListStatement { "SELECT \(columns) FROM users WHERE id IN \($0.in)" }
 
     /// Those of some users who are there.
     package func find(_ ids: [UserID]) throws -> [UserID: User] {
-        let found = try transaction.query(Self.some, list: ids.map(\.value)).map(user)
+        let found = try transaction.query(Self.some, list: ids.map(\.value)).map(user(in:))
         return Dictionary(found.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// A user's level; `nil` if there is no such user.
     package func level(of id: UserID) throws -> AssuranceLevel? {
-        try transaction.first("SELECT \(Self.columns) FROM users WHERE id = $1", [.id(id)])
-            .map(Self.columns.each.level)
+        try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])?.level
     }
 
     private static let newest = NewestFirst(table: "users", key: "id", time: "created_at")
@@ -72,9 +70,9 @@ package struct UserRepository {
     package func list(limit: Int, after cursor: String? = nil) throws -> [User] {
         let page = Self.newest.page(from: 2)
         return try transaction.query(
-            "SELECT \(Self.columns) FROM users WHERE \(page.condition) \(page.order) LIMIT $1",
+            Self.columns, "WHERE \(page.condition) \(page.order) LIMIT $1",
             [limit.value] + Self.newest.place(behind: cursor, in: transaction)
-        ).map(user)
+        ).map { $0.user(at: transaction.now) }
     }
 
     /// Sets a user's level.
@@ -119,5 +117,44 @@ package struct UserRepository {
             """, [.id(id)])
     }
 
-    private func user(_ row: Row) throws -> User { try Self.columns.each.user(row, now: transaction.now) }
+    private func user(in row: Row) throws -> User { try Self.columns.read(row).user(at: transaction.now) }
+}
+
+/// A row of `users` without the sealed profile, which is read separately.
+struct UserRow: Sendable {
+    /// The user with the level that is stored.
+    private let stored: User
+    /// When the level lapses.
+    private let until: Date?
+
+    /// A new user's row.
+    init(_ user: User, until: Date? = nil) {
+        (stored, self.until) = (user, until)
+    }
+
+    static let columns = Table<UserRow>(
+        "users",
+        { id, provider, externalID, assurance, until, createdAt, profileIndex in
+            UserRow(
+                User(
+                    id: id, providerID: provider, externalID: externalID, assurance: assurance, createdAt: createdAt,
+                    profileIndex: profileIndex),
+                until: until)
+        },
+        Field("id", \.stored.id),
+        Field("provider_id", \.stored.providerID),
+        Field("external_id", \.stored.externalID),
+        Field("assurance", \.stored.assurance),
+        Field("assurance_until", \.until),
+        Field("created_at", \.stored.createdAt),
+        Field("profile_index", \.stored.profileIndex))
+
+    var level: AssuranceLevel { AssuranceLevel(stored.assurance, until: until) }
+
+    /// The user, with the level at a given time.
+    func user(at now: Date) -> User {
+        var user = stored
+        user.assurance = level.value(at: now)
+        return user
+    }
 }

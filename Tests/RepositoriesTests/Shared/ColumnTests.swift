@@ -8,46 +8,77 @@ import Testing
 
 @Suite("Columns")
 struct ColumnTests {
-    private struct Both: ColumnSet {
-        let count: Column<Int>
-        let session: SessionColumns
-        let user: UserColumns
-
-        init(_ list: inout ColumnList) {
-            count = list.add("COUNT(*)")
-            session = list.add(SessionColumns.self, of: "s")
-            user = list.add(UserColumns.self, of: "u")
-        }
+    private struct Note: Sendable, Equatable {
+        let id: String
+        let size: Int
+        let text: String?
     }
 
-    @Test("A joined table's columns follow those before them, under its short name")
-    func joined() {
-        let columns = Selection(Both.self)
-        #expect(columns.each.count.index == 0)
-        #expect(columns.each.session.id.index == 1)
-        #expect(columns.each.user.id.index == 15)
-        #expect(columns.description.hasPrefix("COUNT(*), s.id, s.token_hash, "))
-        #expect(columns.description.hasSuffix(", u.created_at, u.profile_index"))
-    }
+    private static let notes = Table<Note>(
+        "notes", Note.init,
+        Field("id", \.id),
+        Field("size", \.size) { "\($0).size + 1" },
+        Field("text", \.text))
 
-    @Test("What is written alone comes behind the rest, and is not read")
-    func written() {
-        let columns = Selection(UserColumns.self)
+    @Test("A table's statements derive from its list of columns")
+    func statements() {
+        let notes = Self.notes
+        #expect("\(notes)" == "id, notes.size + 1, text")
+        #expect(notes.insertion == "INSERT INTO notes (id, size, text) VALUES ($1, $2, $3)")
         #expect(
-            columns.description == "id, provider_id, external_id, assurance, assurance_until, created_at, profile_index"
-        )
-        #expect(columns.all == columns.description + ", held")
-        #expect(columns.placeholders == "$1, $2, $3, $4, $5, $6, $7, $8")
+            notes.insertion(with: "at", "by")
+                == "INSERT INTO notes (id, size, text, at, by) VALUES ($1, $2, $3, $4, $5)")
+        #expect(
+            notes.insertion(with: "at") { "abs(\($0))" }
+                == "INSERT INTO notes (id, size, text, at) VALUES ($1, $2, $3, abs($4))")
+        #expect(notes.overwriting(except: ["id"]) == "size = excluded.size, text = excluded.text")
     }
 
-    @Test("A row's values are in the order of the list, whatever order they are set in; the others are null")
-    func rows() {
-        let columns = Selection(UserColumns.self)
-        let row = columns.row { column, row in
-            row.set(column.held, true)
-            row.set(column.externalID, "ada")
-        }
-        #expect(row == [.null, .null, .text("ada"), .null, .null, .null, .null, .integer(1)])
+    @Test("A value is written and read in the order of the list, whatever follows it")
+    func values() throws {
+        let note = Note(id: "a", size: 2, text: nil)
+        #expect(Self.notes.row(note) == [.text("a"), .integer(2), .null])
+        let row = Self.notes.row(note, .integer(7))
+        #expect(row == [.text("a"), .integer(2), .null, .integer(7)])
+        #expect(try Self.notes.read(Row(row)) == note)
+    }
+
+    @Test("A joined table's columns follow those before them, under its alias")
+    func joined() throws {
+        let both = ColumnTuple(Column<Int>("COUNT(*)"), Self.notes.of("n"), Column<Bool>("n.is_new"))
+        #expect("\(both)" == "COUNT(*), n.id, n.size + 1, n.text, n.is_new")
+        let (count, note, isNew) = try both.read(Row([3, "a", 2, "x", true]))
+        #expect(count == 3)
+        #expect(note == Note(id: "a", size: 2, text: "x"))
+        #expect(isNew)
+    }
+
+    @Test("A joined tuple of columns is read as one value")
+    func joinedTuple() throws {
+        let columns = ColumnTuple(Column<String>("kind"), Column<Int>("size"))
+        let both = ColumnTuple(columns.of("n"), Column<Int>("COUNT(*)"))
+        #expect("\(both)" == "n.kind, n.size, COUNT(*)")
+        let ((kind, size), count) = try both.read(Row(["x", 2, 3]))
+        #expect(kind == "x")
+        #expect(size == 2)
+        #expect(count == 3)
+    }
+
+    @Test("A table of which a LEFT JOIN finds no row is nil, and the columns after it are read")
+    func notFound() throws {
+        let both = ColumnTuple(Self.notes.of("n").ifFound, Column<Int>("COUNT(*)"))
+        let (note, count) = try both.read(Row([nil, nil, nil, 4]))
+        #expect(note == nil)
+        #expect(count == 4)
+        #expect(throws: (any Error).self) { try both.read(Row(["a", nil, nil, 4])) }
+    }
+
+    @Test("A column that is read if it is readable is nil if it is damaged")
+    func damaged() throws {
+        let both = ColumnTuple(Column<Int>("sequence"), Self.notes.of("n").ifReadable)
+        let (sequence, note) = try both.read(Row([5, "a", "no number", nil]))
+        #expect(sequence == 5)
+        #expect(note == nil)
     }
 
     @Test("No repository reads a column by a number or counts its parameters")
