@@ -193,8 +193,7 @@ package struct AuditChainRepository {
     /// The newest entries that are not chained yet, oldest first.
     package func unchainedLatest(limit: Int) throws -> [AuditEntry] {
         try transaction.query(
-            "SELECT \(Self.columns) FROM audit_entries WHERE sequence IS NULL ORDER BY at DESC, id DESC LIMIT $1",
-            [Value(limit)]
-        ).reversed().map(Self.columns.read)
+            Self.columns, "WHERE sequence IS NULL ORDER BY at DESC, id DESC LIMIT $1", [Value(limit)]
+        ).reversed()
     }
 }

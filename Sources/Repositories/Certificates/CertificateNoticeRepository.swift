@@ -17,8 +17,11 @@ package struct CertificateNoticeRepository {
         package let provider: ProviderID
     }
 
-    private static let columns = ColumnTuple(
-        Column<String>("serial"), Column<UserID>("user_id"), Column<ProviderID>("provider_id"))
+    private static let columns = Table<Notice>(
+        "certificate_notices", Notice.init,
+        Field("serial", \.serial),
+        Field("user_id", \.user),
+        Field("provider_id", \.provider))
 
     /// Adds the users with an open session on a device who come after one of them.
     package func add(_ serial: String, on device: DeviceID, after user: UserID) throws {
@@ -33,12 +36,7 @@ package struct CertificateNoticeRepository {
 
     /// Takes some out.
     package func take(limit: Int) throws -> [Notice] {
-        let notices = try transaction.query(
-            "SELECT \(Self.columns) FROM certificate_notices ORDER BY serial, user_id LIMIT $1", [limit.value]
-        ).map { row in
-            let (serial, user, provider) = try Self.columns.read(row)
-            return Notice(serial: serial, user: user, provider: provider)
-        }
+        let notices = try transaction.query(Self.columns, "ORDER BY serial, user_id LIMIT $1", [limit.value])
         for notice in notices {
             try transaction.execute(
                 "DELETE FROM certificate_notices WHERE serial = $1 AND user_id = $2",

@@ -96,9 +96,8 @@ package struct CertificateRepository {
     package func list(deviceIDs: [DeviceID]) throws -> [DeviceCertificate] {
         try ManyKeys.parts(deviceIDs).flatMap { part in
             try transaction.query(
-                "SELECT \(Self.columns) FROM certificates WHERE device_id IN (\(ManyKeys.places(part)))",
-                part.map { .id($0) })
-        }.map(Self.columns.read)
+                Self.columns, "WHERE device_id IN (\(ManyKeys.places(part)))", part.map { .id($0) })
+        }
     }
 
     private static let newest = NewestFirst(table: "certificates", key: "serial", time: "issued_at")

@@ -13,9 +13,21 @@ package struct ClusterMemberRepository {
         self.transaction = transaction
     }
 
-    private static let columns = ColumnTuple(
-        Column<NodeID>("id"), Column<String>("host"), Column<String>("version"), Column<Date>("started_at"),
-        Column<Date>("seen_at"), Column<String>("fingerprints"))
+    private static let columns = Table<ClusterMember>(
+        "nodes",
+        { id, host, version, startedAt, seenAt, text in
+            guard let fingerprints = try? StrictJSON.parse(Array(text.utf8)) else { throw DamagedRow(column: 5) }
+            return ClusterMember(
+                id: id, host: host, version: version, startedAt: startedAt, seenAt: seenAt,
+                fingerprints: NodeFingerprints(json: fingerprints))
+        },
+        Field("id", \.id),
+        Field("host", \.host),
+        Field("version", \.version),
+        Field("started_at", \.startedAt),
+        Field("seen_at", \.seenAt),
+        Field("fingerprints", \.fingerprints.json.jsonText))
+    private static let insertion = columns.insertion(with: "log_position")
 
     /// How long a node that is not seen keeps its place in the change log: longer than it counts, so that one that was
     /// cut off for a while reads what it missed. After that it finds the log interrupted, and forgets all it remembers.
@@ -27,14 +39,15 @@ package struct ClusterMemberRepository {
         _ node: NodeID, host: String, version: String, startedAt: Date, _ fingerprints: NodeFingerprints,
         position: ChangePosition? = nil
     ) throws {
-        let values = Self.columns.row(
-            node, host, version, startedAt, transaction.now, fingerprints.json.jsonText)
+        let member = ClusterMember(
+            id: node, host: host, version: version, startedAt: startedAt, seenAt: transaction.now,
+            fingerprints: fingerprints)
         try transaction.execute(
             """
-            INSERT INTO nodes (\(Self.columns), log_position) VALUES (\(Self.columns.placeholders), $7)
+            \(Self.insertion)
             ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, fingerprints = excluded.fingerprints,
                 log_position = excluded.log_position
-            """, values + [Value(position?.text)])
+            """, Self.columns.row(member, Value(position?.text)))
     }
 
     /// How far those have read the change log that may still go on from there.
@@ -48,18 +61,7 @@ package struct ClusterMemberRepository {
     /// The nodes that were seen a moment ago, oldest first.
     package func live() throws -> [ClusterMember] {
         let moment = transaction.now.addingTimeInterval(-ClusterMember.patience)
-        return try transaction.query(
-            """
-            SELECT \(Self.columns) FROM nodes WHERE seen_at > $1
-            ORDER BY started_at, id
-            """, [.time(moment)]
-        ).map { row in
-            let (id, host, version, startedAt, seenAt, text) = try Self.columns.read(row)
-            guard let fingerprints = try? StrictJSON.parse(Array(text.utf8)) else { throw DamagedRow(column: 5) }
-            return ClusterMember(
-                id: id, host: host, version: version, startedAt: startedAt, seenAt: seenAt,
-                fingerprints: NodeFingerprints(json: fingerprints))
-        }
+        return try transaction.query(Self.columns, "WHERE seen_at > $1 ORDER BY started_at, id", [.time(moment)])
     }
 
     /// Takes a node out that ends.

@@ -16,7 +16,7 @@ package struct MaintenanceTaskRepository {
         package let name: String
         package let dueAt: Date
         /// Until when somebody has it; in the past if nobody does.
-        package let leasedUntil: Date
+        let leasedUntil: Date
         /// When the run began that is under way; `nil` between runs.
         package let startedAt: Date?
         /// How many rows that run has come to.
@@ -38,21 +38,21 @@ package struct MaintenanceTaskRepository {
         package func isFree(at now: Date) -> Bool { dueAt <= now && leasedUntil <= now }
     }
 
-    private static let columns = ColumnTuple(
-        Column<String>("name"), Column<Date>("due_at"), Column<Date>("leased_until"), Column<Date?>("started_at"),
-        Column<Int>("row_count"), Column<Date?>("ended_at"), Column<Int>("last_row_count"), Column<Int>("failures"))
-    private static let first = ColumnTuple(
-        Column<String>("name"), Column<String>("holder"), Column<Date>("leased_until"), Column<Date>("due_at"),
-        Column<Date>("started_at"), Column<Int>("row_count"), Column<Int>("last_row_count"), Column<Int>("failures"))
+    private static let columns = Table<Entry>(
+        "maintenance_tasks", Entry.init,
+        Field("name", \.name),
+        Field("due_at", \.dueAt),
+        Field("leased_until", \.leasedUntil),
+        Field("started_at", \.startedAt),
+        Field("row_count", \.rows),
+        Field("ended_at", \.endedAt),
+        Field("last_row_count", \.lastRows),
+        Field("failures", \.failures))
+    private static let insertion = columns.insertion(with: "holder")
 
     /// Every task that was begun once, by name.
     package func list() throws -> [Entry] {
-        try transaction.query("SELECT \(Self.columns) FROM maintenance_tasks ORDER BY name").map { row in
-            let (name, dueAt, leasedUntil, startedAt, rows, endedAt, lastRows, failures) = try Self.columns.read(row)
-            return Entry(
-                name: name, dueAt: dueAt, leasedUntil: leasedUntil, startedAt: startedAt, rows: rows,
-                endedAt: endedAt, lastRows: lastRows, failures: failures)
-        }
+        try transaction.query(Self.columns, "ORDER BY name")
     }
 
     /// What a holder goes on from.
@@ -66,15 +66,18 @@ package struct MaintenanceTaskRepository {
     /// - Parameter holder: another name for each lease.
     package func lease(_ name: String, to holder: String, for seconds: TimeInterval) throws -> Lease? {
         let now = transaction.now
+        let first = Entry(
+            name: name, dueAt: now, leasedUntil: now.addingTimeInterval(seconds), startedAt: now, rows: 0, endedAt: nil,
+            lastRows: 0, failures: 0)
         return try transaction.first(
             """
-            INSERT INTO maintenance_tasks (\(Self.first)) VALUES (\(Self.first.placeholders))
+            \(Self.insertion)
             ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, leased_until = excluded.leased_until,
                 started_at = COALESCE(maintenance_tasks.started_at, excluded.started_at)
             WHERE maintenance_tasks.leased_until <= excluded.started_at
                 AND maintenance_tasks.due_at <= excluded.started_at
             RETURNING reached
-            """, Self.first.row(name, holder, now.addingTimeInterval(seconds), now, now, 0, 0, 0)
+            """, Self.columns.row(first, holder.value)
         ).map { Lease(reached: try String?.read($0, 0)) }
     }
 

@@ -10,35 +10,29 @@ package struct IssuerRepository {
         self.transaction = transaction
     }
 
-    private static let columns = ColumnTuple(
-        Column<Date>("attempted_at"), Column<Date>("read_at"), Column<Date>("fresh_until"), Column<String?>("failure"))
-    private static let whole = ColumnTuple(
-        Column<String>("issuer"), Column<Date>("attempted_at"), Column<Date>("read_at"), Column<Date>("fresh_until"),
-        Column<String?>("failure"))
+    private static let columns = Table<IssuerReading>(
+        "issuers", IssuerReading.init,
+        Field("attempted_at", \.attemptedAt),
+        Field("read_at", \.readAt),
+        Field("fresh_until", \.freshUntil),
+        Field("failure", \.failure))
+    private static let insertion = columns.insertion(with: "issuer")
+    private static let named = ColumnTuple(Column<String>("issuer"), columns.of("issuers"))
 
     package func find(_ issuer: String) throws -> IssuerReading? {
-        try transaction.first("SELECT \(Self.columns) FROM issuers WHERE issuer = $1", [.text(issuer)]).map { row in
-            let (attemptedAt, readAt, freshUntil, failure) = try Self.columns.read(row)
-            return IssuerReading(attemptedAt: attemptedAt, readAt: readAt, freshUntil: freshUntil, failure: failure)
-        }
+        try transaction.first(Self.columns, "WHERE issuer = $1", [.text(issuer)])
     }
 
     /// Writes that a new issuer was read. What is known of one that another provider has stays.
     package func insert(_ issuer: String, _ reading: IssuerReading) throws {
         try transaction.execute(
-            """
-            INSERT INTO issuers (\(Self.whole)) VALUES (\(Self.whole.placeholders))
-            ON CONFLICT (issuer) DO NOTHING
-            """,
-            Self.whole.row(issuer, reading.attemptedAt, reading.readAt, reading.freshUntil, reading.failure))
+            "\(Self.insertion) ON CONFLICT (issuer) DO NOTHING", Self.columns.row(reading, issuer.value))
     }
 
     /// All issuers. There are no more of them than providers.
     package func list() throws -> [String: IssuerReading] {
-        let rows = try transaction.query("SELECT \(Self.whole) FROM issuers ORDER BY issuer", []).map(Self.whole.read)
-        return Dictionary(
-            rows.map { ($0.0, IssuerReading(attemptedAt: $0.1, readAt: $0.2, freshUntil: $0.3, failure: $0.4)) }
-        ) { first, _ in first }
+        let rows = try transaction.query("SELECT \(Self.named) FROM issuers ORDER BY issuer", []).map(Self.named.read)
+        return Dictionary(rows.map { ($0.0, $0.1) }) { first, _ in first }
     }
 
     /// Claims the next try; `false` if the last one is not long enough ago. One of a clock that was set back is.

@@ -84,24 +84,20 @@ package struct ProviderRepository {
             "UPDATE providers SET token_algorithm = $2 WHERE id = $1", [.id(id), .text(algorithm.rawValue)])
     }
 
-    private static let application = ColumnTuple(
-        Column<ApplicationID>("id"), Column<ProviderID>("provider_id"), Column<String>("name"),
-        Column<Date>("created_at"))
+    private static let applications = Table<Application>(
+        "applications", Application.init,
+        Field("id", \.id),
+        Field("provider_id", \.providerID),
+        Field("name", \.name))
+    private static let applicationInsertion = applications.insertion(with: "created_at")
 
     package func insert(_ application: Application, at time: Date) throws {
-        try transaction.execute(
-            "INSERT INTO applications (\(Self.application)) VALUES (\(Self.application.placeholders))",
-            Self.application.row(application.id, application.providerID, application.name, time))
+        try transaction.execute(Self.applicationInsertion, Self.applications.row(application, .time(time)))
     }
 
     /// A provider's apps, oldest first.
     package func listApplications(of id: ProviderID) throws -> [Application] {
-        try transaction.query(
-            "SELECT \(Self.application) FROM applications WHERE provider_id = $1 ORDER BY created_at, id", [.id(id)]
-        ).map { row in
-            let (id, provider, name, _) = try Self.application.read(row)
-            return Application(id: id, providerID: provider, name: name)
-        }
+        try transaction.query(Self.applications, "WHERE provider_id = $1 ORDER BY created_at, id", [.id(id)])
     }
 }
 

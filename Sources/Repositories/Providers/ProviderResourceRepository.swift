@@ -10,50 +10,38 @@ package struct ProviderResourceRepository {
         self.transaction = transaction
     }
 
-    private static let columns = ColumnTuple(
-        Column<String>("canonical_url"), Column<ResourceURL>("url"), Column<ProviderID>("provider_id"),
-        Column<Date>("added_at"))
+    private static let columns = Table<ProviderResource>(
+        "provider_resources", ProviderResource.init,
+        Field("url", \.url),
+        Field("provider_id", \.providerID))
+    private static let insertion = columns.insertion(with: "canonical_url", "added_at")
 
     /// Writes a new one; `false` if a provider has it.
     package func insert(_ resource: ProviderResource, at time: Date) throws -> Bool {
         try transaction.execute(
-            """
-            INSERT INTO provider_resources (\(Self.columns)) VALUES (\(Self.columns.placeholders))
-            ON CONFLICT (canonical_url) DO NOTHING
-            """, Self.columns.row(resource.url.canonical, resource.url, resource.providerID, time)) > 0
+            "\(Self.insertion) ON CONFLICT (canonical_url) DO NOTHING",
+            Self.columns.row(resource, resource.url.canonical.value, .time(time))) > 0
     }
 
     /// The one of a URL, in whatever form it was registered.
     package func find(_ url: ResourceURL) throws -> ProviderResource? {
-        try transaction.first(
-            "SELECT \(Self.columns) FROM provider_resources WHERE canonical_url = $1", [.text(url.canonical)]
-        ).map(Self.resource)
+        try transaction.first(Self.columns, "WHERE canonical_url = $1", [.text(url.canonical)])
     }
 
     /// A provider's, oldest first.
     package func list(of provider: ProviderID) throws -> [ProviderResource] {
         try transaction.query(
-            """
-            SELECT \(Self.columns) FROM provider_resources WHERE provider_id = $1
-            ORDER BY provider_id, added_at, canonical_url
-            """, [.id(provider)]
-        ).map(Self.resource)
+            Self.columns, "WHERE provider_id = $1 ORDER BY provider_id, added_at, canonical_url", [.id(provider)])
     }
 
     /// All providers'.
     package func all() throws -> [ProviderResource] {
-        try transaction.query("SELECT \(Self.columns) FROM provider_resources ORDER BY canonical_url")
-            .map(Self.resource)
+        try transaction.query(Self.columns, "ORDER BY canonical_url")
     }
 
     package func remove(_ url: ResourceURL) throws {
         try transaction.execute(
             "DELETE FROM provider_resources WHERE canonical_url = $1", [.text(url.canonical)])
-    }
-
-    private static func resource(_ row: Row) throws -> ProviderResource {
-        let (_, url, provider, _) = try columns.read(row)
-        return ProviderResource(url: url, providerID: provider)
     }
 }
 

@@ -8,7 +8,7 @@ package struct ProviderWebhookRepository {
     private let transaction: any Transaction
 
     /// How long an event is worth telling, seconds.
-    package static let eventLifetime: TimeInterval = 3 * 86_400
+    static let eventLifetime: TimeInterval = 3 * 86_400
 
     package init(_ transaction: any Transaction) {
         self.transaction = transaction

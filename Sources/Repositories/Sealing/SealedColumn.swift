@@ -38,11 +38,11 @@ package struct SealedColumn: Sendable, Hashable {
     package static let messageBody = SealedColumn(table: "stream_events", name: "sealed_body")
 
     // Sealed under a wrapping key itself, because they belong to no user.
-    package static let banNote = SealedColumn(table: "bans", name: "sealed_note")
-    package static let banLiftNote = SealedColumn(table: "bans", name: "sealed_lift_note")
+    static let banNote = SealedColumn(table: "bans", name: "sealed_note")
+    static let banLiftNote = SealedColumn(table: "bans", name: "sealed_lift_note")
 
     /// The header by which a push receiver knows this service.
-    package static let streamAuthorization = SealedColumn(table: "event_streams", name: "sealed_authorization")
+    static let streamAuthorization = SealedColumn(table: "event_streams", name: "sealed_authorization")
 
     static let all: [SealedColumn] = [
         userDisplayName, userAvatarURL, phoneNumber, pushEndpoint, fullName, dateOfBirth, postalAddress,
@@ -55,4 +55,11 @@ package struct SealedColumn: Sendable, Hashable {
 extension Column where Content: ColumnContent {
     /// A sealed column, as its bytes.
     init(_ column: SealedColumn) { self.init(column.name) }
+}
+
+extension Field {
+    /// A sealed column, as its bytes.
+    init(_ column: SealedColumn, _ content: @escaping @Sendable (Record) -> Content) {
+        self.init(column.name, content)
+    }
 }

@@ -25,14 +25,17 @@ package struct SessionRepository {
         Field("device_id", \.deviceID),
         Field("thumbprint", \.thumbprint),
         Field("provider_key_id", \.providerKeyID),
-        Field("state", \.state) { table in
-            let ended = SessionState.unauthenticated.rawValue
-            return "CASE WHEN \(GateRepository.isCurrent(table)) THEN \(table).state ELSE '\(ended)' END"
-        },
+        Field("state", \.state, readAs: state(of:)),
         Field("created_at", \.createdAt),
         Field("renewed_at", \.renewedAt),
         Field("last_used_at", \.lastUsedAt),
         Field("challenged_at", \.challengedAt))
+
+    private static func state(of table: String) -> String {
+        let ended = SessionState.unauthenticated.rawValue
+        return "CASE WHEN \(GateRepository.isCurrent(table)) THEN \(table).state ELSE '\(ended)' END"
+    }
+
     private static let insertion = columns.insertion(
         with: "user_generation", "device_generation", "provider_generation", "key_generation")
     private static let endedInsertion = columns.insertion(
@@ -51,7 +54,7 @@ package struct SessionRepository {
     }
 
     /// Writes an ended session by which a nonce is spent; `false` if one is there already.
-    package func insertEnded(_ session: Session) throws -> Bool {
+    func insertEnded(_ session: Session) throws -> Bool {
         try transaction.execute("\(Self.endedInsertion) ON CONFLICT (id) DO NOTHING", Self.values(ofEnded: session)) > 0
     }
 

@@ -18,11 +18,6 @@ struct Field<Record, Content: ColumnContent>: Sendable {
         self.content = content
         self.expression = expression
     }
-
-    /// A column with sealed bytes.
-    init(_ column: SealedColumn, _ content: @escaping @Sendable (Record) -> Content) {
-        self.init(column.name, content)
-    }
 }
 
 /// The columns of a table, each listed once with its name and its content in a value, in the order in which the value's
