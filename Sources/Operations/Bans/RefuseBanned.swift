@@ -24,7 +24,14 @@ package struct RefuseBanned: Sendable {
     static let margin: TimeInterval = 86_400
 
     /// The same at a sign-in. If no entry is in force or was a day ago, the next one need not look.
+    ///
+    /// - Throws: `Refusal` `unavailable` while the user's data is being erased: what comes anew would go with it.
     static func activeBan(atSignInOf user: UserID, in transaction: any Transaction) throws -> BanEntry? {
+        if try ErasureRepository(transaction).isUnderWay(user) {
+            throw Refusal(
+                .unavailable, "The user's data is being erased at this moment: sign in again in a moment.",
+                retryAfter: 5)
+        }
         let entries = try BanRepository(transaction).holdsInForce(on: user, margin: margin)
         if entries.isEmpty { try GateRepository(transaction).setHeld(false, .user(user)) }
         return BanEntry.activeBan(among: entries, for: .all, at: transaction.now)

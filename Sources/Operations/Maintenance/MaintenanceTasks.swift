@@ -92,6 +92,7 @@ extension MaintenanceTask {
 
     private static func people(_ policy: CurrentPolicy) -> [MaintenanceTask] {
         [
+            EraseRest.task,
             MaintenanceTask("authorizations", every: minute) {
                 $1.outcome(try AuthorizationRepository($0).expire(limit: $1.limit))
             },

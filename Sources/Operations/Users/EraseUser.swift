@@ -5,6 +5,9 @@ import Repositories
 
 /// Erases a user. The stored data and its data key are deleted, so that copies of the store become unreadable too.
 /// The user's sessions end in the same transaction. Indexes that bans in force need stay until those end.
+///
+/// What only the user writes, and policy bounds, goes here. What others share is hidden here, and may go later: see
+/// ``EraseRest``.
 struct EraseUser: Sendable {
     let keys: PersonalKeys
     let actor: String
@@ -22,20 +25,13 @@ struct EraseUser: Sendable {
         try IdentityCardRepository(transaction).erase(user)
         try PhoneVerificationRepository(transaction).erase(user)
         try OutboxRepository(transaction).erase(user)
-        try AuthorizationRepository(transaction).erase(user, at: now)
         try BlockRepository(transaction).erase(user)
         try FindableAddressRepository(transaction).erase(user)
-        let readers = try StreamMemberRepository(transaction).readers(besides: user)
-        try StreamUserRepository(transaction).note(.erased, ofAllStreamsOf: user, at: now)
-        try StreamMessageRepository(transaction).erase(user)
-        try MessageStreamRepository(transaction).erase(createdBy: user)
-        try StreamMemberRepository(transaction).erase(user)
-        try StreamUserRepository(transaction).erase(user)
-        if !readers.isEmpty { events.record(.messagesChanged(of: readers)) }
         try EventSubjectRepository(transaction).erase(user)
         try UserRepository(transaction).erase(user)
         try DataKeyRepository(transaction, keys: keys).erase(user, at: now)
         try CutSessions(transaction: transaction)(.user(user), .userErased, &events)
+        try EraseRest(transaction: transaction).begin(user, at: now, &events)
         let provider = try UserRepository(transaction).find(user)?.providerID
         events.record(.userErased(user, of: provider, receipt: receipt), by: actor, because: reason)
     }

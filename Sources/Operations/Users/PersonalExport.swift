@@ -34,7 +34,9 @@ package struct PersonalExport: Sendable, Confidential {
         _ user: User, address: String, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> PersonalExport {
         let profile = try UserProfile.find(user.id, keys: keys, in: transaction)
-        let authorizations = try AuthorizationBox.allCases.flatMap { box in
+        // Of an erased user nothing is read, whether or not all rows are gone yet.
+        let boxes = try ErasureRepository(transaction).isUnderWay(user.id) ? [] : AuthorizationBox.allCases
+        let authorizations = try boxes.flatMap { box in
             try AuthorizationRepository(transaction).list(of: user.id, box: box, state: nil, limit: 10_000).map {
                 ($0, box, box == .outgoing ? try .open($0, of: user.id, keys: keys, in: transaction) : nil)
                     as AuthorizationEntry

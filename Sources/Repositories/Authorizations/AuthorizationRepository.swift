@@ -6,7 +6,7 @@ import Foundation
 /// Authorizations between users: one row here for the current state, one of ``AuthorizationRowRepository`` for each
 /// state that it entered.
 package struct AuthorizationRepository {
-    private let transaction: any Transaction
+    let transaction: any Transaction
 
     package init(_ transaction: any Transaction) {
         self.transaction = transaction
@@ -16,18 +16,24 @@ package struct AuthorizationRepository {
         "authorizations", MessagingPermission.init,
         Field("id", \.id),
         Field("provider_id", \.providerID),
-        Field("asker_id", \.requesterID),
-        Field("accepter_id", \.recipientID),
+        Field("asker_id", \.requesterID) { hidden("asker_id", in: $0, "asker_id") },
+        Field("accepter_id", \.recipientID) { hidden("accepter_id", in: $0, "accepter_id") },
         Field("target", \.target),
-        Field("is_delivered", \.isDelivered),
+        Field("is_delivered", \.isDelivered) { "COALESCE(\(hidden("is_delivered", in: $0, "accepter_id")), 0)" },
         Field("state", \.state, readAs: PermissionCutRepository.state),
         Field("created_at", \.createdAt),
         Field("expires_at", \.expiresAt),
         Field("changed_at", \.changedAt),
-        Field(.authorizationTo, \.sealedTo),
-        Field(.authorizationEvent, \.sealedEvent))
+        Field(.authorizationTo, \.sealedTo) { hidden(SealedColumn.authorizationTo.name, in: $0, "asker_id") },
+        Field(.authorizationEvent, \.sealedEvent) { hidden(SealedColumn.authorizationEvent.name, in: $0, "asker_id") })
+
+    /// A column that shows nothing of a side that is being erased.
+    private static func hidden(_ column: String, in table: String, _ side: String) -> String {
+        ErasureRepository.hidden("\(table).\(column)", of: "\(table).\(side)")
+    }
+
     /// Whether it is a permission, or can still become one, at the time `$2`.
-    private static let isOpen = "(state = 'APPROVAL' OR (state = 'REQUEST' AND expires_at > $2))"
+    static let isOpen = "(state = 'APPROVAL' OR (state = 'REQUEST' AND expires_at > $2))"
     /// Whether the row says so, whatever a cut says.
     private static let isStoredOpen = "state IN ('REQUEST', 'APPROVAL')"
     private static let insertion = columns.insertion(
@@ -172,6 +178,7 @@ package struct AuthorizationRepository {
             SELECT COUNT(*) FROM (
                 SELECT 1 FROM authorizations
                 WHERE (asker_id = $1 OR accepter_id = $1) AND \(Self.isOpen)
+                    AND NOT \(ErasureRepository.isUnderWay("$1"))
                     AND \(PermissionCutRepository.state(of: "authorizations")) IN ('REQUEST', 'APPROVAL')
                 LIMIT \(Self.countLimit)) AS found
             """, [.id(user), .time(transaction.now)]) ?? 0
@@ -244,45 +251,6 @@ package struct AuthorizationRepository {
             UPDATE authorizations SET is_delivered = 0
             WHERE asker_id = $1 AND accepter_id = $2 AND state = 'REQUEST'
             """, [.id(requester), .id(recipient)])
-    }
-
-    /// Erases a user. For the other side, permissions and the user's own requests become cancelled. Requests to the
-    /// user stay open, as if the user had never existed.
-    package func erase(_ user: UserID, at time: Date) throws {
-        let state = PermissionCutRepository.state(of: "authorizations")
-        for ends in [
-            "(asker_id = $1 OR accepter_id = $1) AND state = 'APPROVAL'",
-            "asker_id = $1 AND is_delivered = 1 AND \(Self.isOpen)",
-        ] {
-            // What a cut has ended keeps the cut's word.
-            try transaction.execute(
-                """
-                UPDATE authorizations
-                SET state = CASE \(state) WHEN 'BANNED' THEN 'BANNED' ELSE 'CANCELLED' END, changed_at = $2
-                WHERE \(ends)
-                """, [.id(user), .time(time)])
-        }
-        try transaction.execute(
-            """
-            INSERT INTO authorization_rows (authorization_id, type, at)
-            SELECT id, state, changed_at FROM authorizations
-            WHERE (asker_id = $1 OR accepter_id = $1) AND changed_at = $2 AND state IN ('CANCELLED', 'BANNED')
-            ON CONFLICT (authorization_id, type) DO NOTHING
-            """, [.id(user), .time(time)])
-        try transaction.execute(
-            "UPDATE authorization_rows SET recipient_id = NULL, sent = NULL, message_id = NULL WHERE recipient_id = $1",
-            [.id(user)])
-        // Those whose asker was erased before have no user left.
-        try transaction.execute(
-            "DELETE FROM authorizations WHERE accepter_id = $1 AND asker_id IS NULL", [.id(user)])
-        try transaction.execute(
-            "UPDATE authorizations SET accepter_id = NULL, is_delivered = 0 WHERE accepter_id = $1", [.id(user)])
-        try transaction.execute(
-            "DELETE FROM authorizations WHERE asker_id = $1 AND NOT (is_delivered = 1 AND state = 'CANCELLED')",
-            [.id(user)])
-        try transaction.execute(
-            "UPDATE authorizations SET asker_id = NULL, sealed_to = NULL, sealed_event = NULL WHERE asker_id = $1",
-            [.id(user)])
     }
 
     private func enter(_ state: MessagingPermissionState, _ ended: [AuthorizationID], at time: Date) throws {

@@ -32,8 +32,8 @@ package struct PermissionCutRepository {
         let at: Date
     }
 
-    /// The state of an authorization, whether or not its row has followed a cut. A request that nobody answered in time
-    /// before the cut is left to expire.
+    /// The state of an authorization, whether or not its row has followed a cut or an erasure. A request that nobody
+    /// answered in time before the cut is left to expire.
     ///
     /// - Parameter table: what the statement calls `authorizations`.
     static func state(of table: String) -> String {
@@ -44,9 +44,14 @@ package struct PermissionCutRepository {
                 AND (\(table).state = 'APPROVAL' OR \(table).expires_at > c.at))
             """
         }
+        let erased = """
+            CASE WHEN \(ErasureRepository.isUnderWay("\(table).asker_id"))
+                    OR (\(table).state = 'APPROVAL' AND \(ErasureRepository.isUnderWay("\(table).accepter_id")))
+                THEN 'CANCELLED' END
+            """
         return """
             CASE WHEN \(table).state IN ('REQUEST', 'APPROVAL')
-                THEN COALESCE(\(cut("asker")), \(cut("accepter")), \(table).state) ELSE \(table).state END
+                THEN COALESCE(\(cut("asker")), \(cut("accepter")), \(erased), \(table).state) ELSE \(table).state END
             """
     }
 

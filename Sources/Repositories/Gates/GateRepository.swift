@@ -44,7 +44,10 @@ package struct GateRepository {
         case .provider, .providerKey: return
         }
         let (table, id) = Self.row(of: gate)
-        try transaction.enqueue("UPDATE \(table) SET held = $2 WHERE id = $1", [id, isHeld.value])
+        // Whoever is being erased is held back, whatever becomes of bans.
+        let unless =
+            table == "users" && !isHeld ? " AND NOT \(ErasureRepository.isUnderWay("users.id"))" : ""
+        try transaction.enqueue("UPDATE \(table) SET held = $2 WHERE id = $1\(unless)", [id, isHeld.value])
     }
 
     static func row(of gate: SessionGate) -> (table: String, id: Value) {

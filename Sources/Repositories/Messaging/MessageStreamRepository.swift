@@ -15,7 +15,7 @@ package struct MessageStreamRepository {
         Field("id", \.id),
         Field("provider_id", \.providerID),
         Field("kind", \.kind),
-        Field("created_by", \.createdBy),
+        Field("created_by", \.createdBy) { ErasureRepository.hidden("\($0).created_by", of: "\($0).created_by") },
         Field("created_at", \.createdAt),
         Field("deleted_at", \.deletedAt),
         Field("last_sequence", \.lastSequence))
@@ -104,9 +104,16 @@ package struct MessageStreamRepository {
         }
     }
 
-    /// Forgets who opened streams: after an erasure.
-    package func erase(createdBy user: UserID) throws {
-        try transaction.execute("UPDATE streams SET created_by = NULL WHERE created_by = $1", [.id(user)])
+    /// Forgets who opened some streams: after an erasure.
+    ///
+    /// - Returns: how many.
+    @discardableResult
+    package func erase(createdBy user: UserID, limit: Int = 1000) throws -> Int {
+        try transaction.execute(
+            """
+            UPDATE streams SET created_by = NULL WHERE id IN (
+                SELECT id FROM streams WHERE created_by = $1 LIMIT \(limit))
+            """, [.id(user)])
     }
 
     // MARK: What is deleted

@@ -19,6 +19,8 @@ package struct StreamMemberRepository {
         Field("left_at_sequence", \.leftAt),
         Field("delivered_through", \.deliveredThrough),
         Field("read_through", \.readThrough))
+    /// A member who is being erased is none any more for whoever reads.
+    private static let isThere = "NOT \(ErasureRepository.isUnderWay("stream_members.user_id"))"
 
     /// Adds a user, or admits one again who was removed. A member stays as they are.
     package func admit(_ member: StreamMember) throws {
@@ -29,16 +31,18 @@ package struct StreamMemberRepository {
 
     /// A user in a stream, now or before.
     package func find(_ user: UserID, in stream: MessageStreamID) throws -> StreamMember? {
-        try transaction.first(Self.columns, "WHERE stream_id = $1 AND user_id = $2", [.id(stream), .id(user)])
+        try transaction.first(Self.columns, "WHERE stream_id = $1 AND user_id = $2 AND \(Self.isThere)", [.id(stream), .id(user)])
     }
 
     /// Everybody who is or was in a stream, in the order of their ids.
     package func list(of stream: MessageStreamID) throws -> [StreamMember] {
-        try transaction.query(Self.columns, "WHERE stream_id = $1 ORDER BY user_id", [.id(stream)])
+        try transaction.query(Self.columns, "WHERE stream_id = $1 AND \(Self.isThere) ORDER BY user_id", [.id(stream)])
     }
 
     private static let ofSome = ListStatement {
-        "SELECT \(columns) FROM stream_members WHERE stream_id IN \($0.in) ORDER BY stream_id, user_id"
+        """
+        SELECT \(columns) FROM stream_members WHERE stream_id IN \($0.in) AND \(isThere) ORDER BY stream_id, user_id
+        """
     }
 
     /// The same of some streams.
@@ -57,7 +61,7 @@ package struct StreamMemberRepository {
         try transaction.query(
             Self.columns,
             """
-            WHERE stream_id = $1 AND user_id <> $2 AND left_at_sequence IS NULL AND user_id IN (
+            WHERE stream_id = $1 AND user_id <> $2 AND left_at_sequence IS NULL AND \(Self.isThere) AND user_id IN (
                 SELECT a.user_id FROM authenticated_users a
                 WHERE a.user_id = stream_members.user_id AND a.push_endpoint IS NOT NULL)
             ORDER BY user_id
@@ -99,20 +103,18 @@ package struct StreamMemberRepository {
     /// The streams that a user is or was in, in the order of their ids.
     package func streams(of user: UserID, limit: Int) throws -> [StreamMember] {
         try transaction.query(
-            Self.columns, "WHERE user_id = $1 ORDER BY stream_id LIMIT $2", [.id(user), limit.value])
+            Self.columns, "WHERE user_id = $1 AND \(Self.isThere) ORDER BY stream_id LIMIT $2", [.id(user), limit.value])
     }
 
-    /// Everybody else who is or was in a stream with a user.
-    package func readers(besides user: UserID) throws -> [UserID] {
-        try transaction.values(
-            """
-            SELECT DISTINCT o.user_id FROM stream_members m
-            JOIN stream_members o ON o.stream_id = m.stream_id AND o.user_id <> m.user_id
-            WHERE m.user_id = $1 ORDER BY o.user_id
-            """, [.id(user)])
+    /// The first of the streams that an erased user is or was in; `nil` if none is left.
+    package func firstStream(ofErased user: UserID) throws -> MessageStreamID? {
+        try transaction.value(
+            "SELECT stream_id FROM stream_members WHERE user_id = $1 ORDER BY stream_id LIMIT 1", [.id(user)])
     }
 
-    package func erase(_ user: UserID) throws {
-        try transaction.execute("DELETE FROM stream_members WHERE user_id = $1", [.id(user)])
+    /// Forgets that a user is or was in a stream.
+    package func erase(_ user: UserID, in stream: MessageStreamID) throws {
+        try transaction.enqueue(
+            "DELETE FROM stream_members WHERE stream_id = $1 AND user_id = $2", [.id(stream), .id(user)])
     }
 }

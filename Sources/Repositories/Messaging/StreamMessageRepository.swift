@@ -15,12 +15,14 @@ package struct StreamMessageRepository {
         Field("stream_id", \.streamID),
         Field("sequence", \.sequence),
         Field("event_id", \.id),
-        Field("sender_id", \.senderID),
+        Field("sender_id", \.senderID) { ErasureRepository.hidden("\($0).sender_id", of: "\($0).sender_id") },
         Field("sent_at", \.sentAt),
         Field("in_reply_to", \.inReplyTo),
         Field("thread_id", \.thread),
         Field("size", \.size),
-        Field(.messageBody, \.sealedBody))
+        Field(.messageBody, \.sealedBody) {
+            ErasureRepository.hidden("\($0).\(SealedColumn.messageBody.name)", of: "\($0).sender_id")
+        })
 
     /// Inserts a message under a number that its stream has given.
     package func insert(_ message: StreamMessage) throws {
@@ -95,6 +97,7 @@ package struct StreamMessageRepository {
             Self.columns,
             """
             WHERE sender_id = $1 AND sealed_body IS NOT NULL AND (sent_at, stream_id, sequence) > ($2, $3, $4)
+                AND NOT \(ErasureRepository.isUnderWay("stream_events.sender_id"))
             ORDER BY sent_at, stream_id, sequence LIMIT $5
             """,
             [
@@ -103,10 +106,16 @@ package struct StreamMessageRepository {
             ])
     }
 
-    /// Deletes the bodies of a user's own messages, and who sent them. The quota bounds how many rows that is.
-    package func erase(_ user: UserID) throws {
+    /// Deletes the bodies of some of a user's own messages, and who sent them.
+    ///
+    /// - Returns: how many.
+    @discardableResult
+    package func erase(_ user: UserID, limit: Int = 1000) throws -> Int {
         try transaction.execute(
-            "UPDATE stream_events SET sealed_body = NULL, size = 0, sender_id = NULL WHERE sender_id = $1",
-            [.id(user)])
+            """
+            UPDATE stream_events SET sealed_body = NULL, size = 0, sender_id = NULL WHERE (stream_id, sequence) IN (
+                SELECT stream_id, sequence FROM stream_events WHERE sender_id = $1
+                ORDER BY sent_at, stream_id, sequence LIMIT \(limit))
+            """, [.id(user)])
     }
 }

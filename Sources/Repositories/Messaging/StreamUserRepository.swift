@@ -86,30 +86,6 @@ package struct StreamUserRepository {
             Self.noting, [change.value, .text(target), .id(stream), .time(time)], list: list)
     }
 
-    /// Notes a change for everybody else who is or was in a stream with a user, of each of those streams. Their rows
-    /// are locked in the same order.
-    package func note(_ change: UserChange, ofAllStreamsOf user: UserID, at time: Date) throws {
-        let others = """
-            FROM stream_members m JOIN stream_members o ON o.stream_id = m.stream_id AND o.user_id <> m.user_id
-            """
-        try transaction.enqueue(
-            """
-            INSERT INTO stream_users (\(Self.all))
-            SELECT o.user_id, COUNT(*), 0, 0 \(others) WHERE m.user_id = $1 GROUP BY o.user_id ORDER BY o.user_id
-            ON CONFLICT (user_id) DO UPDATE SET last_change = stream_users.last_change + excluded.last_change
-            """, [.id(user)])
-        // The numbers up to each one's last are those of the streams.
-        try transaction.enqueue(
-            """
-            INSERT INTO user_changes (user_id, kind, target, stream_id, sequence, at)
-            SELECT o.user_id, $2, o.stream_id, o.stream_id,
-                (SELECT s.last_change FROM stream_users s WHERE s.user_id = o.user_id) + 1
-                    - row_number() OVER (PARTITION BY o.user_id ORDER BY o.stream_id DESC), $3
-            \(others) WHERE m.user_id = $1
-            ON CONFLICT (user_id, kind, target) DO UPDATE SET sequence = excluded.sequence, at = excluded.at
-            """, [.id(user), change.value, .time(time)])
-    }
-
     /// A list that is filled up names somebody several times.
     private static func listed(_ rows: String) -> String {
         "(SELECT DISTINCT v.column1 AS user_id FROM (VALUES \(rows)) AS v) AS listed"
@@ -176,9 +152,16 @@ package struct StreamUserRepository {
         }
     }
 
-    package func erase(_ user: UserID) throws {
-        try transaction.execute("DELETE FROM user_changes WHERE user_id = $1", [.id(user)])
-        try transaction.execute("DELETE FROM stream_users WHERE user_id = $1", [.id(user)])
+    /// Forgets some of what a user's devices synchronize, and behind it the user's quotas; how many rows.
+    @discardableResult
+    package func erase(_ user: UserID, limit: Int = 1000) throws -> Int {
+        let changes = try transaction.execute(
+            """
+            DELETE FROM user_changes WHERE (user_id, kind, target) IN (
+                SELECT user_id, kind, target FROM user_changes WHERE user_id = $1 ORDER BY sequence LIMIT \(limit))
+            """, [.id(user)])
+        guard changes < limit else { return changes }
+        return changes + (try transaction.execute("DELETE FROM stream_users WHERE user_id = $1", [.id(user)]))
     }
 
     /// How long a deletion is kept for devices that are away, seconds.

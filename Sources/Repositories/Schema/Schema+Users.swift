@@ -19,6 +19,13 @@ extension Schema {
         )
         """,
         "CREATE INDEX users_by_time ON users (created_at, id)",
+        // Users of whom rows are left to be erased.
+        """
+        CREATE TABLE erasures (
+            user_id TEXT NOT NULL PRIMARY KEY REFERENCES users (id),
+            at BIGINT NOT NULL
+        )
+        """,
         """
         CREATE TABLE data_keys (
             user_id TEXT NOT NULL PRIMARY KEY REFERENCES users (id),

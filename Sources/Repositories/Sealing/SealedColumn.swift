@@ -59,7 +59,10 @@ extension Column where Content: ColumnContent {
 
 extension Field {
     /// A sealed column, as its bytes.
-    init(_ column: SealedColumn, _ content: @escaping @Sendable (Record) -> Content) {
-        self.init(column.name, content)
+    init(
+        _ column: SealedColumn, _ content: @escaping @Sendable (Record) -> Content,
+        readAs expression: (@Sendable (_ table: String) -> String)? = nil
+    ) {
+        self.init(column.name, content, readAs: expression)
     }
 }

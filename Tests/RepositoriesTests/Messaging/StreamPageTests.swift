@@ -94,39 +94,6 @@ struct StreamPageTests {
         }
     }
 
-    @Test(
-        "Whoever shares streams with a user is told of each of them, by a number of its own",
-        arguments: StoreKind.shared)
-    func erasureNotes(kind: StoreKind) async throws {
-        try await TestTables.run(kind) { tables in
-            let (eve, bob) = (try await tables.newUser("eve"), try await tables.newUser("bob"))
-            var shared: [MessageStreamID] = []
-            for _ in 0..<3 { shared.append(try await makeStream(tables, [tables.user, eve])) }
-            shared.append(try await makeStream(tables, [tables.user, bob]))
-            _ = try await makeStream(tables, [eve, bob])
-            let first = shared[0]
-            try await tables.write {
-                try StreamUserRepository($0).note(.newMessage, of: first, for: [eve], at: TestTables.now)
-            }
-            for round in 0..<2 {
-                let readers = try await tables.write { transaction in
-                    try StreamUserRepository(transaction).note(
-                        .erased, ofAllStreamsOf: tables.user, at: TestTables.now)
-                    return try StreamMemberRepository(transaction).readers(besides: tables.user)
-                }
-                #expect(Set(readers) == [eve, bob] && readers.count == 2)
-                let (told, last) = try await tables.read { transaction in
-                    let records = StreamUserRepository(transaction)
-                    return (try records.changes(of: eve, after: 1, limit: 9), try records.lastChange(of: eve))
-                }
-                let before = Int64(1 + 3 * round)
-                #expect(told.map(\.sequence) == [before + 1, before + 2, before + 3] && last == before + 3)
-                #expect(Set(told.map(\.stream)) == Set(shared.prefix(3)) && told.allSatisfy { $0.kind == .erased })
-            }
-            #expect(try await tables.read { try StreamUserRepository($0).lastChange(of: tables.user) } == 0)
-        }
-    }
-
     @Test("Users, permissions and bans are found for many at once as for one", arguments: StoreKind.shared)
     func people(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in

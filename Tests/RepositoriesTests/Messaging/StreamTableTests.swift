@@ -221,7 +221,9 @@ struct StreamTableTests {
                     .newMessage, of: made.stream.id, for: [tables.user, eve], at: transaction.now)
                 try StreamMessageRepository(transaction).erase(tables.user)
                 try MessageStreamRepository(transaction).erase(createdBy: tables.user)
-                try StreamMemberRepository(transaction).erase(tables.user)
+                let members = StreamMemberRepository(transaction)
+                #expect(try members.firstStream(ofErased: tables.user) == made.stream.id)
+                try members.erase(tables.user, in: made.stream.id)
                 try StreamUserRepository(transaction).erase(tables.user)
             }
             let (left, kept, stream) = try await tables.read { transaction in

@@ -1,0 +1,64 @@
+import Database
+import Domain
+import Foundation
+import Repositories
+
+/// Erases what a user shares with others, or may have any number of: permissions, streams, messages and their changes.
+///
+/// What is little goes with the erasure itself. Otherwise `ErasureRepository` keeps the user, whose rows nobody reads any
+/// more, and they go in batches: after a crash the next batch takes up those that are left.
+struct EraseRest {
+    let transaction: any Transaction
+
+    /// How many rows go with the erasure itself: not more than a message to a full stream changes.
+    static let atOnce = 50
+
+    /// Erases what is little, in the transaction of the erasure; leaves the rest to ``task``.
+    func begin(_ user: UserID, at time: Date, _ events: inout RecordedEvents) throws {
+        var left = Self.atOnce
+        while left > 0 {
+            let count = try some(of: user, at: time, limit: left, &events)
+            if count == 0 { return }
+            left -= min(left, count)
+        }
+        try ErasureRepository(transaction).begin(user, at: time)
+    }
+
+    /// Erases rows of whoever has waited longest.
+    static var task: MaintenanceTask {
+        MaintenanceTask("erasures", every: 5) { transaction, batch, events in
+            let erasures = ErasureRepository(transaction)
+            guard let entry = try erasures.next() else { return .all(0) }
+            let count = try Self(transaction: transaction).some(
+                of: entry.user, at: entry.at, limit: batch.limit, &events)
+            if count == 0 { try erasures.finish(entry.user) }
+            return MaintenanceBatch.Outcome(rows: count, isFinished: false)
+        }
+    }
+
+    /// Erases some rows; how many, 0 if none was left. The rows of a stream's members are locked in the order of their ids,
+    /// so one stream at a time.
+    private func some(of user: UserID, at time: Date, limit: Int, _ events: inout RecordedEvents) throws -> Int {
+        let members = StreamMemberRepository(transaction)
+        if let stream = try members.firstStream(ofErased: user) {
+            let others = try members.list(of: stream).map(\.userID).filter { $0 != user }
+            if !others.isEmpty {
+                try StreamUserRepository(transaction).note(.erased, of: stream, for: others, at: transaction.now)
+                events.record(.messagesChanged(of: others))
+            }
+            try members.erase(user, in: stream)
+            return others.count + 1
+        }
+        let acts: [(Int) throws -> Int] = [
+            { try StreamMessageRepository(transaction).erase(user, limit: $0) },
+            { try MessageStreamRepository(transaction).erase(createdBy: user, limit: $0) },
+            { try AuthorizationRepository(transaction).erase(user, at: time, limit: $0) },
+            { try StreamUserRepository(transaction).erase(user, limit: $0) },
+        ]
+        for act in acts {
+            let count = try act(limit)
+            if count > 0 { return count }
+        }
+        return 0
+    }
+}

@@ -1,0 +1,63 @@
+import Database
+import Domain
+import Foundation
+
+/// Erasures under way: users of whom more rows were left than one transaction erases.
+///
+/// From its first transaction on nobody reads or counts these rows: what reads them asks `isUnderWay`. The user
+/// cannot sign in before the last of them is gone, so that nothing new is taken for something old.
+package struct ErasureRepository {
+    private let transaction: any Transaction
+
+    package init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    /// One user, and when the erasure began.
+    package struct Entry: Sendable {
+        package let user: UserID
+        package let at: Date
+    }
+
+    private static let columns = ColumnTuple(Column<UserID>("user_id"), Column<Date>("at"))
+
+    /// Whether rows of a user are left to be erased.
+    ///
+    /// - Parameter user: an expression, which may be null, with the name of its table.
+    static func isUnderWay(_ user: String) -> String {
+        "EXISTS (SELECT 1 FROM erasures x WHERE x.user_id = \(user))"
+    }
+
+    /// An expression that is null where its user is being erased.
+    static func hidden(_ expression: String, of user: String) -> String {
+        "CASE WHEN \(isUnderWay(user)) THEN NULL ELSE \(expression) END"
+    }
+
+    /// Notes that rows of a user are left, who is held back until they are gone.
+    package func begin(_ user: UserID, at time: Date) throws {
+        try transaction.execute(
+            """
+            INSERT INTO erasures (\(Self.columns)) VALUES (\(Self.columns.placeholders))
+            ON CONFLICT (user_id) DO NOTHING
+            """, Self.columns.row(user, time))
+        try GateRepository(transaction).setHeld(true, .user(user))
+    }
+
+    /// Whether rows of a user are left.
+    package func isUnderWay(_ user: UserID) throws -> Bool {
+        try transaction.first("SELECT 1 FROM erasures WHERE user_id = $1", [.id(user)]) != nil
+    }
+
+    /// The user who has waited longest; `nil` if nobody waits.
+    package func next() throws -> Entry? {
+        try transaction.first("SELECT \(Self.columns) FROM erasures ORDER BY at, user_id LIMIT 1").map { row in
+            let (user, at) = try Self.columns.read(row)
+            return Entry(user: user, at: at)
+        }
+    }
+
+    /// Notes that nothing of a user is left.
+    package func finish(_ user: UserID) throws {
+        try transaction.execute("DELETE FROM erasures WHERE user_id = $1", [.id(user)])
+    }
+}
