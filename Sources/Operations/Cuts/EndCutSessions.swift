@@ -51,7 +51,8 @@ package struct EndCutSessions: Sendable {
         guard let taken else { return nil }
         return try await context.maintain { [holder] transaction, events in
             let cuts = CutRepository(transaction)
-            guard var cut = try cuts.hold(taken, by: holder, for: Self.leaseTime) else { return nil }
+            guard let held = try cuts.hold(taken, by: holder, for: Self.leaseTime) else { return nil }
+            var cut = try cuts.merge(into: held)
             let ended = try SessionRepository(transaction).end(cut, limit: Self.batch)
             cut.ended += Int64(ended.count)
             events.record(.sessionsSwept(ended))

@@ -63,6 +63,27 @@ package struct CutRepository {
         ).map(Self.cut)
     }
 
+    private static let merged = ColumnTuple(Column<Int64>("generation"), Column<Date>("at"), Column<Int64>("ended"))
+
+    /// Merges into a cut that is held those that nobody holds, of the same gate and for the same reason: one of the last
+    /// generation ends what all of them would. So a thousand log-outs of a user leave one row behind.
+    package func merge(into cut: SessionCut) throws -> SessionCut {
+        let others = try transaction.query(
+            """
+            DELETE FROM cuts WHERE kind = $1 AND gate_id = $2 AND generation <> $3 AND why = $4 AND holder IS NULL
+            RETURNING \(Self.merged)
+            """, Self.key(of: cut) + [.text(cut.why.rawValue)]
+        ).map(Self.merged.read)
+        guard !others.isEmpty else { return cut }
+        let all = others.reduce(into: (cut.generation, cut.at, cut.ended)) { all, other in
+            all = (max(all.0, other.0), max(all.1, other.1), all.2 + other.2)
+        }
+        try transaction.execute(
+            "UPDATE cuts SET generation = $4, at = $5, ended = $6 WHERE \(Self.isIt)",
+            Self.key(of: cut) + [.integer(all.0), .time(all.1), .integer(all.2)])
+        return SessionCut(gate: cut.gate, generation: all.0, why: cut.why, at: all.1, ended: all.2)
+    }
+
     /// Writes how many sessions it has ended.
     package func keep(_ cut: SessionCut) throws {
         try transaction.enqueue(

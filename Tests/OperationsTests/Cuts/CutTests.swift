@@ -138,6 +138,31 @@ struct CutTests {
         }
     }
 
+    @Test("Log-outs of one user that wait become one, which ends what all of them would", arguments: StoreKind.shared)
+    func repeated(kind: StoreKind) async throws {
+        try await ServiceFixture.run(on: kind) { fixture in
+            func waiting() async throws -> Int64? {
+                try await fixture.store.read { try $0.first("SELECT COUNT(*) FROM cuts")?.integer(0) }
+            }
+            let opened = try await fixture.opened("alice", on: try await fixture.connectNewDevice())
+            let (logOut, backend) = (EndUserSessions(fixture.context), try await fixture.backend())
+            for _ in 0..<20 { try await logOut(of: "alice", at: backend) }
+            try await BanBench(fixture).ban(.user("test/alice"))
+            // Of a sign-in that was under way.
+            try await Self.plant(1, like: opened.session, in: fixture.store)
+            #expect(try await Self.sweeper(fixture).endBatch() == 1)
+            // The ban's stays: its rows say another reason.
+            #expect(try await waiting() == 2)
+            for _ in 0..<20 { try await logOut(of: "alice", at: backend) }
+            fixture.clock.advance(EndCutSessions.kept)
+            #expect(try await Self.sweeper(fixture)() == 0)
+            #expect(try await waiting() ?? 9 <= 2)
+            fixture.clock.advance(EndCutSessions.kept)
+            #expect(try await Self.sweeper(fixture)() == 0)
+            #expect(try await waiting() == 0)
+        }
+    }
+
     /// Ends rows as maintenance does: what a busy store refuses is tried again at the next turn.
     private static func sweepAll(_ fixture: ServiceFixture) async throws {
         for _ in 0..<100 {
