@@ -1,10 +1,11 @@
+import Domain
 import Encoding
 
-/// How many datagrams a network may have answered in a second: /32 of IPv4, /64 of IPv6. Sources of datagrams can be forged, so
-/// what is remembered has one size: networks share counters, by a hash that nobody outside can compute.
+/// How many datagrams a network may have answered in a second: /32 of IPv4; /64, /56 and /48 of IPv6. Sources of datagrams can
+/// be forged, so what is remembered has one size: networks share counters, by a hash that nobody outside can compute.
 struct DatagramRate {
     /// Answers in a second to what one counter counts.
-    static let perSecond: UInt8 = 20
+    static let perSecond = NetworkLimits(perAddress: 20, per56: 40, per48: 160)
     private static let counters = 65_536
 
     private var counts = [UInt8](repeating: 0, count: counters)
@@ -20,12 +21,22 @@ struct DatagramRate {
             counts = [UInt8](repeating: 0, count: Self.counters)
             self.second = second
         }
-        var hasher = Hasher()
-        hasher.combine(address.count)
-        for byte in address.prefix(8) { hasher.combine(byte) }
-        let place = Int(UInt(bitPattern: hasher.finalize()) % UInt(Self.counters))
-        guard counts[place] < Self.perSecond else { return false }
-        counts[place] += 1
+        let limits = Self.perSecond
+        let networks =
+            address.count == 16
+            ? [(8, limits.perAddress), (7, limits.per56), (6, limits.per48)] : [(address.count, limits.perAddress)]
+        for (length, limit) in networks {
+            let place = Self.place(of: address.prefix(length))
+            guard counts[place] < limit else { return false }
+            counts[place] += 1
+        }
         return true
+    }
+
+    private static func place(of network: ArraySlice<UInt8>) -> Int {
+        var hasher = Hasher()
+        hasher.combine(network.count)
+        for byte in network { hasher.combine(byte) }
+        return Int(UInt(bitPattern: hasher.finalize()) % UInt(counters))
     }
 }

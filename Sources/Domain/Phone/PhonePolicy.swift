@@ -22,6 +22,10 @@ package struct PhonePolicy: Sendable, Equatable {
     package var freeze: TimeInterval = 86_400
     /// Texts in an hour caused from one address (/32 of IPv4, /64 of IPv6).
     package var sendsPerHourPerAddress = 10
+    /// The same from one IPv6 network of /56.
+    package var sendsPerHourPer56 = 20
+    /// The same from one IPv6 network of /48.
+    package var sendsPerHourPer48 = 80
     /// Different numbers that one user may try in ``numbersPerUserPeriod``.
     package var numbersPerUser = 5
     /// The period of ``numbersPerUser``.
@@ -65,4 +69,9 @@ package struct PhonePolicy: Sendable, Equatable {
     package var presenceRequired = false
 
     package init() {}
+
+    /// Texts in an hour caused by one sender.
+    package var sendsPerHourPerSender: NetworkLimits {
+        NetworkLimits(perAddress: sendsPerHourPerAddress, per56: sendsPerHourPer56, per48: sendsPerHourPer48)
+    }
 }

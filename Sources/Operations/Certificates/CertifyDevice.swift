@@ -111,10 +111,8 @@ package struct CertifyDevice: Sendable {
     ///
     /// - Throws: `Refusal` `rate_limited`.
     private func count(_ address: String, _ rules: CertificationPolicy, in transaction: any Transaction) throws {
-        for (key, count) in rules.perHourPerSender.counted(address) {
-            try RateRepository(transaction).count(
-                "certify", from: key, keys: context.keys.personal, limit: RateLimit(count: count, per: 3600))
-        }
+        try RateRepository(transaction).count(
+            "certify", from: address, keys: context.keys.personal, limits: rules.perHourPerSender, per: 3600)
     }
 
     private static let ceilingKey = "certify open"

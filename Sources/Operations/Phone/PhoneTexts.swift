@@ -63,9 +63,11 @@ struct PhoneTexts: Sendable {
         let dataKeys = DataKeyRepository(transaction, keys: keys)
         _ = try (dataKeys.find(user), dataKeys.versionInForce())
         if context.rateLimiting == .on {
+            let limits = context.policy[\.phones].sendsPerHourPerSender
             try RateRepository(transaction).lookAhead(
-                [true, false].map {
-                    RateRepository.key(Self.act(isSettled: $0), from: recipient.address, keys: keys)
+                [true, false].flatMap {
+                    RateRepository.keys(
+                        Self.act(isSettled: $0), from: recipient.address, keys: keys, limits: limits)
                 })
         }
     }
@@ -108,8 +110,7 @@ struct PhoneTexts: Sendable {
         if context.rateLimiting == .on {
             let act = Self.act(isSettled: target.age == .settled || target.isOwner)
             try RateRepository(transaction).count(
-                act, from: recipient.address, keys: keys,
-                limit: RateLimit(count: policy.sendsPerHourPerAddress, per: 3600))
+                act, from: recipient.address, keys: keys, limits: policy.sendsPerHourPerSender, per: 3600)
         }
         let attempt = SendAttempt(
             number: recipient.number, isOwner: target.isOwner, isFrozen: limits.streak.isFrozen(now: transaction.now),

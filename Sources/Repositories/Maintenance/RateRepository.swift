@@ -66,14 +66,25 @@ package struct RateRepository {
     /// Counts an attempt of a network address as ``count(_:limit:)`` does. What is stored is the act and a keyed digest of
     /// the address: the store does not say who came from which address. With a new version of the index key limits begin anew.
     ///
+    /// - Parameter period: of the limits, which are those of the address and of the networks around it.
     /// - Throws: `Refusal` `rate_limited`.
-    package func count(_ act: String, from address: String, keys: PersonalKeys, limit: RateLimit) throws {
-        try count(Self.key(act, from: address, keys: keys), limit: limit)
+    package func count(
+        _ act: String, from address: String, keys: PersonalKeys, limits: NetworkLimits, per period: TimeInterval
+    ) throws {
+        for (network, limit) in limits.counted(address) {
+            try count(Self.key(act, from: network, keys: keys), limit: RateLimit(count: limit, per: period))
+        }
     }
 
-    /// The key of an act of a network address.
-    package static func key(_ act: String, from address: String, keys: PersonalKeys) -> String {
-        let digest = keys.blindIndex(address, .networkAddress).bytes.prefix(16)
+    /// The keys of an act of a network address.
+    package static func keys(
+        _ act: String, from address: String, keys: PersonalKeys, limits: NetworkLimits
+    ) -> [String] {
+        limits.counted(address).map { key(act, from: $0.key, keys: keys) }
+    }
+
+    private static func key(_ act: String, from network: String, keys: PersonalKeys) -> String {
+        let digest = keys.blindIndex(network, .networkAddress).bytes.prefix(16)
         return "\(act) \(Base64URL.encode(Array(digest)))"
     }
 

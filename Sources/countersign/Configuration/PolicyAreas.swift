@@ -101,6 +101,8 @@ struct PolicyArea {
                 .whole("failures_before_freeze", \.phones.failuresBeforeFreeze, 1...100),
                 .time("freeze", \.phones.freeze, 60...(365 * day)),
                 .whole("sends_per_hour_per_address", \.phones.sendsPerHourPerAddress, 1...1_000_000),
+                .whole("sends_per_hour_per_56", \.phones.sendsPerHourPer56, 1...1_000_000),
+                .whole("sends_per_hour_per_48", \.phones.sendsPerHourPer48, 1...1_000_000),
                 .whole("numbers_per_user", \.phones.numbersPerUser, 1...1000),
                 .time("numbers_per_user_period", \.phones.numbersPerUserPeriod, 3600...(365 * day)),
                 .texts(

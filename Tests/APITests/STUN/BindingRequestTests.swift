@@ -96,6 +96,11 @@ struct BindingRequestTests {
         // The same /64.
         #expect(admitted([UInt8](repeating: 1, count: 16), 7) == 20)
         #expect(admitted([UInt8](repeating: 1, count: 8) + [UInt8](repeating: 2, count: 8), 7) == 0)
+        // Other networks of the same /56, and of the same /48.
+        let (wide, wider) = ([UInt8](repeating: 1, count: 7), [UInt8](repeating: 1, count: 6))
+        let rest = [UInt8](repeating: 0, count: 8)
+        #expect((2..<9).map { admitted(wide + [$0] + rest, 7) }.reduce(0, +) == 20)
+        #expect((2..<30).map { admitted(wider + [$0, 0] + rest, 7) }.reduce(0, +) == 120)
         let others = (0..<100).count { admitted([10, 0, 0, $0], 7) == 20 }
         #expect(others >= 95)
         #expect(admitted([192, 0, 2, 1], 8) == 20)

@@ -232,4 +232,19 @@ final class TemporaryDirectory: Sendable {
     deinit {
         try? FileManager.default.removeItem(atPath: path)
     }
+
+    @Test("A limit for an address has one for each network around it, of /56 and of /48")
+    func networks() {
+        var count = 0
+        for area in PolicyArea.all {
+            let keys = Set(area.fields.map(\.key))
+            for key in keys where key.hasSuffix("per_address") {
+                count += 1
+                for wider in ["per_56", "per_48"] {
+                    #expect(keys.contains(key.replacing("per_address", with: wider)), "\(area.name): \(key)")
+                }
+            }
+        }
+        #expect(count == 3)
+    }
 }

@@ -26,6 +26,24 @@ struct PhoneLimitTests {
         }
     }
 
+    @Test("The networks of one customer's IPv6 prefix share limits by /56 and by /48")
+    func networks() async throws {
+        var policy = Policy()
+        (policy.phones.sendsPerHourPer56, policy.phones.sendsPerHourPer48) = (2, 3)
+        try await ServiceFixture.run(policy) { fixture in
+            let bench = try PhoneBench(fixture)
+            func begin(_ index: Int, _ network: String) async throws {
+                let person = try await bench.person("user \(index)")
+                try await bench.begin("+1415555267\(index)", person, address: "32.1.13.184.0.1.\(network)/64")
+            }
+            try await begin(0, "0.0")
+            try await begin(1, "0.1")
+            await #expect(throws: Self.limited) { try await begin(2, "0.2") }
+            try await begin(3, "1.0")
+            await #expect(throws: Self.limited) { try await begin(4, "2.0") }
+        }
+    }
+
     @Test("Five users' texts use an hour's budget of a number up, and the sixth user sees nothing of it")
     func number() async throws {
         try await ServiceFixture.run { fixture in
