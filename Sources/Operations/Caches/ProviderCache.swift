@@ -17,11 +17,13 @@ package final class CachedProvider: Sendable {
     /// The keys of its issuer by the `kid` of their key set; those that count come first.
     private let issuerKeys: [String: [RegisteredKey]]
     /// The signed answers that it asked for: introspections, and polls that took events.
-    let signatures = RecentAttempts("Too many signed answers were asked for")
+    let signatures: RecentAttempts
 
     fileprivate init(
-        _ provider: Provider, _ applications: [Application], _ keyRecords: [ProviderKeyRecord]
+        _ provider: Provider, _ applications: [Application], _ keyRecords: [ProviderKeyRecord],
+        signatures: RecentAttempts
     ) throws {
+        self.signatures = signatures
         (self.provider, self.applications, self.keyRecords) = (provider, applications, keyRecords)
         var keys: [ProviderKeyID: RegisteredKey] = [:]
         var issuerKeys: [String: [RegisteredKey]] = [:]
@@ -54,8 +56,14 @@ package final class CachedProvider: Sendable {
 package final class ProviderCache: Sendable {
     private let table = InvalidatingCache<ProviderID, CachedProvider>()
     private let store: any Database
-    /// The notifications of each provider, also before it was read anew.
-    private let sent = Mutex<[ProviderID: RecentAttempts]>([:])
+    /// What each provider did of late, also before it was read anew: there are few providers, none of which is deleted.
+    private let attempts = Mutex<[ProviderID: Attempts]>([:])
+
+    /// What one provider did of late.
+    private struct Attempts {
+        let notifications = RecentAttempts("The provider has sent too many notifications")
+        let signatures = RecentAttempts("Too many signed answers were asked for")
+    }
 
     /// Remembers what a store holds.
     package init(store: any Database) {
@@ -71,20 +79,24 @@ package final class ProviderCache: Sendable {
         if let known = table.known(id) { return known }
         return try await table.find(id) {
             try await store.snapshot { transaction -> CachedProvider? in
+                // Of providers that are there alone: anybody can name others.
                 guard let provider = try ProviderRepository(transaction).find(id) else { return nil }
+                let signatures = self.attempts(of: id).signatures
                 return try CachedProvider(
                     provider, try ProviderRepository(transaction).listApplications(of: id),
-                    try ProviderKeyRepository(transaction).list(of: id))
+                    try ProviderKeyRepository(transaction).list(of: id), signatures: signatures)
             }
         }
     }
 
     /// The notifications that a provider has sent to its users.
-    func notifications(of id: ProviderID) -> RecentAttempts {
-        sent.withLock { sent in
-            if let known = sent[id] { return known }
-            let new = RecentAttempts("The provider has sent too many notifications")
-            sent[id] = new
+    func notifications(of id: ProviderID) -> RecentAttempts { attempts(of: id).notifications }
+
+    private func attempts(of id: ProviderID) -> Attempts {
+        attempts.withLock { attempts in
+            if let known = attempts[id] { return known }
+            let new = Attempts()
+            attempts[id] = new
             return new
         }
     }

@@ -223,8 +223,11 @@ struct EventStreamTests {
             for _ in 0..<5 { #expect(try await poll(question(), of: stream.id, by: backend).tokens.isEmpty) }
             try await end(alice, in: fixture)
             for _ in 0..<3 { #expect(try await poll(question(), of: stream.id, by: backend).tokens.count == 1) }
+            // Read anew, it begins no new minute.
+            fixture.providers.drop(backend.id)
+            let again = try await fixture.backend()
             await #expect(throws: Refusal(.rateLimited, "")) {
-                _ = try await poll(question(), of: stream.id, by: backend)
+                _ = try await poll(question(), of: stream.id, by: again)
             }
             fixture.clock.advance(60)
             #expect(try await poll(question(), of: stream.id, by: backend).tokens.count == 1)
