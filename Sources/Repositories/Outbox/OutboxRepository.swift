@@ -68,13 +68,32 @@ package struct OutboxRepository {
 
     private static let newest = NewestFirst(table: "outbox", key: "id", time: "created_at")
 
+    /// As many of the newest rows are looked at for those that were sent.
+    private static let sentAmong = 100_000
+
+    /// Those of a state, by an index of that state. Nearly all rows are of sent messages, which have none: a page of them ends
+    /// where too many others stand between.
+    private static func condition(_ state: OutboxState) -> String {
+        let isState = "state = '\(state.rawValue)'"
+        switch state {
+        case .dead: return isState
+        case .waiting, .expired, .dropped: return "\(isState) AND state <> 'sent' AND state <> 'dead'"
+        case .sent:
+            return """
+                \(isState) AND created_at >= COALESCE((
+                    SELECT created_at FROM outbox WHERE (created_at, id) < ($2, $3)
+                    ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET \(sentAmong)), 0)
+                """
+        }
+    }
+
     /// The newest messages, of one state or of all.
     ///
     /// - Parameter cursor: the id of the last one on the page before; `nil` for the first page.
     /// - Throws: `Refusal` `not_found` for a cursor that is gone.
     package func list(_ state: OutboxState?, limit: Int, after cursor: String? = nil) throws -> [OutboxMessage] {
         let page = Self.newest.page(from: 2)
-        let ofState = state.map { "state = '\($0.rawValue)' AND " } ?? ""
+        let ofState = state.map { "\(Self.condition($0)) AND " } ?? ""
         return try transaction.query(
             Self.columns, "WHERE \(ofState)kind IN (\(Self.kinds)) AND \(page.condition) \(page.order) LIMIT $1",
             [Value(limit)] + Self.newest.place(behind: cursor, in: transaction))

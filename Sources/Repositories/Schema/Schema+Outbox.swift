@@ -27,6 +27,10 @@ extension Schema {
         "CREATE INDEX outbox_by_user ON outbox (user_id)",
         "CREATE INDEX outbox_dead ON outbox (created_at, id) WHERE state = 'dead'",
         "CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL",
+        // Messages that are neither sent nor dead, by state and time: the few of them are among very many others.
+        """
+        CREATE INDEX outbox_unsent ON outbox (state, created_at, id) WHERE state <> 'sent' AND state <> 'dead'
+        """,
         "CREATE INDEX outbox_waiting ON outbox (due_at) WHERE state = 'waiting'",
         "CREATE INDEX outbox_waiting_by_expiry ON outbox (expires_at) WHERE state = 'waiting'",
         // With events in this index SQLite would look for the next provider in it, and walk all events that wait.

@@ -74,7 +74,7 @@ struct StatementPlanTests {
         try await TestTables.run(kind) { tables in
             let plans = StatementPlans(kind)
             let provider = tables.provider
-            let questions: [(index: String, ask: @Sendable (any Transaction) throws -> Void)] = [
+            var questions: [(index: String, ask: @Sendable (any Transaction) throws -> Void)] = [
                 (
                     "audit_entries_by_event",
                     { _ = try AuditChainRepository($0).links(of: .event("x"), before: 9, limit: 5) }
@@ -83,12 +83,20 @@ struct StatementPlanTests {
                     "audit_entries_by_subject",
                     { _ = try AuditChainRepository($0).links(of: .subject("x"), before: 9, limit: 5) }
                 ),
-                ("outbox_dead", { _ = try OutboxRepository($0).list(.dead, limit: 5) }),
                 (
                     "sessions_open_by_key_and_id",
                     { _ = try SessionRepository($0).listOpen(limit: 5, of: provider) }
-                ),
+                ), ("sessions_open_by_key_and_id", { _ = try SessionRepository($0).listOpen(limit: 5) }),
             ]
+            for state in OutboxState.allCases {
+                let index =
+                    switch state {
+                    case .dead: "outbox_dead"
+                    case .waiting, .expired, .dropped: "outbox_unsent"
+                    case .sent: "outbox_by_time"
+                    }
+                questions.append((index, { _ = try OutboxRepository($0).list(state, limit: 5) }))
+            }
             for (index, question) in questions {
                 let found = try await plans.plans(of: question, in: tables.store)
                 #expect(found.contains { $0.contains { $0.contains(index) } }, "\(index): \(found)")
