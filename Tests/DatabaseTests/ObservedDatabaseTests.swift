@@ -28,6 +28,7 @@ struct ObservedDatabaseTests {
             try await observed.write(on: .administration) {
                 try $0.execute("INSERT INTO words (word) VALUES ('two')")
             }
+            try await observed.write(inTurn: Turn("words")) { try $0.execute("UPDATE words SET word = word") }
             let read = try await observed.read { try $0.query("SELECT word FROM words").count }
             let readBeside = try await observed.read(on: .administration) {
                 try $0.query("SELECT word FROM words").count
@@ -37,7 +38,7 @@ struct ObservedDatabaseTests {
             try await observed.maintain { try $0.execute("DELETE FROM words WHERE word = 'one'") }
             await #expect(throws: Taken.self) { try await observed.read { _ in throw Taken() } }
             try await observed.check()
-            #expect(waits.all == [.write, .write, .read, .read, .query, .maintain, .read])
+            #expect(waits.all == [.write, .write, .write, .read, .read, .query, .maintain, .read])
         }
     }
 }

@@ -64,14 +64,24 @@ package func withStore<T>(
     clock: @escaping @Sendable () -> Date = { Date(timeIntervalSince1970: 1_800_000_000) },
     _ body: (any Database) async throws -> T
 ) async throws -> T {
+    try await withStores(kind, count: 1, migrations: migrations, clock: clock) { try await body($0[0]) }
+}
+
+/// Runs a body like ``withStore(_:migrations:clock:_:)`` with some instances of one store, as nodes have them.
+@discardableResult
+package func withStores<T>(
+    _ kind: StoreKind, count: Int, migrations: [Migration] = [],
+    clock: @escaping @Sendable () -> Date = { Date(timeIntervalSince1970: 1_800_000_000) },
+    _ body: ([any Database]) async throws -> T
+) async throws -> T {
     await StoreSlots.shared.take()
     defer { StoreSlots.shared.giveBack() }
     return try await withTemporaryDirectory { directory in
         let isCopied = try await StoreTemplates.shared.copy(kind, migrations, to: directory)
         let result: T
         do {
-            result = try await withStore(
-                kind, in: directory, migrations: isCopied ? [] : migrations, clock: clock, body)
+            result = try await withStores(
+                kind, count: count, in: directory, migrations: isCopied ? [] : migrations, clock: clock, body)
         } catch {
             if isCopied, let copying = kind.copying { try? await onOwnThread { try copying.remove(directory) } }
             throw error
@@ -81,20 +91,20 @@ package func withStore<T>(
     }
 }
 
-private func withStore<T>(
-    _ kind: StoreKind, in directory: URL, migrations: [Migration], clock: @escaping @Sendable () -> Date,
-    _ body: (any Database) async throws -> T
+private func withStores<T>(
+    _ kind: StoreKind, count: Int, in directory: URL, migrations: [Migration],
+    clock: @escaping @Sendable () -> Date, _ body: ([any Database]) async throws -> T
 ) async throws -> T {
-    let store = try kind.open(directory, clock)
-    if !migrations.isEmpty { try await store.migrate(migrations) }
+    let stores = try (0..<count).map { _ in try kind.open(directory, clock) }
     let result: T
     do {
-        result = try await body(store)
+        if !migrations.isEmpty { try await stores[0].migrate(migrations) }
+        result = try await body(stores)
     } catch {
-        try await store.close()
+        for store in stores { try? await store.close() }
         throw error
     }
-    try await store.close()
+    for store in stores { try await store.close() }
     return result
 }
 

@@ -46,6 +46,13 @@ package struct ObservedDatabase: Database {
     }
 
     @discardableResult
+    package func write<T: Sendable>(
+        inTurn turn: Turn, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await observed(.write) { try await base.write(inTurn: turn, body) }
+    }
+
+    @discardableResult
     package func maintain<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         try await observed(.maintain) { try await base.maintain(body) }
     }

@@ -118,7 +118,7 @@ final class PostgreSQLConnection {
         do {
             return try exchange(steps, isWriting: isWriting, inspect)
         } catch {
-            guard case .lost = error, case .commit = parts.last else { throw error }
+            guard case .lost = error, parts.contains(where: \.isCommit) else { throw error }
             throw .outcomeUnknown(.outcomeUnknown(reason: "the connection was lost during the commit"))
         }
     }

@@ -12,10 +12,12 @@ package final class PostgreSQLDatabase: Database {
     private let watching: PostgreSQLWorkers
     private let beating: PostgreSQLWorkers
     private let administration: PostgreSQLWorkers
-    private let timeouts: PostgreSQLTimeouts
+    let timeouts: PostgreSQLTimeouts
     let clock: (@Sendable () -> Date)?
     private let stamp = Atomic<Int64>(0)
+    private let begunAgain = Atomic<Int>(0)
     let sharing = PostgreSQLSharing()
+    let turns = PostgreSQLTurns()
     let followed = FollowedTimeline()
     let reach = PostgreSQLReach()
 
@@ -172,6 +174,9 @@ package final class PostgreSQLDatabase: Database {
             + beating.exchanges
     }
 
+    /// How often a transaction was taken back because of others so far, and begun again.
+    package var repetitions: Int { begunAgain.load(ordering: .relaxed) }
+
     /// How many other sessions of this service, its nodes and commands, the database has at this moment.
     ///
     /// - Throws: `StoreError`.
@@ -195,8 +200,26 @@ package final class PostgreSQLDatabase: Database {
         await writers.close()
     }
 
+    /// Runs a body under `SERIALIZABLE` whose snapshot is of after those who had its turn before.
+    func runInTurn<T: Sendable>(
+        _ turn: Turn, _ body: @Sendable @escaping (PostgreSQLTransaction) throws -> T
+    ) async throws -> T {
+        try await run(.write, turn: turn.lock, on: writers, body)
+    }
+
+    /// Runs a body like ``write(_:)``, once.
+    ///
+    /// - Throws: `MetOthers` if it was taken back because of others, too.
+    func writeUnlessMet<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        let clock = clock
+        return try await submit(PostgreSQLRetries(.write, timeouts), to: writers, isRepeated: false) {
+            session, retries in
+            try session.transact(.write, clock: clock, &retries, nil, body)
+        }
+    }
+
     private func run<T: Sendable>(
-        _ kind: PostgreSQLTransaction.Kind, on workers: PostgreSQLWorkers,
+        _ kind: PostgreSQLTransaction.Kind, turn: Int64? = nil, on workers: PostgreSQLWorkers,
         _ body: @Sendable @escaping (PostgreSQLTransaction) throws -> T
     ) async throws -> T {
         let clock = clock
@@ -204,7 +227,7 @@ package final class PostgreSQLDatabase: Database {
         let cancellation = kind.isWriting ? nil : PostgreSQLCancellation()
         return try await withTaskCancellationHandler {
             try await submit(PostgreSQLRetries(kind, timeouts), to: workers) { session, retries in
-                try session.transact(kind, clock: clock, &retries, cancellation, body)
+                try session.transact(kind, turn: turn, clock: clock, &retries, cancellation, body)
             }
         } onCancel: {
             cancellation?.cancel()
@@ -219,7 +242,7 @@ package final class PostgreSQLDatabase: Database {
     }
 
     private func submit<T: Sendable>(
-        _ retries: PostgreSQLRetries, to workers: PostgreSQLWorkers,
+        _ retries: PostgreSQLRetries, to workers: PostgreSQLWorkers, isRepeated: Bool = true,
         _ work: @Sendable @escaping (PostgreSQLSession, inout PostgreSQLRetries) throws -> PostgreSQLSession.Ending<T>
     ) async throws -> T {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
@@ -229,7 +252,10 @@ package final class PostgreSQLDatabase: Database {
                         do {
                             switch try work(session, &retries) {
                             case .done(let value): continuation.resume(returning: value)
-                            case .again(let pause): return pause
+                            case .again(let pause):
+                                self.begunAgain.add(1, ordering: .relaxed)
+                                guard isRepeated else { throw MetOthers() }
+                                return pause
                             }
                         } catch {
                             continuation.resume(throwing: error)

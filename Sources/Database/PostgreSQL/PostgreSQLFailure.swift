@@ -7,6 +7,8 @@ enum PostgreSQLFailure: Error {
     case conflict(StoreError)
     /// Another transaction holds a lock for longer than this one was to wait.
     case locked(StoreError)
+    /// Its turn did not come; without it, it may well succeed.
+    case missedTurn(StoreError)
     /// The connection is of no more use, and the transaction is known not to have committed.
     case lost(StoreError)
     /// The commit was asked for, and no answer says whether it took place.
@@ -17,8 +19,8 @@ enum PostgreSQLFailure: Error {
     /// What the caller of the store is told.
     var error: StoreError {
         switch self {
-        case .conflict(let error), .locked(let error), .lost(let error), .outcomeUnknown(let error),
-            .refused(let error):
+        case .conflict(let error), .locked(let error), .lost(let error), .missedTurn(let error),
+            .outcomeUnknown(let error), .refused(let error):
             error
         }
     }
@@ -134,6 +136,7 @@ struct PostgreSQLRetries {
             // A change of the schema that waits keeps everybody waiting who comes behind it: it lets them go first.
             guard kind == .alter else { throw error }
             return .random(in: 1...3)
+        case .missedTurn: return 0
         case .lost(let error):
             losses += 1
             guard losses <= Self.maximumLosses else { throw error }

@@ -76,17 +76,22 @@ final class PostgreSQLSession {
     }
 
     /// Runs a body in a transaction; from its start again where it is known that nothing of it was kept.
+    ///
+    /// - Parameter turn: the lock of its turn. Whoever stands still while it has it is not waited for.
     func transact<T>(
-        _ kind: PostgreSQLTransaction.Kind, clock: (@Sendable () -> Date)?, _ retries: inout PostgreSQLRetries,
-        _ cancellation: PostgreSQLCancellation?, _ body: (PostgreSQLTransaction) throws -> T
+        _ kind: PostgreSQLTransaction.Kind, turn: Int64? = nil, clock: (@Sendable () -> Date)?,
+        _ retries: inout PostgreSQLRetries, _ cancellation: PostgreSQLCancellation?,
+        _ body: (PostgreSQLTransaction) throws -> T
     ) throws -> Ending<T> {
         retries.begin()
+        var turn = turn
         while true {
             do {
-                return .done(try attempt(kind, clock: clock, cancellation, body))
+                return .done(try attempt(kind, turn: turn, clock: clock, cancellation, body))
             } catch let failure as PostgreSQLFailure {
                 switch failure {
                 case .lost, .outcomeUnknown: connection = nil
+                case .missedTurn: turn = nil
                 case .conflict, .locked, .refused: break
                 }
                 let pause = try retries.pause(after: failure)
@@ -131,8 +136,8 @@ final class PostgreSQLSession {
     }
 
     private func attempt<T>(
-        _ kind: PostgreSQLTransaction.Kind, clock: (@Sendable () -> Date)?, _ cancellation: PostgreSQLCancellation?,
-        _ body: (PostgreSQLTransaction) throws -> T
+        _ kind: PostgreSQLTransaction.Kind, turn: Int64?, clock: (@Sendable () -> Date)?,
+        _ cancellation: PostgreSQLCancellation?, _ body: (PostgreSQLTransaction) throws -> T
     ) throws -> T {
         if reach?.isClosed == true {
             throw StoreError.unavailable(reason: "the server does not answer")
@@ -146,12 +151,12 @@ final class PostgreSQLSession {
         defer { if cancellation?.end() == false { self.connection = nil } }
         let before = connection.exchanges
         defer { count(connection.exchanges - before) }
-        let transaction = PostgreSQLTransaction(connection, kind, clock: clock, timeline: timeline)
+        let transaction = PostgreSQLTransaction(connection, kind, turn: turn, clock: clock, timeline: timeline)
         let result = Result { try body(transaction) }
         if let failure = transaction.failure {
             switch failure {
             case .lost, .outcomeUnknown: break
-            case .conflict, .locked, .refused: takeBack(transaction)
+            case .conflict, .locked, .missedTurn, .refused: takeBack(transaction)
             }
             throw failure
         }
@@ -163,6 +168,7 @@ final class PostgreSQLSession {
                 if case .outcomeUnknown = error {} else { takeBack(transaction) }
                 throw error
             }
+            if transaction.keepsTurn { self.connection = nil }
             try requireFollowed()
             return value
         case .failure(let error):

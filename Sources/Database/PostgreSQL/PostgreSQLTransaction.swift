@@ -12,6 +12,10 @@ final class PostgreSQLTransaction: Transaction {
     private var moment: Date?
     private var hasBegun = false
     private var hasCommitted = false
+    /// The lock of its turn, which it takes before its snapshot: see `PostgreSQLTurns`.
+    private let turn: Int64?
+    /// Whether the server has the beginning of ``runApart(_:)`` still to come.
+    private var isApartDue = false
     /// How many entries of the change log it wrote.
     private var changes: Int64 = 0
     private var later: [PostgreSQLConnection.Part] = []
@@ -19,66 +23,24 @@ final class PostgreSQLTransaction: Transaction {
     private var known: [Question: [Row]] = [:]
     /// Why a statement failed: it ends the transaction on the server too.
     private(set) var failure: PostgreSQLFailure?
+    /// Whether the lock of the turn is there although the transaction has ended.
+    private(set) var keepsTurn = false
 
     /// What was put off is sent when there is so much of it, so that neither side fills the other's buffers.
     private static let mostLater = 32
     /// Microseconds since 1970.
     private static let time = "SELECT CAST(extract(epoch FROM now()) * 1000000 AS BIGINT)"
 
-    /// What a transaction is for.
-    enum Kind {
-        case read
-        case write
-        /// A change of the schema, which takes as long as it takes, and begins again where others hold a lock.
-        case alter
-        /// One statement that changes nothing, on a connection that cannot write: without `BEGIN`, `COMMIT` and the time.
-        case statement
-        /// Statements each of which is a whole change, with one snapshot each: nothing takes them back.
-        case share
-        /// Work that must see what others committed before each of its statements, and that waits for nobody.
-        case maintain
-
-        /// Writers that decide by what they read must not pass one another. Readers need one snapshot and no more.
-        var begin: [String] {
-            switch self {
-            case .read: ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
-            case .write: ["BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE"]
-            case .statement: []
-            case .share: ["BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"]
-            case .maintain:
-                [
-                    "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", "SET LOCAL lock_timeout = 200",
-                    // A batch walks an index in its order, and stops. A planner that expects fewer rows than a batch
-                    // has would gather and sort all that are left, for each batch.
-                    """
-                    SELECT set_config('enable_bitmapscan', 'off', true)
-                        WHERE current_setting('enable_bitmapscan', true) IS NOT NULL
-                    """,
-                ]
-            case .alter:
-                [
-                    "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE", "SET LOCAL statement_timeout = 0",
-                    "SET LOCAL lock_timeout = 2000",
-                ]
-            }
-        }
-
-        /// Whether anything may be changed.
-        var isWriting: Bool {
-            switch self {
-            case .read, .statement: false
-            case .write, .alter, .maintain, .share: true
-            }
-        }
-    }
-
     /// A transaction that begins with its first statement; the clock is the server's where none is given.
     ///
-    /// - Parameter timeline: the server's, where the connection has asked for it.
+    /// - Parameters:
+    ///   - turn: the lock of its turn, if it has one.
+    ///   - timeline: the server's, where the connection has asked for it.
     init(
-        _ connection: PostgreSQLConnection, _ kind: Kind, clock: (@Sendable () -> Date)?, timeline: String? = nil
+        _ connection: PostgreSQLConnection, _ kind: Kind, turn: Int64? = nil, clock: (@Sendable () -> Date)?,
+        timeline: String? = nil
     ) {
-        knownTimeline = timeline
+        (knownTimeline, self.turn) = (timeline, turn)
         connection.isPatient = kind == .alter
         self.connection = connection
         self.kind = kind
@@ -113,7 +75,18 @@ final class PostgreSQLTransaction: Transaction {
             return
         }
         connection.forgetWarnings()
-        try requireCommitted(try exchange([.commit]).command)
+        guard let turn else { return try requireCommitted(try exchange([.commit]).command) }
+        var command = ""
+        do throws(PostgreSQLFailure) {
+            _ = try exchange([.commit, PostgreSQLTurns.release(turn)]) {
+                if command.isEmpty { command = $0.command }
+            }
+        } catch {
+            // It is committed all the same; the lock goes with the connection.
+            guard command == "COMMIT" else { throw error }
+            keepsTurn = true
+        }
+        try requireCommitted(command)
     }
 
     /// Carries out statements and commits, all in one exchange.
@@ -163,7 +136,36 @@ final class PostgreSQLTransaction: Transaction {
 
     /// Takes back what was written.
     func rollBack() throws(PostgreSQLFailure) {
-        if hasBegun, !hasCommitted, kind != .statement { _ = try connection.command("ROLLBACK") }
+        guard hasBegun, !hasCommitted, kind != .statement else { return }
+        _ = try connection.command(turn == nil ? "ROLLBACK" : "ROLLBACK; SELECT pg_advisory_unlock_all()")
+    }
+
+    /// Begins what can be taken back by itself, with the next statement.
+    func beginApart() {
+        known = [:]
+        later.append(.command("SAVEPOINT apart"))
+        isApartDue = true
+    }
+
+    /// Keeps it, and carries out what was put off. That it failed is known by ``failure``.
+    func keepApart() throws {
+        _ = try perform([.command("RELEASE SAVEPOINT apart")])
+    }
+
+    /// Takes it back; the transaction goes on as if nothing of it had been asked.
+    func takeBackApart() throws {
+        (later, known) = ([], [:])
+        guard !isApartDue else {
+            isApartDue = false
+            return
+        }
+        do throws(PostgreSQLFailure) {
+            _ = try connection.command("ROLLBACK TO SAVEPOINT apart; RELEASE SAVEPOINT apart")
+            failure = nil
+        } catch {
+            failure = error
+            throw error.error
+        }
     }
 
     /// Under `READ COMMITTED` each statement has a snapshot of its own, and an answer of before is none.
@@ -255,8 +257,9 @@ final class PostgreSQLTransaction: Transaction {
         _ last: [PostgreSQLConnection.Part], _ inspect: (borrowing PostgreSQLResult) -> Void = { _ in }
     ) throws(PostgreSQLFailure) -> PostgreSQLResult {
         var (parts, clock) = ([PostgreSQLConnection.Part](), Int?.none)
-        if !hasBegun {
-            parts = kind.begin.map { .command($0) }
+        let isFirst = !hasBegun
+        if isFirst {
+            parts = PostgreSQLTurns.take(turn) + kind.begin.map { .command($0) }
             if moment == nil, kind != .statement {
                 clock = parts.count
                 parts.append(.statement(Self.time, []))
@@ -265,16 +268,25 @@ final class PostgreSQLTransaction: Transaction {
         parts += later
         let before = parts.count
         parts += last
-        later = []
+        (later, isApartDue) = ([], false)
         hasBegun = true
         var moment = moment
-        let answer = try connection.exchange(parts, isWriting: kind.isWriting) { index, result in
-            if index >= before { inspect(result) }
-            guard index == clock, let microseconds = try? result.row(0).integer(0) else { return }
-            moment = Date(timeIntervalSince1970: Double(microseconds) / 1_000_000).inMilliseconds
+        do throws(PostgreSQLFailure) {
+            let answer = try connection.exchange(parts, isWriting: kind.isWriting) { index, result in
+                if index >= before { inspect(result) }
+                guard index == clock, let microseconds = try? result.row(0).integer(0) else { return }
+                moment = Date(timeIntervalSince1970: Double(microseconds) / 1_000_000).inMilliseconds
+            }
+            self.moment = moment
+            return answer
+        } catch {
+            guard isFirst, turn != nil else { throw error }
+            switch error {
+            // The first statement of a body only reads: what was waited for is the turn. An engine may have no such locks.
+            case .locked(let error), .refused(let error): throw .missedTurn(error)
+            case .conflict, .lost, .missedTurn, .outcomeUnknown: throw error
+            }
         }
-        self.moment = moment
-        return answer
     }
 
     private func row(_ index: Int, of result: borrowing PostgreSQLResult) throws(StoreError) -> Row {
@@ -284,17 +296,5 @@ final class PostgreSQLTransaction: Transaction {
             failure = .refused(error)
             throw error
         }
-    }
-}
-
-extension PostgreSQLConnection {
-    /// What is sent in an exchange.
-    enum Part {
-        /// A command of the store's own.
-        case command(String)
-        /// A statement of a body, prepared at its first use and answered in binary.
-        case statement(String, [Value])
-        /// `COMMIT` of a transaction that may have written: the last part, which has a failure of its own kind.
-        case commit
     }
 }

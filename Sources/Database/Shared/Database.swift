@@ -43,6 +43,15 @@ package protocol Database: KeepsChangeLog {
         on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T
 
+    /// Runs a body like ``write(_:)``; where others of its turn are in the way, one behind the other with them on every node:
+    /// those who read and change the same rows do not take one another back.
+    ///
+    /// - Throws: whatever the body throws, or a `StoreError`; only after `outcomeUnknown` may anything of it be kept.
+    @discardableResult
+    func write<T: Sendable>(
+        inTurn turn: Turn, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T
+
     /// Runs a body that finds rows by age or key and decides nothing else from what it reads: beside it no other writer is
     /// taken back. Statements repeat the condition by which they found a row, for others may have changed it since; the
     /// body gives up soon where others hold one.
@@ -123,6 +132,14 @@ extension Database {
     @discardableResult
     package func write<T: Sendable>(
         on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await write(body)
+    }
+
+    /// With one writer everybody goes one behind the other.
+    @discardableResult
+    package func write<T: Sendable>(
+        inTurn turn: Turn, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await write(body)
     }

@@ -2,11 +2,15 @@ import Database
 import Domain
 
 extension Database {
-    /// Writes like `Database/write(on:_:)`, but throws the contract's refusals if the store is unavailable.
+    /// Writes like `Database/write(on:_:)`, or in turn with others, but throws the contract's refusals if the store is
+    /// unavailable.
     func transaction<T: Sendable>(
-        on lane: Lane = .usual, _ body: @Sendable @escaping (any Transaction) throws -> T
+        on lane: Lane = .usual, inTurn turn: Turn? = nil, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
-        try await reached { try await write(on: lane, body) }
+        try await reached {
+            guard let turn else { return try await write(on: lane, body) }
+            return try await write(inTurn: turn, body)
+        }
     }
 
     /// Writes like `Database/maintain(_:)`, but throws the contract's refusals if the store is unavailable.

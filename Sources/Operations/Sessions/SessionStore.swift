@@ -3,7 +3,7 @@ import Domain
 import Repositories
 
 /// The store as an operation has it that acts for the holder of a session. It offers no other way to write than
-/// ``act(for:ahead:_:)``, which looks at session, user and device again: an operation that holds this one cannot forget to.
+/// ``act(for:inTurn:ahead:_:)``, which looks at session, user and device again: an operation that holds this one cannot forget to.
 struct SessionStore: Sendable {
     private let context: ServiceContext
 
@@ -21,7 +21,7 @@ struct SessionStore: Sendable {
 
     /// Reads for the holder of a session that was let in before, if the store still lets them in.
     ///
-    /// - Throws: `Refusal` as ``act(for:ahead:_:)``.
+    /// - Throws: `Refusal` as ``act(for:inTurn:ahead:_:)``.
     func snapshot<T: Sendable>(
         for shown: Session, ahead: Ahead? = nil,
         _ body: @Sendable @escaping (any Transaction, SessionHolder) throws -> T
@@ -32,13 +32,14 @@ struct SessionStore: Sendable {
     /// Writes for the holder of a session that was let in before. Between that and this the session may have been ended,
     /// challenged or renewed, the user banned, the certificate revoked: then nothing is written.
     ///
+    /// - Parameter turn: what it has in common with others that read and change the same rows.
     /// - Throws: `Refusal` with the session codes, `certificate_revoked` or `user_banned`; what the body throws.
     @discardableResult
     func act<T: Sendable>(
-        for shown: Session, ahead: Ahead? = nil,
+        for shown: Session, inTurn turn: Turn? = nil, ahead: Ahead? = nil,
         _ body: @Sendable @escaping (any Transaction, SessionHolder, inout RecordedEvents) throws -> T
     ) async throws -> T {
-        try await context.commit { transaction, events in
+        try await context.commit(inTurn: turn) { transaction, events in
             try body(transaction, SessionHolder(shown, in: transaction, ahead), &events)
         }
     }

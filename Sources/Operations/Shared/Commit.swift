@@ -8,6 +8,8 @@ import Repositories
 struct Commit: Sendable {
     let store: any Database
     let lane: Lane
+    /// Those who read and change the same rows.
+    var turn: Turn?
     let environment: Environment
     /// This process as a node; `nil` for a command, which remembers nothing.
     let node: ServingNode?
@@ -29,7 +31,7 @@ struct Commit: Sendable {
     func callAsFunction<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
     ) async throws -> T {
-        try await commit(body) { try await store.transaction(on: lane, $0) }
+        try await commit(body) { try await store.transaction(on: lane, inTurn: turn, $0) }
     }
 
     /// The same for a body that maintains rows: see `Database/maintain(_:)`.

@@ -70,12 +70,13 @@ package struct ServiceContext: Sendable {
     /// Runs a body in a transaction, in one line with other requests; what follows from the events that it records is
     /// done with it and after it.
     ///
+    /// - Parameter turn: what it has in common with others that read and change the same rows.
     /// - Throws: `Refusal` `unavailable`; what the body throws.
     @discardableResult
     func commit<T: Sendable>(
-        _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
+        inTurn turn: Turn? = nil, _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
     ) async throws -> T {
-        try await Commit(store: store, lane: .usual, environment: environment, node: node)(body)
+        try await Commit(store: store, lane: .usual, turn: turn, environment: environment, node: node)(body)
     }
 
     /// Runs a body like ``commit(_:)`` that maintains rows: see `Database/maintain(_:)`.
