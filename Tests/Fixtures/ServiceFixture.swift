@@ -82,6 +82,24 @@ package struct ServiceFixture: Sendable {
         }
     }
 
+    /// Builds the fixture like ``run(_:on:randomBytes:_:)``, with contexts of some nodes which have a store in common.
+    package static func run(
+        _ policy: Policy = Policy(), on kind: StoreKind, nodes: Int,
+        _ body: (ServiceFixture, [ServiceContext]) async throws -> Void
+    ) async throws {
+        let clock = Clock()
+        var policy = policy
+        policy.bans.maximumStaleness = 3600
+        let rules = policy
+        let now: @Sendable () -> Date = { clock.now }
+        try await withStores(kind, count: nodes, migrations: Schema.migrations, clock: now) { stores in
+            let fixture = try await ServiceFixture(stores[0], clock, CurrentPolicy(rules))
+            let contexts = stores.map { fixture.context(store: $0, node: ServingNode(caches: Caches(store: $0))) }
+            for context in contexts { try await context.invalidator.poll() }
+            try await body(fixture, contexts)
+        }
+    }
+
     /// The same fixture on a copy of its store, or with other keys of personal data, as a service that starts on them.
     package func moved(to store: (any Database)? = nil, keys: PersonalKeys? = nil) async throws -> ServiceFixture {
         try await ServiceFixture(store ?? self.store, clock, policy, like: self, keys: keys)

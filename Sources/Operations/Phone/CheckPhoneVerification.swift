@@ -31,7 +31,7 @@ package struct CheckPhoneVerification: Sendable {
         let (keys, codes) = (context.keys.personal, context.keys.phoneCodes)
         let id = PhoneVerificationID(text[...]) ?? context.environment.newIdentifier()
         let bans = BanSubjectIndex(keys: keys)
-        return try await SessionStore(context).act(for: session) { transaction, _, events -> Outcome in
+        return try await SessionStore(context).act(for: session, inTurn: .texts) { transaction, _, events -> Outcome in
             let entry = try PhoneVerificationRepository(transaction).countCheck(
                 id, userID: session.userID, deviceID: session.deviceID)
             let dataKey = try DataKeyRepository(transaction, keys: keys).find(session.userID)

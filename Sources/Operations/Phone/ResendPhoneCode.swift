@@ -24,7 +24,7 @@ package struct ResendPhoneCode: Sendable {
         let (keys, texts) = (context.keys.personal, PhoneTexts(context: context))
         guard let id = PhoneVerificationID(text[...]) else { throw Self.unknown }
         let names = PhoneTexts.Names(context.environment)
-        let (started, number) = try await SessionStore(context).act(for: session) {
+        let (started, number) = try await SessionStore(context).act(for: session, inTurn: .texts) {
             transaction, _, events -> (StartedPhoneVerification, PhoneNumber) in
             let records = PhoneVerificationRepository(transaction)
             guard let entry = try records.find(id), entry.challenge.userID == session.userID,

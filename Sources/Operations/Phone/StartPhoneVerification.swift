@@ -62,7 +62,7 @@ package struct StartPhoneVerification: Sendable {
                 userID: session.userID, deviceID: session.deviceID, numberIndexes: indexes)
         }
         let lookAhead: SessionStore.Ahead = { try texts.lookAhead(recipient, in: $0) }
-        let started = try await SessionStore(context).act(for: session, ahead: lookAhead) {
+        let started = try await SessionStore(context).act(for: session, inTurn: .texts, ahead: lookAhead) {
             transaction, _, events -> StartedPhoneVerification in
             // All is read before anything is written.
             let limits = try texts.limits(for: recipient, in: transaction) { _ = try findLive($0) }

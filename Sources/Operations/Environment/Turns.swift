@@ -1,0 +1,8 @@
+import Database
+import Domain
+
+/// What requests of different users read and change in common.
+extension Turn {
+    /// The counts and the cost of texts.
+    static let texts = Turn("texts")
+}
