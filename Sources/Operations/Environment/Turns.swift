@@ -5,4 +5,6 @@ import Domain
 extension Turn {
     /// The counts and the cost of texts.
     static let texts = Turn("texts")
+    /// A stream's numbers, members and metadata.
+    static func stream(_ id: MessageStreamID) -> Turn { Turn("stream \(id)") }
 }

@@ -19,7 +19,7 @@ package struct AcknowledgeMessages: Sendable {
         delivered: Int64?, read: Int64?, in stream: String, for session: Session
     ) async throws -> (delivered: Int64, read: Int64) {
         try await store.write(
-            for: session, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+            for: session, in: stream, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
         ) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let found = try access.require(.acknowledge, stream)

@@ -44,7 +44,7 @@ package struct AppendMessage: Sendable {
         _ request: Request, to stream: String, for session: Session
     ) async throws -> StreamMessage {
         try await store.write(
-            for: session, by: context, ahead: lookAhead(request, in: stream, of: session)
+            for: session, in: stream, by: context, ahead: lookAhead(request, in: stream, of: session)
         ) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let found = try access.require(.append, stream)

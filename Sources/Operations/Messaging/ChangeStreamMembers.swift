@@ -18,7 +18,7 @@ package struct ChangeStreamMembers: Sendable {
     ///   are 25 members, or no authorization between the two.
     package func add(_ name: String, to stream: String, for session: Session) async throws {
         try await store.write(
-            for: session, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+            for: session, in: stream, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
         ) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let found = try access.require(.addMember, stream)
@@ -50,7 +50,7 @@ package struct ChangeStreamMembers: Sendable {
     /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `conflict`, `rate_limited`, `unavailable`.
     package func remove(_ name: String, from stream: String, for session: Session) async throws {
         try await store.write(
-            for: session, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+            for: session, in: stream, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
         ) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let id = UserID(name[...])

@@ -32,7 +32,7 @@ package struct ChangeStreamMetadata: Sendable {
     /// - Throws: `Refusal` `malformed_request`, `not_found`, `user_banned`, `not_verified`, `conflict`, `rate_limited`.
     package func share(_ change: Change, in stream: String, for session: Session) async throws -> JSONValue {
         try await store.write(
-            for: session, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+            for: session, in: stream, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
         ) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let id = try access.require(.changeMetadata, stream).stream.id
@@ -51,7 +51,7 @@ package struct ChangeStreamMetadata: Sendable {
     package func keep(_ change: Change, in stream: String, for session: Session) async throws -> JSONValue {
         let keys = context.keys.personal
         return try await store.write(
-            for: session, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+            for: session, in: stream, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
         ) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let id = try access.require(.acknowledge, stream).stream.id

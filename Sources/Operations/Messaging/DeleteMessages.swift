@@ -17,7 +17,7 @@ package struct DeleteMessages: Sendable {
     /// - Throws: `Refusal` `not_found`, also for a member who did not open the conversation, `conflict`, `unavailable`.
     package func delete(_ stream: String, for session: Session) async throws {
         try await store.write(
-            for: session, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+            for: session, in: stream, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
         ) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let found = try access.find(stream)
@@ -39,7 +39,7 @@ package struct DeleteMessages: Sendable {
     ///   `unavailable`.
     package func delete(_ message: String, in stream: String, for session: Session) async throws {
         try await store.write(
-            for: session, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+            for: session, in: stream, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
         ) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let found = try access.find(stream)

@@ -186,13 +186,14 @@ struct MessageStreamAccess {
 }
 
 extension SessionStore {
-    /// Writes in streams as ``act(for:ahead:_:)`` does, and counts it in a transaction before: what is refused, and what
-    /// repeats and changes nothing, counts too.
+    /// Writes in streams as ``act(for:inTurn:ahead:_:)`` does, and counts it in a transaction before: what is refused, and
+    /// what repeats and changes nothing, counts too.
     ///
-    /// - Throws: `Refusal` `rate_limited`; what ``act(for:ahead:_:)`` throws.
+    /// - Parameter stream: the one whose turn it takes, as the caller names it; `nil` for one that is not there yet.
+    /// - Throws: `Refusal` `rate_limited`; what ``act(for:inTurn:ahead:_:)`` throws.
     @discardableResult
     func write<T: Sendable>(
-        for session: Session, by context: ServiceContext, ahead: Ahead? = nil,
+        for session: Session, in stream: String?, by context: ServiceContext, ahead: Ahead? = nil,
         _ body: @Sendable @escaping (any Transaction, SessionHolder, inout RecordedEvents) throws -> T
     ) async throws -> T {
         if context.rateLimiting == .on {
@@ -205,6 +206,7 @@ extension SessionStore {
                 }
             }
         }
-        return try await act(for: session, ahead: ahead, body)
+        let turn = stream.flatMap { MessageStreamID($0[...]) }.map(Turn.stream)
+        return try await act(for: session, inTurn: turn, ahead: ahead, body)
     }
 }

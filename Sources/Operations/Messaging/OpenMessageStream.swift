@@ -21,7 +21,7 @@ package struct OpenMessageStream: Sendable {
     ///   to message a member, or if the user has as many streams as the policy allows. `rate_limited`, `unavailable`.
     package func callAsFunction(_ opening: StreamOpening, for session: Session) async throws -> MessageStream {
         let slug = try await context.caches.providers.find(session.providerID)?.provider.slug
-        return try await store.write(for: session, by: context) { transaction, holder, events in
+        return try await store.write(for: session, in: nil, by: context) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             if let earlier = try MessageStreamRepository(transaction).find(opening.id) {
                 return try requireSame(earlier, opening, access)

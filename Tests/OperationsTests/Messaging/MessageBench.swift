@@ -17,6 +17,14 @@ struct MessageBench: Sendable {
         on kind: StoreKind = .usual, rateLimiting: RateLimiting = .off, _ change: (inout Policy) -> Void = { _ in },
         _ body: (MessageBench) async throws -> Void
     ) async throws {
+        try await run(on: kind, nodes: 1, rateLimiting: rateLimiting, change) { bench, _ in try await body(bench) }
+    }
+
+    /// The same with instances of the store for some nodes.
+    static func run(
+        on kind: StoreKind, nodes: Int, rateLimiting: RateLimiting = .off, _ change: (inout Policy) -> Void,
+        _ body: (MessageBench, [any Database]) async throws -> Void
+    ) async throws {
         let clock = ServiceFixture.Clock()
         var policy = Policy()
         policy.phones.pushApplications = [AuthorizationBench.application]
@@ -24,9 +32,9 @@ struct MessageBench: Sendable {
         change(&policy)
         let rules = policy
         let now: @Sendable () -> Date = { clock.now }
-        try await withStore(kind, migrations: Schema.migrations, clock: now) { store in
-            let people = try await AuthorizationBench(store, clock, CurrentPolicy(rules), rateLimiting)
-            try await body(MessageBench(people: people, context: people.context))
+        try await withStores(kind, count: nodes, migrations: Schema.migrations, clock: now) { stores in
+            let people = try await AuthorizationBench(stores[0], clock, CurrentPolicy(rules), rateLimiting)
+            try await body(MessageBench(people: people, context: people.context), stores)
         }
     }
 

@@ -67,4 +67,22 @@ struct HotRowTests {
             #expect(sums == [Int64(40 * price), 40])
         }
     }
+
+    @Test("append to one conversation: each number once, and none is missing", arguments: StoreKind.shared)
+    func appends(kind: StoreKind) async throws {
+        try await MessageBench.run(on: kind, nodes: 2) {
+            $0.streams.conversationRequires = .provider
+        } _: { bench, stores in
+            let ann = try await bench.people.person("ann")
+            let bob = try await bench.people.person("bob")
+            let stream = try await bench.open("conversation", [bob], by: ann)
+            let nodes = stores.map { bench.anotherNode(over: $0) }
+            let numbers = try await Self.meet(in: stores) { number in
+                try await nodes[number % nodes.count].send("\(number)", to: stream, by: number % 4 < 2 ? ann : bob)
+                    .sequence
+            }
+            #expect(numbers.sorted() == (Self.callers..<2 * Self.callers).map { Int64($0 + 1) })
+            #expect(try await bench.read(stream, by: bob).count == 2 * Self.callers)
+        }
+    }
 }
