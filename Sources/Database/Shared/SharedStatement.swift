@@ -111,6 +111,27 @@ package final class SharedText: Sendable {
         self.change = change
     }
 
+    /// A text for one statement that writes its entry of the change log itself, for an engine where statements go together.
+    ///
+    /// - Parameters:
+    ///   - count: how many parameters it has without the entry's and the time. The last one is the key of the entry.
+    ///   - change: the kind of that entry.
+    ///   - alone: the text elsewhere.
+    ///   - together: makes the text, of expressions for the first two columns of the entry and for the time.
+    package init(
+        parameters count: Int, change: Int, alone: String,
+        together: (_ number: String, _ tag: String, _ now: String) -> String
+    ) {
+        self.alone = alone
+        let (number, tag) = ("CAST($\(count + 1) AS BIGINT)", "CAST($\(count + 2) AS BIGINT)")
+        forms = [
+            Form(
+                count: 1, given: together(number, tag, "CAST($\(count + 3) AS BIGINT)"),
+                asked: together(number, tag, Self.clock))
+        ]
+        self.change = change
+    }
+
     /// The arguments of a form.
     ///
     /// - Parameters:

@@ -55,7 +55,21 @@ package struct OpenSession: Sendable {
         } catch let refusal as Refusal where refusal.reason == .outcomeUnknown {
             return try await resolve(draft, identity, on: connection, refusal)
         }
-        return try await decide(draft, identity, on: connection)
+        do {
+            return try await decide(draft, identity, on: connection, mayReplace: true)
+        } catch let full as DeviceIsFull {
+            do {
+                if let opened = try await context.openAtOnce(draft, identity, insteadOf: full.oldest) { return opened }
+            } catch let refusal as Refusal where refusal.reason == .outcomeUnknown {
+                return try await resolve(draft, identity, on: connection, refusal)
+            }
+            return try await decide(draft, identity, on: connection)
+        }
+    }
+
+    /// The user has as many sessions on the device as may be, and the oldest one is all that is to end.
+    private struct DeviceIsFull: Error {
+        let oldest: Session
     }
 
     /// Finds out what became of a session whose commit had no answer: one that was not kept is opened now.
@@ -90,8 +104,10 @@ package struct OpenSession: Sendable {
         }
     }
 
+    /// - Parameter mayReplace: whether `DeviceIsFull` is thrown, with nothing changed, where a statement that others share a
+    ///   transaction with may do it.
     private func decide(
-        _ draft: Session, _ identity: VerifiedIdentity, on connection: ClientConnection
+        _ draft: Session, _ identity: VerifiedIdentity, on connection: ClientConnection, mayReplace: Bool = false
     ) async throws -> (Session, Assurance) {
         let (policy, keys, nonce) = (context.policy[\.sessions], context.keys.personal, identity.nonce)
         let admission = try await context.signIn(spending: nonce) {
@@ -111,9 +127,15 @@ package struct OpenSession: Sendable {
                 try SessionRepository(transaction).enqueueEnded(Session(spending: nonce, of: session, at: now))
                 return .banned(user.id, entry, at: now)
             }
+            let isFull = found.openSessions >= policy.perUserAndDevice
+            let superseded = try isFull ? Self.superseded(by: session, policy: policy, in: transaction) : []
+            if mayReplace, transaction.engine == .postgreSQL, superseded.count == 1, let oldest = superseded.first {
+                throw DeviceIsFull(oldest: oldest)
+            }
             try identity.profile.keep(for: user, keys: keys, in: transaction)
-            if found.openSessions >= policy.perUserAndDevice {
-                try Self.endOldest(before: session, policy: policy, in: transaction, &events)
+            for old in superseded {
+                let ended = try SessionRepository(transaction).end(.session(old.id), at: now, .superseded)
+                for session in ended { events.record(.sessionEnded(session, .superseded)) }
             }
             try SessionRepository(transaction).insert(session, at: found.generations)
             events.record(.sessionOpened(session))
@@ -123,20 +145,14 @@ package struct OpenSession: Sendable {
             admission, thumbprint: connection.thumbprint)
     }
 
-    /// Ends the oldest sessions of the user on the device beyond what the policy allows.
-    private static func endOldest(
-        before session: Session, policy: SessionPolicy, in transaction: any Transaction,
-        _ events: inout RecordedEvents
-    ) throws {
-        let records = SessionRepository(transaction)
-        let live = try records.listOpen(.user(session.userID)).filter {
+    /// The oldest sessions of the user on the device beyond what the policy allows.
+    private static func superseded(
+        by session: Session, policy: SessionPolicy, in transaction: any Transaction
+    ) throws -> ArraySlice<Session> {
+        let live = try SessionRepository(transaction).listOpen(.user(session.userID)).filter {
             $0.deviceID == session.deviceID && $0.effectiveState(at: session.createdAt, policy: policy) != .expired
         }
-        for old in live.prefix(max(0, live.count + 1 - policy.perUserAndDevice)) {
-            for ended in try records.end(.session(old.id), at: session.createdAt, .superseded) {
-                events.record(.sessionEnded(ended, .superseded))
-            }
-        }
+        return live.prefix(max(0, live.count + 1 - policy.perUserAndDevice))
     }
 
     private static func application(_ text: String?, of identity: VerifiedIdentity) throws(Refusal) -> Application {

@@ -36,14 +36,24 @@ extension ServiceContext {
     /// Opens a session in one statement, which other sign-ins share a transaction with; `nil` if a transaction of its own is to
     /// decide.
     ///
+    /// - Parameter old: what is ended by the same statement.
     /// - Throws: `Refusal` `unavailable`.
-    func openAtOnce(_ draft: Session, _ identity: VerifiedIdentity) async throws -> (Session, Assurance)? {
+    func openAtOnce(
+        _ draft: Session, _ identity: VerifiedIdentity, insteadOf old: Session? = nil
+    ) async throws -> (Session, Assurance)? {
         let opening = SessionOpening(
             draft, spending: identity.nonce, mostSessions: policy[\.sessions].perUserAndDevice)
         let mark = caches.sessions.mark
-        guard let opened = try await store.reached({ try await opening(in: store) }) else { return nil }
-        // All that `Consequence` says of a session that was opened.
-        try await node.apply(Commit.Aftermath(opened: [opened.session]), since: mark)
+        let opened = try await store.reached {
+            guard let old else { return try await opening(in: store) }
+            return try await SessionReplacement(opening, insteadOf: old)(in: store)
+        }
+        guard let opened else { return nil }
+        // All that `Consequence` says of a session that was opened, and of one that is superseded if its provider is told
+        // of nothing.
+        try await node.apply(
+            Commit.Aftermath(changes: old.map { [.session($0.tokenHash)] } ?? [], opened: [opened.session]),
+            since: mark)
         let (profile, user, keys) = (identity.profile, opened.user, keys.personal)
         if profile.newIndex(for: user, keys: keys) != nil {
             // The session stands whatever becomes of this: the next sign-in tries again. Nothing is kept of a user who was

@@ -8,7 +8,7 @@ import Foundation
 /// It holds under `READ COMMITTED`: the row has the generations of the snapshot in which the holds were looked at, so that a
 /// cut that is committed beside it ends it; the primary key refuses a nonce's second use.
 package struct SessionOpening: Sendable {
-    private let arguments: [Value]
+    let arguments: [Value]
     private let draft: Session
 
     /// - Parameters:
@@ -43,7 +43,7 @@ package struct SessionOpening: Sendable {
         try transaction.first(Self.statement("CAST($13 AS BIGINT)"), arguments + [.time(transaction.now)]).map(opened)
     }
 
-    private func opened(_ row: Row) throws -> Opened {
+    func opened(_ row: Row) throws -> Opened {
         let (_, id, now, assurance, until, createdAt, profileIndex) = try Self.answer.read(row)
         let user = User(
             id: id, providerID: draft.providerID, externalID: draft.externalID,
@@ -78,10 +78,12 @@ package struct SessionOpening: Sendable {
     ///   - source: where the arguments come from, if they are not parameters.
     ///   - place: which of the user's on the device it is.
     ///   - order: the order of many.
+    ///   - ended: the id of a session that counts as ended.
+    ///   - condition: what else is to hold.
     ///   - argument: an argument by its number.
-    private static func statement(
+    static func statement(
         _ now: String, of source: String? = nil, place: String = "1", in order: String = "",
-        _ argument: (Int) -> String = { "$\($0)" }
+        insteadOf ended: String? = nil, if condition: String = "1 = 1", _ argument: (Int) -> String = { "$\($0)" }
     ) -> String {
         """
         INSERT INTO sessions (
@@ -104,10 +106,11 @@ package struct SessionOpening: Sendable {
                 SELECT COUNT(*) FROM (
                     SELECT 1 FROM sessions s
                     WHERE s.user_id = u.id AND s.device_id = d.id AND s.state <> 'unauthenticated'
-                        AND \(GateRepository.isCurrent("s")) LIMIT \(argument(10))
+                        AND \(GateRepository.isCurrent("s"))\(ended.map { " AND s.id <> \($0)" } ?? "")
+                    LIMIT \(argument(10))
                 ) AS open
             ) + \(place) <= \(argument(10))
-            AND (SELECT 1 FROM sessions spent WHERE spent.id = \(argument(1))) IS NULL
+            AND (SELECT 1 FROM sessions spent WHERE spent.id = \(argument(1))) IS NULL AND \(condition)
         \(order)
         ON CONFLICT (id) DO NOTHING
         RETURNING \(answer)

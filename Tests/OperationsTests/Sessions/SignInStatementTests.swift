@@ -75,4 +75,48 @@ struct SignInStatementTests {
             #expect(try await open() == most)
         }
     }
+
+    @Test("beyond the limit of sessions ends the oldest live one, with a statement that others share")
+    func ninth() async throws {
+        var policy = Policy()
+        policy.sessions.perUserAndDevice = 2
+        try await ServiceFixture.run(policy, on: .postgresql, nodes: 2) { fixture, contexts in
+            let connection = try await fixture.connectNewDevice()
+            let most = fixture.policy[\.sessions].perUserAndDevice
+            var opened: [OpenedSession] = []
+            for _ in 0..<most {
+                opened.append(try await fixture.opened("alice", on: connection))
+                fixture.clock.advance(1)
+            }
+            let ninth = try await fixture.opened("alice", on: connection).session
+            let open = try await fixture.store.read { [user = ninth.userID] in
+                try SessionRepository($0).listOpen(.user(user)).map(\.id)
+            }
+            #expect(Set(open) == Set(opened.dropFirst().map(\.session.id) + [ninth.id]))
+            let token = try #require(opened.first?.token).text.reveal()
+            for context in contexts {
+                try await context.invalidator.poll()
+                await #expect(throws: Refusal(.sessionDestroyed, "")) {
+                    try await CheckSession(context)(token, on: connection)
+                }
+            }
+            // Users who are at their limit do not take one another back.
+            for user in 0..<12 {
+                for _ in 0..<most { _ = try await fixture.opened("user \(user)", on: connection) }
+            }
+            let tokens = try (0..<12).map { try fixture.identityToken("user \($0)", on: connection) }
+            let stores = contexts.compactMap { $0.store as? PostgreSQLDatabase }
+            let before = stores.map(\.repetitions).reduce(0, +)
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                for (number, token) in tokens.enumerated() {
+                    tasks.addTask {
+                        _ = try await OpenSession(contexts[number % contexts.count])(
+                            identityToken: token, applicationID: nil, on: connection)
+                    }
+                }
+                try await tasks.waitForAll()
+            }
+            #expect(stores.map(\.repetitions).reduce(0, +) - before <= 2)
+        }
+    }
 }

@@ -1,0 +1,53 @@
+import Database
+import Domain
+import Encoding
+
+/// A session that is opened in the place of one that it ends, by one statement: the user has as many on the device as may be.
+///
+/// It opens none for users of a provider that is told of ends, and none on an engine with one writer: there a transaction
+/// decides. If the one to be ended was renewed or has ended meanwhile, it is left as it is.
+package struct SessionReplacement: Sendable {
+    private let opening: SessionOpening
+    private let old: Session
+
+    package init(_ opening: SessionOpening, insteadOf old: Session) { (self.opening, self.old) = (opening, old) }
+
+    /// Opens the one and ends the other, with its entry in the change log; `nil` if a transaction is to decide.
+    ///
+    /// - Throws: `StoreError`.
+    package func callAsFunction(in store: any Database) async throws -> SessionOpening.Opened? {
+        let arguments = opening.arguments + [.id(old.id), old.tokenHash.value]
+        return try await store.share(SharedStatement(Self.text, arguments)).first.map(opening.opened)
+    }
+
+    private static let hasNoReceivers = """
+        NOT EXISTS (SELECT 1 FROM provider_webhooks w WHERE w.provider_id = p.id)
+        AND NOT EXISTS (SELECT 1 FROM event_streams e WHERE e.provider_id = p.id AND e.status <> 'disabled')
+        """
+
+    /// What is ended hangs on what was opened: a nonce that was spent ends nothing.
+    private static let text = SharedText(
+        parameters: 14, change: ChangeLog.Change.Kind.session.rawValue,
+        alone: "SELECT id FROM sessions WHERE id = $1 AND CAST($15 AS BIGINT) < 0"
+    ) { number, tag, now in
+        """
+        WITH opened (id, user_id, opened_at, assurance, assurance_until, user_created_at, profile_index) AS (
+            \(SessionOpening.statement(now, insteadOf: "$13", if: hasNoReceivers))
+        ), ended AS (
+            UPDATE sessions SET state = '\(SessionRepository.destroyed.to.rawValue)', challenged_at = NULL,
+                ended_at = \(now), end_reason = '\(SessionEnding.superseded.text)'
+            FROM opened
+            WHERE sessions.id = $13 AND sessions.token_hash = $14 AND sessions.user_id = opened.user_id
+                AND sessions.\(SessionRepository.isAllowed(SessionRepository.destroyed))
+                AND \(GateRepository.isCurrent("sessions"))
+            RETURNING sessions.token_hash
+        ), noted AS (
+            INSERT INTO change_log (n, tag, kind, key)
+            SELECT \(number) + 1, \(tag) + 1, CAST(\(ChangeLog.Change.Kind.session.rawValue) AS SMALLINT),
+                ended.token_hash
+            FROM ended
+        )
+        SELECT * FROM opened
+        """
+    }
+}
