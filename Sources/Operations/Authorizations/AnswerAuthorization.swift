@@ -43,7 +43,7 @@ package struct AnswerAuthorization: Sendable {
         _ event: @escaping @Sendable (AuthorizationBox) -> MessagingPermissionState.Event?
     ) async throws -> AuthorizationView {
         let keys = context.keys.personal
-        return try await store.act(for: session) { transaction, _, events -> AuthorizationView in
+        return try await store.act(for: session, inTurn: .permissions) { transaction, _, events -> AuthorizationView in
             let records = AuthorizationRepository(transaction)
             guard let id = AuthorizationID(text[...]), let found = try records.find(id),
                 let box = found.box(of: session.userID), let event = event(box)

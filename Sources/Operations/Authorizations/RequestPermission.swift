@@ -52,7 +52,7 @@ package struct RequestPermission: Sendable {
         let own = try await context.caches.providers.find(session.providerID)?.provider.slug
         if case .address(let slug, _) = request.to, slug != own { throw Self.unknownPerson }
         // The counts must commit, so the refusal is thrown after the transaction.
-        let refusal = try await store.act(for: session) { transaction, _, events -> Refusal? in
+        let refusal = try await store.act(for: session, inTurn: .permissions) { transaction, _, events -> Refusal? in
             let parties = AuthorizationParties(context.policy, in: transaction)
             try parties.requireCaller(session.userID)
             if let earlier = try AuthorizationRepository(transaction).find(request.id) {

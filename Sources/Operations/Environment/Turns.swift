@@ -7,4 +7,6 @@ extension Turn {
     static let texts = Turn("texts")
     /// A stream's numbers, members and metadata.
     static func stream(_ id: MessageStreamID) -> Turn { Turn("stream \(id)") }
+    /// The ends of indexes, where requests for permission meet as long as there are few.
+    static let permissions = Turn("permissions")
 }

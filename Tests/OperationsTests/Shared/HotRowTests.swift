@@ -85,4 +85,23 @@ struct HotRowTests {
             #expect(try await bench.read(stream, by: bob).count == 2 * Self.callers)
         }
     }
+
+    @Test("request permissions: each is there", arguments: StoreKind.shared)
+    func permissions(kind: StoreKind) async throws {
+        try await MessageBench.run(on: kind, nodes: 2) { _ in
+        } _: { bench, stores in
+            var people: [Session] = []
+            for number in 0..<Self.callers { people.append(try await bench.people.person("user\(number)")) }
+            let (users, nodes) = (people, stores.map { bench.anotherNode(over: $0) })
+            let ids = try await Self.meet(in: stores) { number in
+                let other = users[(number % Self.callers + 1 + number / Self.callers) % Self.callers]
+                return try await RequestPermission(nodes[number % nodes.count].context)(
+                    .init(id: UUID().uuidString, to: other.userID.description, eventID: nil),
+                    for: users[number % Self.callers])
+            }
+            #expect(Set(ids).count == Self.callers)
+            let count = try await stores[0].read { try $0.first("SELECT COUNT(*) FROM authorizations")?.integer(0) }
+            #expect(count == Int64(2 * Self.callers))
+        }
+    }
 }
