@@ -58,7 +58,7 @@ package struct CertifyDevice: Sendable {
         try context.invalidator.requireFresh()
         let rules = context.policy[\.certification]
         if context.rateLimiting == .on {
-            try await context.store.transaction { try count(request.address, rules, in: $0) }
+            try await context.store.transaction(inTurn: .certificates) { try count(request.address, rules, in: $0) }
         }
         let presenceKey = try request.presenceKey.map { pem throws(Refusal) in try Self.publicKey(pem) }
         // Before the gate: what it asked for may be spent, by the request whose answer was lost.
@@ -147,7 +147,7 @@ package struct CertifyDevice: Sendable {
     ) async throws -> CertifiedDevice? {
         let issued = try issuing.sign(parsed.key, deviceID: deviceID, replaces: nil)
         let ceiling = ceiling(context.policy[\.certification])
-        return try await context.commit { transaction, events in
+        return try await context.commit(inTurn: .certificates) { transaction, events in
             // Two of the same request at once are given one certificate.
             if let repeated = try repeated(request, presenceKey, in: transaction) { return repeated }
             try issuing.requireUnusedKey(parsed.key, in: transaction)

@@ -9,4 +9,6 @@ extension Turn {
     static func stream(_ id: MessageStreamID) -> Turn { Turn("stream \(id)") }
     /// The ends of indexes, where requests for permission meet as long as there are few.
     static let permissions = Turn("permissions")
+    /// How many certificates all and each network got, and the ends of their indexes.
+    static let certificates = Turn("certificates")
 }

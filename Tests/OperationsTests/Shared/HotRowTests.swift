@@ -104,4 +104,34 @@ struct HotRowTests {
             #expect(count == Int64(2 * Self.callers))
         }
     }
+
+    @Test("certify devices: each is given a certificate, up to the ceiling", arguments: StoreKind.shared)
+    func certificates(kind: StoreKind) async throws {
+        var policy = Policy()
+        policy.certification.openPerHour = 45
+        try await ServiceFixture.run(policy, on: kind, nodes: 2) { fixture, contexts in
+            let authority = try TestAuthority().authority
+            let nodes = contexts.map { context in
+                CertifyDevice(
+                    context,
+                    issuing: IssueCertificate(context, authority: authority, baseURL: "https://countersign.example"),
+                    verifyCaptcha: { _ in true })
+            }
+            let requests = try (0..<2 * Self.callers).map { number in
+                let request = try fixture.request()
+                return CertifyDevice.Request(
+                    csr: request.csr, presenceKey: nil, enrolmentToken: nil, captcha: nil,
+                    address: "10.\(number).0.1")
+            }
+            let granted = try await Self.meet(in: contexts.map(\.store)) { number in
+                do {
+                    _ = try await nodes[number % nodes.count](requests[number])
+                    return true
+                } catch let refusal as Refusal where refusal.code == .rateLimited {
+                    return false
+                }
+            }
+            #expect(granted.filter { !$0 }.count == 2 * Self.callers - 45)
+        }
+    }
 }
