@@ -27,7 +27,8 @@ struct ConnectionLimitTests {
     ) -> ListenerConnections {
         let listeners = Listeners(
             realm: "test", policy: CurrentPolicy(Self.policy), maximumConnections: 100, rateLimiting: rateLimiting,
-            count: CountCall(context), open: OpenChannels(), urls: { _ in nil }, logger: Logger(label: "test"))
+            count: CountCall(context), open: OpenChannels(), urls: { _ in nil }, environment: Environment(),
+            logger: Logger(label: "test"))
         return listeners.gate(listener, listeners.limits).accepted
     }
 

@@ -9,27 +9,29 @@ import Testing
 
 @Suite("The id of a request", .timeLimit(.minutes(10)))
 struct RequestIDTests {
-    @Test("is a UUID of version 8, the same bits for a connection and a count behind them")
+    private static func ids() -> RequestIDs { RequestIDs(of: Environment().newUUID()) }
+
+    @Test("is a UUID of the cell, the same bits for a connection and a count after them")
     func form() throws {
-        let ids = RequestIDs(random: (0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210))
+        let ids = RequestIDs(of: try #require(UUID(uuidString: "01234567-89ab-8cde-b210-fedcba987654")))
         #expect(ids.next() == "01234567-89ab-8cde-b210-000000000001")
         #expect(ids.next() == "01234567-89ab-8cde-b210-000000000002")
         for _ in 0..<1000 {
-            let id = RequestIDs().next()
+            let id = Self.ids().next()
             let parsed = try #require(UUID(uuidString: id))
-            #expect(parsed.uuid.6 >> 4 == 8 && parsed.uuid.8 >> 6 == 2 && id == id.lowercased())
+            #expect(Cell(of: parsed) == .ofTests && id == id.lowercased())
         }
     }
 
     @Test("is another one each time, on however many threads it is taken, and on each connection")
     func unique() async {
-        let ids = RequestIDs()
+        let ids = Self.ids()
         let taken = await withTaskGroup(of: [String].self) { group in
             for _ in 0..<8 { group.addTask { (0..<1000).map { _ in ids.next() } } }
             return await group.reduce(into: []) { $0 += $1 }
         }
         #expect(Set(taken).count == 8000 && Set(taken.map { $0.prefix(24) }).count == 1)
-        #expect(Set((0..<1000).map { _ in RequestIDs().next().prefix(24) }).count == 1000)
+        #expect(Set((0..<1000).map { _ in Self.ids().next().prefix(24) }).count == 1000)
     }
 
     @Test("is the service's own, in the answer and in the log, whatever the client sends")

@@ -30,7 +30,7 @@ struct IssuerCheckTests {
 
     @Test("is signed as standardwebhooks verifies, and holds what is asked about")
     func question() async throws {
-        #expect(try await check("/issuer/confirmed")(facts()) == .confirmed)
+        #expect(try await check("/issuer/confirmed")(facts(), id: UUID()) == .confirmed)
         let station = try await Stations.webhook.value
         let seen = try #require(try await station.seen().last { $0.contains("issuer/confirmed") })
         let event = try StrictJSON.parse(seen.utf8)["event"]
@@ -47,13 +47,13 @@ struct IssuerCheckTests {
             ("/204", .unanswered), ("/large", .unanswered), ("/redirect", .unanswered),
         ])
     func answers(path: String, verdict: IssuerConfirmation) async throws {
-        #expect(try await check(path)(facts()) == verdict)
+        #expect(try await check(path)(facts(), id: UUID()) == verdict)
     }
 
     @Test("is not waited for beyond the deadline")
     func late() async throws {
-        #expect(try await check("/hang", timeout: 0.3)(facts()) == .unanswered)
-        #expect(try await check("/drip", timeout: 0.3)(facts()) == .unanswered)
+        #expect(try await check("/hang", timeout: 0.3)(facts(), id: UUID()) == .unanswered)
+        #expect(try await check("/drip", timeout: 0.3)(facts(), id: UUID()) == .unanswered)
     }
 
     @Test("is not asked in the clear, nor without a secret, nor where policy names nobody")

@@ -204,7 +204,7 @@ package struct ServiceFixture: Sendable {
 
     /// Another connection under a certificate.
     package func connect(_ thumbprint: Digest256) async throws -> ClientConnection {
-        let connection = ClientConnection(id: ConnectionID(UUID()), thumbprint: thumbprint) {}
+        let connection = ClientConnection(id: context.environment.newIdentifier(), thumbprint: thumbprint) {}
         try await judge(connection)
         return connection
     }

@@ -5,6 +5,7 @@ import Hummingbird
 import Logging
 import Metrics
 import NIOCore
+import Operations
 import Traces
 
 /// What all answers of one listener share, those of its routes and those that are made before a route is found:
@@ -20,13 +21,15 @@ struct ListenerFace: Sendable {
     var accounts: ResponseAccounts
     /// Records a span of each request; `nil` where nobody collects them.
     let tracer: SpanTracer?
+    private let environment: Operations.Environment
     private let measurements: RequestMeasurements
 
     init(
         name: ListenerName, realm: String, directory: RouteDirectory,
         urls: @escaping @Sendable (ListenerName) -> String?,
-        tracer: SpanTracer?, accounts: ResponseAccounts, logger: Logger
+        tracer: SpanTracer?, accounts: ResponseAccounts, environment: Operations.Environment, logger: Logger
     ) {
+        self.environment = environment
         self.accounts = accounts
         self.tracer = tracer
         self.name = name
@@ -36,6 +39,12 @@ struct ListenerFace: Sendable {
         self.logger = logger
         measurements = RequestMeasurements(listener: name.rawValue)
     }
+
+    /// The id of a connection that the listener accepted.
+    func newConnectionID() -> ConnectionID { environment.newIdentifier() }
+
+    /// The ids of the requests of a connection.
+    func newRequestIDs() -> RequestIDs { RequestIDs(of: environment.newUUID()) }
 
     struct Outcome {
         let method: HTTPRequest.Method

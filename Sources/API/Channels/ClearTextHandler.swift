@@ -45,7 +45,7 @@ final class ClearTextHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     /// A problem document in an answer of HTTP/1.1, which a client of HTTP/1.0 or of HTTP/2 without TLS can read too.
     private func answer() -> ByteBuffer {
-        let id = RequestIDs().next()
+        let id = face.newRequestIDs().next()
         let problem = Problem(HTTPDefect.malformed("This listener speaks HTTP over TLS alone: use https."))
         var (fields, body) = problem.document(requestID: id, from: face)
         fields.append(.requestID(id))

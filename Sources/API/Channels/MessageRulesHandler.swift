@@ -28,7 +28,7 @@ final class MessageRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var isOver = false
     private var linger: Scheduled<Void>?
 
-    init(limits: RequestPolicy, face: ListenerFace, requestIDs: RequestIDs = RequestIDs()) {
+    init(limits: RequestPolicy, face: ListenerFace, requestIDs: RequestIDs) {
         self.limits = limits
         self.face = face
         self.requestIDs = requestIDs

@@ -1,8 +1,10 @@
+import Domain
+import Foundation
 import HTTPTypes
 import Synchronization
 
-/// The ids of one connection's requests, in the form of a UUID of version 8 (RFC 9562 §5.8): random bits of the
-/// connection, and a count of its requests. They say nothing of other connections, and none costs a system call.
+/// The ids of one connection's requests: an identifier of the connection, of which the last 48 bits count its requests.
+/// They say nothing of other connections, and none costs a system call.
 final class RequestIDs: Sendable {
     /// Under which the HTTP library looks for an id in a request's log.
     static let key = "hb.request.id"
@@ -11,14 +13,16 @@ final class RequestIDs: Sendable {
     private let prefix: [UInt8]
     private let count = Atomic<UInt64>(0)
 
-    /// - Parameter random: the bits of the connection; those of version and variant are left out (RFC 9562 §4).
-    init(random: (UInt64, UInt64) = (.random(in: .min ... .max), .random(in: .min ... .max))) {
-        let (first, second) = (Self.digits(random.0), Self.digits(random.1))
-        let variant = Self.digit(8 | random.1 >> 62)
-        let dash = [UInt8(ascii: "-")]
-        prefix =
-            first[0..<8] + dash + first[8..<12] + dash + [UInt8(ascii: "8")] + first[12..<15] + dash + [variant]
-            + second[13..<16] + dash
+    /// - Parameter id: a random identifier of this connection alone.
+    init(of id: UUID) {
+        prefix = Array(ConnectionID(id).description.utf8.prefix(24))
+    }
+
+    /// The ids of requests that no listener accepted. The HTTP library cannot do without one.
+    static let ofNoConnection = RequestIDs()
+
+    private init() {
+        prefix = Array("00000000-0000-8000-8000-".utf8)
     }
 
     /// The id of the next request, 36 characters.
@@ -45,8 +49,6 @@ final class RequestIDs: Sendable {
         let value = UInt8(truncatingIfNeeded: value & 0x0F)
         return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
     }
-
-    private static func digits(_ value: UInt64) -> [UInt8] { (1...16).map { digit(value >> UInt64(64 - 4 * $0)) } }
 }
 
 extension HTTPField {

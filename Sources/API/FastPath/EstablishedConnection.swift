@@ -7,7 +7,7 @@ final class EstablishedConnection: Sendable {
     let requestIDs: RequestIDs
     private let connection = Mutex<ClientConnection?>(nil)
 
-    init(requestIDs: RequestIDs = RequestIDs()) {
+    init(requestIDs: RequestIDs) {
         self.requestIDs = requestIDs
     }
 

@@ -96,7 +96,7 @@ final class HeraldConnection: Sendable {
         _ token: String, on connection: ClientConnection
     ) async -> HeraldHandler.Authentication {
         let start = ContinuousClock.now
-        let id = (CurrentConnection.requestIDs ?? RequestIDs()).next()
+        let id = (CurrentConnection.requestIDs ?? face.newRequestIDs()).next()
         do {
             let held = try await operations.hold(token, on: connection)
             record(nil, nil, start, id)

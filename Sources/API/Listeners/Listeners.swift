@@ -41,6 +41,7 @@ package struct Listeners: Sendable {
     let open: OpenChannels
     let urls: @Sendable (ListenerName) -> String?
     let tracer: SpanTracer?
+    let environment: Operations.Environment
     let logger: Logger
     let directory = RouteDirectory()
     /// The memory for the responses of the public and the client listener.
@@ -55,11 +56,13 @@ package struct Listeners: Sendable {
     ///   - count: counts each call.
     ///   - urls: the addresses of the others, for a client that uses the wrong listener.
     ///   - tracer: records a span of each request; `nil` where nobody collects them.
+    ///   - environment: makes the ids of connections and requests.
     package init(
         realm: String, policy: CurrentPolicy, maximumConnections: Int, rateLimiting: RateLimiting, count: CountCall,
         open: OpenChannels, urls: @escaping @Sendable (ListenerName) -> String?,
-        tracer: SpanTracer? = nil, logger: Logger
+        tracer: SpanTracer? = nil, environment: Operations.Environment, logger: Logger
     ) {
+        self.environment = environment
         self.tracer = tracer
         self.realm = realm
         self.policy = policy
@@ -81,7 +84,7 @@ package struct Listeners: Sendable {
     func face(_ name: ListenerName) -> ListenerFace {
         ListenerFace(
             name: name, realm: realm, directory: directory, urls: urls, tracer: tracer,
-            accounts: name == .ops ? probesAccounts : accounts, logger: logger)
+            accounts: name == .ops ? probesAccounts : accounts, environment: environment, logger: logger)
     }
 
     /// The listener for devices without a certificate and for provider backends.

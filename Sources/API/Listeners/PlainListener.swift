@@ -10,9 +10,10 @@ struct PlainListenerChannel: ServerChildChannel {
 
     private let http1: HTTP1Connection
     private let gate: ListenerGate
+    private let face: ListenerFace
 
     init(gate: ListenerGate, face: ListenerFace, responder: @escaping HTTPChannelHandler.Responder) {
-        self.gate = gate
+        (self.gate, self.face) = (gate, face)
         http1 = HTTP1Connection(limits: gate.limits, face: face, fastPath: nil, responder: responder)
     }
 
@@ -24,12 +25,16 @@ struct PlainListenerChannel: ServerChildChannel {
             // As in TLSListenerChannel: what nobody handles is not read.
             try channel.syncOptions?.setOption(.autoRead, value: false)
         }.flatMap {
-            http1.setup(channel: channel, activity: activity, established: EstablishedConnection(), logger: logger)
+            http1.setup(
+                channel: channel, activity: activity,
+                established: EstablishedConnection(requestIDs: face.newRequestIDs()), logger: logger)
         }
     }
 
     func handle(value: Value, logger: Logger) async {
         try? await value.channel.setOption(.autoRead, value: true).get()
-        await CurrentConnection.$requestIDs.withValue(RequestIDs()) { await http1.handle(value, logger: logger) }
+        await CurrentConnection.$requestIDs.withValue(face.newRequestIDs()) {
+            await http1.handle(value, logger: logger)
+        }
     }
 }

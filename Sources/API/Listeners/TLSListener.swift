@@ -80,9 +80,9 @@ final class TLSListenerChannel: ServerChildChannel {
             return channel.eventLoop.makeSucceededFuture(
                 Value(
                     negotiated: channel.eventLoop.makeFailedFuture(ChannelError.eof), peer: peer.futureResult,
-                    channel: channel, established: EstablishedConnection()))
+                    channel: channel, established: EstablishedConnection(requestIDs: face.newRequestIDs())))
         }
-        let established = EstablishedConnection()
+        let established = EstablishedConnection(requestIDs: face.newRequestIDs())
         return channel.eventLoop.makeCompletedFuture { [self] in
             // At once, so that a request that comes with the end of the handshake need not wait for a task.
             peer.futureResult.assumeIsolated().whenSuccess { [self] in
@@ -112,7 +112,7 @@ final class TLSListenerChannel: ServerChildChannel {
 
     private func establish(_ peer: Peer, _ channel: any Channel, _ established: EstablishedConnection) {
         guard let clients, let thumbprint = peer.thumbprint else { return }
-        let connection = ClientConnection(id: ConnectionID(UUID()), thumbprint: thumbprint) {
+        let connection = ClientConnection(id: face.newConnectionID(), thumbprint: thumbprint) {
             channel.close(promise: nil)
         }
         clients.connections.insert(connection)

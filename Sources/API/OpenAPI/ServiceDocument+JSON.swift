@@ -9,7 +9,7 @@ extension ServiceDocument {
   "title": "Countersign",
   "version": "1",
   "summary": "Federated sign-in for certified devices",
-  "description": "The internal CA certifies devices, and they connect over mutual TLS. Providers sign identity tokens around a nonce. A session is bound to device and connection. Every refusal is a problem document (RFC 9457) with a fixed code. HEAD works wherever GET does, OPTIONS everywhere (204 with Allow); another method is 405 with Allow. Header fields beyond the limits are 431, a longer path and query 414, a transfer coding besides chunked 501. Requests with an unknown member are refused. Every answer has X-Request-ID, the id of the request in the log. Answers may get new members: ignore those that you do not know."
+  "description": "The internal CA certifies devices, and they connect over mutual TLS. Providers sign identity tokens around a nonce. A session is bound to device and connection. Every refusal is a problem document (RFC 9457) with a fixed code. HEAD works wherever GET does, OPTIONS everywhere (204 with Allow); another method is 405 with Allow. Header fields beyond the limits are 431, a longer path and query 414, a transfer coding besides chunked 501. Requests with an unknown member are refused. Every answer has X-Request-ID, the id of the request in the log. Answers may get new members: ignore those that you do not know. Identifiers are UUIDs; those that the service creates are of version 8, and their bits are opaque to clients."
  },
  "tags": [
   {

@@ -35,11 +35,11 @@ extension ListenerContext {
 struct NotCarried: Error {}
 
 extension ApplicationRequestContextSource {
-    /// The same with an id of the connection's. The library's own ids count the requests of the whole process
-    /// (Upstream.md).
+    /// The same with an id of the connection's, which every listener sets. The library's own ids count the requests of
+    /// the whole process (Upstream.md).
     fileprivate var withOwnID: ApplicationRequestContextSource {
         var logger = logger
-        logger[metadataKey: RequestIDs.key] = .string((CurrentConnection.requestIDs ?? RequestIDs()).next())
+        logger[metadataKey: RequestIDs.key] = .string((CurrentConnection.requestIDs ?? .ofNoConnection).next())
         return ApplicationRequestContextSource(channel: channel, logger: logger)
     }
 }

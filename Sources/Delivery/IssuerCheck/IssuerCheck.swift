@@ -38,12 +38,12 @@ package struct IssuerCheck: Sendable {
         self.now = now
     }
 
-    /// Sends the query. An invalid response, or one without a needed member, is `IssuerConfirmation/unanswered`.
-    package func callAsFunction(_ facts: CardFacts) async -> IssuerConfirmation {
+    /// Sends the query under an id. An invalid response, or one without a needed member, is `IssuerConfirmation/unanswered`.
+    package func callAsFunction(_ facts: CardFacts, id: UUID) async -> IssuerConfirmation {
         let time = now()
         let body = Array(Self.question(facts, at: time).jsonText.utf8)
         let headers =
-            [(name: "Content-Type", value: "application/json")] + keys.headers(id: UUID(), at: time, body: body)
+            [(name: "Content-Type", value: "application/json")] + keys.headers(id: id, at: time, body: body)
         guard case .answered(200, let answer?) = await http.post(body, to: url.web, headers: headers),
             let matches = (try? StrictJSON.parse(answer))?["matches"]
         else { return .unanswered }

@@ -14,6 +14,7 @@ package struct Nonce: Sendable, Equatable {
     package let expiresAt: Date
     /// The generation in which this process knows nonces: whoever spends it compares that with the store's.
     package let generation: String
+    private let cell: Cell
 
     /// 16 random, 8 expiry, 8 device tag, 16 code.
     private static let length = 48
@@ -40,7 +41,7 @@ package struct Nonce: Sendable, Equatable {
             throw Refusal(
                 .invalidIdentityToken, "This service did not issue the nonce in nce.", reason: .nonceUnknown)
         }
-        self.init(authentic: bytes, generation: key.generation)
+        self.init(authentic: bytes, key)
         guard constantTimeEqual(bytes[24..<32], key.deviceTag(of: thumbprint, randomBytes: randomBytes)) else {
             throw Refusal(
                 .invalidIdentityToken, "The nonce in nce was issued to another device certificate.",
@@ -52,7 +53,7 @@ package struct Nonce: Sendable, Equatable {
     /// a provider that checks its token where the device is not at hand.
     package init?(issuedHere text: String, key: NonceKey) {
         guard let bytes = Self.authentic(text, key: key) else { return nil }
-        self.init(authentic: bytes, generation: key.generation)
+        self.init(authentic: bytes, key)
     }
 
     private static func authentic(_ text: String, key: NonceKey) -> [UInt8]? {
@@ -62,22 +63,17 @@ package struct Nonce: Sendable, Equatable {
         return bytes
     }
 
-    private init(authentic bytes: [UInt8], generation: String) {
-        self.generation = generation
+    private init(authentic bytes: [UInt8], _ key: NonceKey) {
+        (generation, cell) = (key.generation, key.cell)
         randomBytes = Array(bytes[..<16])
         expiresAt = Date(milliseconds: bytes[16..<24].reduce(Int64(0)) { $0 << 8 | Int64($1) })
         digest = Digest256.of(bytes)
     }
 
-    /// The id of the one row that it is spent by, whatever it is spent for: a UUID of version 8 (RFC 9562 §5.8) of 48 bits
-    /// of its expiry in milliseconds and 74 of its digest. Made of what this service issued alone, since its code was
-    /// verified.
+    /// The id of the one row that it is spent by, whatever it is spent for: its expiry in milliseconds, the cell and
+    /// 62 bits of its digest. Made of what this service issued alone, since its code was verified.
     package var sessionID: SessionID {
-        var bytes = withUnsafeBytes(of: UInt64(clamping: expiresAt.milliseconds).bigEndian) { Array($0.dropFirst(2)) }
-        bytes += digest.bytes.prefix(10)
-        bytes[6] = bytes[6] & 0x0F | 0x80
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        return SessionID(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
+        SessionID(cell.orderedID(at: expiresAt, digest.bytes.prefix(8)))
     }
 }
 
@@ -102,16 +98,19 @@ package struct NonceKey: Sendable {
     private let tag: HMAC<SHA256>
     /// The store's generation of nonces, in which it was made.
     package let generation: String
+    /// The cell of the sessions that its nonces open.
+    fileprivate let cell: Cell
 
     /// Derives the two keys in use (HKDF, RFC 5869) from the secret in `Keys/nonce.key`, salted with the store's
     /// generation of nonces: what was issued before a restore is not recognized after it.
-    package init(_ secret: Secret<[UInt8]>, generation: String = "") {
+    package init(_ secret: Secret<[UInt8]>, generation: String, in cell: Cell) {
         let input = SymmetricKey(data: secret.reveal())
         func derive(_ label: String) -> SymmetricKey {
             HKDF<SHA256>.deriveKey(
                 inputKeyMaterial: input, salt: Data(generation.utf8), info: Data(label.utf8), outputByteCount: 32)
         }
         self.generation = generation
+        self.cell = cell
         codeKey = derive("countersign nonce code")
         code = HMAC(key: codeKey)
         tag = HMAC(key: derive("countersign nonce device"))

@@ -2,17 +2,20 @@ import Domain
 import Encoding
 import Foundation
 
-/// The non-deterministic inputs of the service: the time and random bytes.
+/// What the service takes from outside: its cell, the time and random bytes. It makes every identifier.
 package struct Environment: Sendable {
+    package let cell: Cell
     package let now: @Sendable () -> Date
     /// Returns that many bytes from a cryptographic generator.
     package let randomBytes: @Sendable (Int) -> [UInt8]
 
     /// The defaults are the system's clock and generator.
     package init(
+        cell: Cell,
         now: @escaping @Sendable () -> Date = { Date() },
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = Environment.systemBytes
     ) {
+        self.cell = cell
         self.now = now
         self.randomBytes = randomBytes
     }
@@ -27,27 +30,14 @@ package struct Environment: Sendable {
         return bytes
     }
 
-    /// A new random identifier (RFC 9562 version 4).
-    func newIdentifier<Kind>() -> Identifier<Kind> {
+    /// A new random identifier.
+    package func newIdentifier<Kind>() -> Identifier<Kind> {
         Identifier(newUUID())
     }
 
-    /// A new identifier that begins with the time (RFC 9562 version 7), so that rows created together are stored
-    /// together. Only for identifiers whose readers may know the time of creation.
-    func newOrderedIdentifier<Kind>() -> Identifier<Kind> {
-        var bytes = withUnsafeBytes(of: UInt64(clamping: now().milliseconds).bigEndian) { Array($0.dropFirst(2)) }
-        bytes += randomBytes(10)
-        bytes[6] = bytes[6] & 0x0F | 0x70
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        return Identifier(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
-    }
-
-    /// A new random UUID (RFC 9562 version 4).
-    func newUUID() -> UUID {
-        var bytes = randomBytes(16)
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    /// A new random UUID of this cell.
+    package func newUUID() -> UUID {
+        cell.randomID(randomBytes(Cell.randomLength))
     }
 }
 

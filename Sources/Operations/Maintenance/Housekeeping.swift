@@ -12,7 +12,7 @@ package struct Housekeeping: Sendable {
     private let longestRound: Duration
 
     /// - Parameters:
-    ///   - more: tasks beside those of ``MaintenanceTask/all(_:)``.
+    ///   - more: tasks beside those of ``MaintenanceTask/all(_:_:)``.
     ///   - longestRound: after this time no further pass begins, in which each due task has a turn of some seconds. What else
     ///     a process does each minute, and its report of overdue tasks, does not wait for the end of a long task.
     package init(
@@ -20,7 +20,7 @@ package struct Housekeeping: Sendable {
     ) {
         self.context = context
         self.longestRound = longestRound
-        tasks = MaintenanceTask.all(context.policy) + more
+        tasks = MaintenanceTask.all(context.policy, context.environment) + more
         run = RunMaintenanceTask(context)
     }
 

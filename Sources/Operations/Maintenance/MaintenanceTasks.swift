@@ -6,8 +6,9 @@ import Repositories
 extension MaintenanceTask {
     /// What is forgotten, table by table: scans of cards before all else. Ages are counted by the store's clock, since a
     /// node whose own is ahead would forget nonces that can still be shown.
-    static func all(_ policy: CurrentPolicy) -> [MaintenanceTask] {
-        access(policy) + phone(policy) + people(policy) + messages() + discovery() + events(policy)
+    static func all(_ policy: CurrentPolicy, _ environment: Environment) -> [MaintenanceTask] {
+        access(policy) + phone(policy) + people(policy) + messages() + discovery()
+            + events(policy, environment)
     }
 
     private static let minute: TimeInterval = 60
@@ -41,18 +42,19 @@ extension MaintenanceTask {
         ]
     }
 
-    private static func events(_ policy: CurrentPolicy) -> [MaintenanceTask] {
-        [unattendedStreams(policy), certificateNotices()]
+    private static func events(_ policy: CurrentPolicy, _ environment: Environment) -> [MaintenanceTask] {
+        [unattendedStreams(policy, environment), certificateNotices()]
     }
 
     /// Disables the streams whose receivers do not take what waits for them, or are gone.
-    private static func unattendedStreams(_ policy: CurrentPolicy) -> MaintenanceTask {
+    private static func unattendedStreams(_ policy: CurrentPolicy, _ environment: Environment) -> MaintenanceTask {
         MaintenanceTask("full_streams", every: 10) { transaction, batch, events in
             let limit = min(batch.limit, 100)
             let streams = try EventStreamRepository(transaction).listOpen(after: batch.after ?? "", limit: limit)
             let webhooks = policy[\.webhooks]
             let disable = DisableUnattendedStream(
-                held: webhooks.eventsHeld, inactivity: webhooks.streamInactivity, transaction: transaction)
+                held: webhooks.eventsHeld, inactivity: webhooks.streamInactivity, environment: environment,
+                transaction: transaction)
             for stream in streams { try disable(stream, &events) }
             return MaintenanceBatch.Outcome(
                 rows: streams.count, reached: streams.last?.id.description, isFinished: streams.count < limit)

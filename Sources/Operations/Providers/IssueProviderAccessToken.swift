@@ -37,8 +37,8 @@ package struct IssueProviderAccessToken: Sendable {
         let now = context.environment.now()
         let lifetime = context.policy[\.accessTokens].providerLifetime
         let token = ProviderAccessToken(
-            provider: caller.id, keyID: caller.keyID, scopes: scopes, identifier: UUID(), issuedAt: now,
-            expiresAt: now.addingTimeInterval(lifetime))
+            provider: caller.id, keyID: caller.keyID, scopes: scopes, identifier: context.environment.newUUID(),
+            issuedAt: now, expiresAt: now.addingTimeInterval(lifetime))
         return Answer(
             token: try token.signed(with: context.keys.accessTokens, issuer: context.urls.issuer),
             lifetime: Int(saturating: lifetime), scopes: scopes)

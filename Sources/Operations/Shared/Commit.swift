@@ -78,7 +78,7 @@ struct Commit: Sendable {
         var aftermath = Aftermath()
         var notices: [ChangeLog.Change] = []
         var seen: Set<ChangeLog.Change> = []
-        let securityEvents = QueueSecurityEvents(transaction, cause: environment.newUUID())
+        let securityEvents = QueueSecurityEvents(transaction, environment)
         for entry in events.entries {
             let consequence = Consequence(of: entry.event)
             if let audit = consequence.audit {
@@ -105,13 +105,14 @@ struct Commit: Sendable {
 /// Writes security events into the outbox, for the webhooks and streams of the users' providers.
 private final class QueueSecurityEvents {
     private let transaction: any Transaction
+    private let environment: Environment
     /// What all events of the transaction have in common.
     private let cause: String
     private var receivers: [ProviderID: (hasWebhook: Bool, streams: [EventStreamRepository.Receiver])] = [:]
 
-    init(_ transaction: any Transaction, cause: UUID) {
-        self.transaction = transaction
-        self.cause = cause.uuidString.lowercased()
+    init(_ transaction: any Transaction, _ environment: Environment) {
+        (self.transaction, self.environment) = (transaction, environment)
+        cause = environment.newUUID().uuidString.lowercased()
     }
 
     func callAsFunction(_ events: [Consequence.SecurityEvent], _ aftermath: inout Commit.Aftermath) throws {
@@ -123,12 +124,13 @@ private final class QueueSecurityEvents {
                 ?? (webhooks.find(one.provider) != nil, streams.receivers(of: one.provider))
             receivers[one.provider] = found
             if found.hasWebhook, one.event.isForWebhooks {
-                try webhooks.enqueue(one.event, of: one.user, to: one.provider)
+                try webhooks.enqueue(environment.newIdentifier(), one.event, of: one.user, to: one.provider)
                 aftermath.wakesOutbox = true
             }
             for stream in found.streams where stream.wants(one.event.type) {
                 guard try !stream.leavesSubjectsOut || !subjects.isExcluded(one.user, from: stream.id) else { continue }
-                try streams.enqueue(.happened(one.event), of: one.user, in: stream, cause: cause)
+                try streams.enqueue(
+                    environment.newIdentifier(), .happened(one.event), of: one.user, in: stream, cause: cause)
                 if stream.isPolled { aftermath.streams.insert(stream.id) } else { aftermath.wakesOutbox = true }
             }
         }

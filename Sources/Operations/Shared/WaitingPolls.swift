@@ -6,9 +6,18 @@ import Synchronization
 /// connection to the store.
 final class WaitingPolls<Topic: Hashable & Sendable, Owner: Hashable & Sendable>: Sendable {
     private struct State {
-        var waiting: [UUID: (topic: Topic, wake: AsyncStream<Void>.Continuation)] = [:]
-        var byTopic: [Topic: Set<UUID>] = [:]
+        /// The number of the last place.
+        var last: UInt64 = 0
+        var waiting: [UInt64: (topic: Topic, wake: AsyncStream<Void>.Continuation)] = [:]
+        var byTopic: [Topic: Set<UInt64>] = [:]
         var byOwner: [Owner: Int] = [:]
+
+        mutating func add(_ topic: Topic, _ wake: AsyncStream<Void>.Continuation) -> UInt64 {
+            last += 1
+            byTopic[topic, default: []].insert(last)
+            waiting[last] = (topic, wake)
+            return last
+        }
     }
 
     private let state = Mutex(State())
@@ -18,7 +27,7 @@ final class WaitingPolls<Topic: Hashable & Sendable, Owner: Hashable & Sendable>
 
     /// One of them, with a place that its owner has until ``leave(_:)``.
     struct Place: Sendable {
-        let id: UUID
+        let id: UInt64
         let topic: Topic
         /// Whose limit it counts for; `nil` for nobody's.
         let owner: Owner?
@@ -43,25 +52,18 @@ final class WaitingPolls<Topic: Hashable & Sendable, Owner: Hashable & Sendable>
     /// Takes a place; `nil` if the owner has as many as it may.
     func enter(_ topic: Topic, of owner: Owner, limit: Int) -> Place? {
         let (rings, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let id = UUID()
-        let isFree = state.withLock { state in
-            guard state.byOwner[owner, default: 0] < limit else { return false }
+        let id: UInt64? = state.withLock { state in
+            guard state.byOwner[owner, default: 0] < limit else { return nil }
             state.byOwner[owner, default: 0] += 1
-            state.byTopic[topic, default: []].insert(id)
-            state.waiting[id] = (topic, wake)
-            return true
+            return state.add(topic, wake)
         }
-        return isFree ? Place(id: id, topic: topic, owner: owner, rings: rings, wake: wake) : nil
+        return id.map { Place(id: $0, topic: topic, owner: owner, rings: rings, wake: wake) }
     }
 
     /// Takes a place that counts for nobody's limit: something else bounds how many there are.
     func enter(_ topic: Topic) -> Place {
         let (rings, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let id = UUID()
-        state.withLock { state in
-            state.byTopic[topic, default: []].insert(id)
-            state.waiting[id] = (topic, wake)
-        }
+        let id = state.withLock { $0.add(topic, wake) }
         return Place(id: id, topic: topic, owner: nil, rings: rings, wake: wake)
     }
 
@@ -101,7 +103,9 @@ package final class TypingNotices: Sendable {
     }
 
     private struct State {
-        var waiting: [UserID: [UUID: Set<Notice>]] = [:]
+        /// The number of the last place.
+        var last: UInt64 = 0
+        var waiting: [UserID: [UInt64: Set<Notice>]] = [:]
         var said: [UserID: ContinuousClock.Instant] = [:]
     }
 
@@ -123,13 +127,15 @@ package final class TypingNotices: Sendable {
         }
     }
 
-    func enter(_ user: UserID) -> UUID {
-        let place = UUID()
-        state.withLock { $0.waiting[user, default: [:]][place] = [] }
-        return place
+    func enter(_ user: UserID) -> UInt64 {
+        state.withLock { state in
+            state.last += 1
+            state.waiting[user, default: [:]][state.last] = []
+            return state.last
+        }
     }
 
-    func leave(_ user: UserID, _ place: UUID) {
+    func leave(_ user: UserID, _ place: UInt64) {
         state.withLock { state in
             state.waiting[user]?[place] = nil
             if state.waiting[user]?.isEmpty == true { state.waiting[user] = nil }
@@ -153,7 +159,7 @@ package final class TypingNotices: Sendable {
     }
 
     /// What has come to a place; it is empty afterwards.
-    func take(_ user: UserID, _ place: UUID) -> [Notice] {
+    func take(_ user: UserID, _ place: UInt64) -> [Notice] {
         state.withLock { state in
             let notices = state.waiting[user]?[place] ?? []
             if !notices.isEmpty { state.waiting[user]?[place] = [] }

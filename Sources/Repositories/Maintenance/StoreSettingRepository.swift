@@ -1,4 +1,5 @@
 import Database
+import Domain
 import Encoding
 import Foundation
 
@@ -13,6 +14,7 @@ package struct StoreSettingRepository {
     private static let columns = ColumnTuple(Column<String>("name"), Column<String>("value"))
     private static let mode = "mode"
     private static let development = "development"
+    private static let cell = "cell"
     private static let backup = "backup_at"
     private static let counts = "counts"
 
@@ -46,6 +48,22 @@ package struct StoreSettingRepository {
 }
 
 extension StoreSettingRepository {
+    /// The cell of the store; `nil` for one that no command has used since its schema was created.
+    package func cell() throws -> Cell? {
+        let text: String? = try transaction.value(
+            "SELECT value FROM store_settings WHERE name = $1", [.text(Self.cell)])
+        return text.flatMap { Cell($0) }
+    }
+
+    /// Gives a store its cell, unless it has one.
+    package func claim(_ cell: Cell) throws {
+        try transaction.execute(
+            """
+            INSERT INTO store_settings (\(Self.columns)) VALUES (\(Self.columns.placeholders))
+            ON CONFLICT (name) DO NOTHING
+            """, Self.columns.row(Self.cell, cell.description))
+    }
+
     /// When the store was made, by its schema's first step; `nil` for one without a schema.
     package func begunAt() throws -> Date? {
         let seconds: Int? = try transaction.value("SELECT MIN(applied_at) FROM schema_migrations")

@@ -208,8 +208,9 @@ package struct EventStreamRepository {
     /// - Parameters:
     ///   - user: whom it is about; `nil` if it is about the stream.
     ///   - cause: the id of what caused it.
-    package func enqueue(_ event: StreamEvent, of user: UserID?, in stream: Receiver, cause: String) throws {
-        let id = OutboxMessageID(UUID())
+    package func enqueue(
+        _ id: OutboxMessageID, _ event: StreamEvent, of user: UserID?, in stream: Receiver, cause: String
+    ) throws {
         let now = transaction.now
         try OutboxRepository(transaction).enqueueInsert(
             OutboxMessage(

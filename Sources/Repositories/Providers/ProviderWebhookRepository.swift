@@ -90,9 +90,10 @@ package struct ProviderWebhookRepository {
     private static let testLifetime: TimeInterval = 300
 
     /// Writes an event for a provider's receiver into the outbox, in the transaction that made it.
-    package func enqueue(_ event: ProviderEvent, of user: UserID, to provider: ProviderID) throws {
-        try enqueue(
-            OutboxMessageID(UUID()), event.jsonText, of: user, to: provider, for: Self.eventLifetime)
+    package func enqueue(
+        _ id: OutboxMessageID, _ event: ProviderEvent, of user: UserID, to provider: ProviderID
+    ) throws {
+        try enqueue(id, event.jsonText, of: user, to: provider, for: Self.eventLifetime)
     }
 
     /// Writes a test event, which is about nobody.

@@ -12,6 +12,9 @@ struct SharedOptions: ParsableArguments {
         help: "The store: sqlite:PATH or postgresql://HOST/NAME (COUNTERSIGN_STORE; default sqlite:countersign.db).")
     var store: String?
 
+    @Option(help: "The number of this cell, 0 to 4095, which its store must have (COUNTERSIGN_CELL; default 0).")
+    var cell: String?
+
     @Flag(help: "Print one JSON value on standard output.")
     var json = false
 
@@ -19,7 +22,7 @@ struct SharedOptions: ParsableArguments {
     var actor: String?
 
     /// The given options, by the names of ``Settings/Key``.
-    var given: [Settings.Key: String?] { [.keys: keys, .policies: policies, .store: store] }
+    var given: [Settings.Key: String?] { [.keys: keys, .policies: policies, .store: store, .cell: cell] }
 }
 
 /// The further options of `serve`.

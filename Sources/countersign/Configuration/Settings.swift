@@ -9,7 +9,7 @@ import Yams
 struct Settings: Sendable, Equatable {
     /// The settings; the names are those of the flags and of the keys in `countersign.yaml`.
     enum Key: String, CaseIterable, Sendable {
-        case keys, policies, store, realm, texts, limits
+        case keys, policies, store, cell, realm, texts, limits
         case publicListener = "public"
         case clientListener = "client"
         case opsListener = "ops"
@@ -32,6 +32,8 @@ struct Settings: Sendable, Equatable {
     /// Whether the policies' directory was given explicitly, so that it must exist.
     let policiesNamed: Bool
     let store: StoreURL
+    /// The cell of the store, and of every identifier that is made.
+    let cell: Cell
     let publicAddress: ListenAddress
     let clientAddress: ListenAddress
     let opsAddress: ListenAddress
@@ -131,6 +133,10 @@ struct Settings: Sendable, Equatable {
             if texts[.store] == "sqlite::memory:" { throw CommandFailure("--store: \(error).", exitCode: .usage) }
             throw Self.unreadable(.store, "the address of a store such as sqlite:countersign.db")
         }
+        guard let cell = Cell(texts[.cell] ?? Cell.first.description) else {
+            throw Self.unreadable(.cell, "a number from 0 to 4095")
+        }
+        self.cell = cell
         publicAddress = try Self.address(texts, .publicListener, default: "127.0.0.1:8440")
         clientAddress = try Self.address(texts, .clientListener, default: "127.0.0.1:8441")
         opsAddress = try Self.address(texts, .opsListener, default: "127.0.0.1:8442")

@@ -30,7 +30,7 @@ extension Examination {
             return found + [Self.refusal(error, .store)]
         }
         do {
-            try await store.requirePresent(at: settings.store)
+            try await store.requirePresent(at: settings.store, in: settings.cell)
             let before = now()
             let look = try await store.read { try Self.look(in: $0) }
             if try await store.hasForeignChangeLog() {
@@ -124,7 +124,8 @@ extension Examination {
         let own =
             keys.map { keys in
                 keys.fingerprints(
-                    nonceKey: NonceKey(keys.nonceSecret, generation: look.generation), server: keys.server,
+                    nonceKey: NonceKey(keys.nonceSecret, generation: look.generation, in: settings.cell),
+                    server: keys.server,
                     realm: settings.realm, policy: policy)
             } ?? NodeFingerprints(items: [:], policies: PolicyFiles.fingerprints(of: policy))
         let others = own.contradictions(to: look.written).map {

@@ -19,7 +19,7 @@ extension Server {
             throw CommandFailure(error.description)
         }
         var askIssuer: SubmitCard.AskIssuer?
-        if let issuer { askIssuer = { facts in await issuer(facts) } }
+        if let issuer { askIssuer = { [environment] in await issuer($0, id: environment.newUUID()) } }
         return CardRoutes(context, askIssuer: askIssuer)
     }
 }

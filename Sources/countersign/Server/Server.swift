@@ -31,7 +31,7 @@ struct Server: Sendable {
     let deliveryHTTPClient: HTTPClient
     let logger: Logger
 
-    let environment = Environment()
+    let environment: Environment
     let outboxSignal = LoopSignal()
     private let cutSignal = LoopSignal()
     private let connections = ConnectionTable()
@@ -62,7 +62,8 @@ struct Server: Sendable {
         self.deliveryHTTPClient = deliveryHTTPClient
         self.logger = logger
         let connections = connections
-        let environment = environment
+        let environment = Environment(cell: settings.cell)
+        self.environment = environment
         let outboxSignal = outboxSignal
         let cutSignal = cutSignal
         let revocations = PublishRevocationList(store: store, authority: keys.authority, environment: environment)
@@ -175,7 +176,7 @@ struct Server: Sendable {
             realm: settings.realm, policy: policy, maximumConnections: try affordableConnections(),
             rateLimiting: context.rateLimiting, count: CountCall(context), open: open,
             urls: { [urls = context.urls] in [ListenerName.public: urls.issuer, .client: urls.client][$0] },
-            tracer: collector?.tracer, logger: logger)
+            tracer: collector?.tracer, environment: environment, logger: logger)
         registry.addGauge("response_bytes_claimed") { [accounts = listeners.accounts] in Double(accounts.claimed) }
         let ready: @Sendable (Ports.Listener) -> @Sendable (Int) -> Void = { listener in
             { [self] port in

@@ -38,6 +38,7 @@ struct RouteCase: Sendable, CustomTestStringConvertible {
             #expect(reason == nil || reply.text("reason") == reason, "\(shown)")
             #expect(Self.fits(reply, route), "\(reply.method) \(reply.path) is another route's answer")
             reply.judge()
+            if status < 300 { reply.judgeIdentifiers() }
         }
     }
 

@@ -70,7 +70,7 @@ struct RouterBench: Sendable {
             realm: ServiceFixture.realm, policy: fixture.policy, maximumConnections: 100, rateLimiting: .on,
             count: CountCall(fixture.context), open: OpenChannels(),
             urls: { [.public: ServiceFixture.urls.issuer, .client: ServiceFixture.urls.client][$0] },
-            logger: Logger(label: "test") { _ in log.handler })
+            environment: fixture.context.environment, logger: Logger(label: "test") { _ in log.handler })
         directory = listeners.directory
         self.listeners = listeners
         let context = fixture.context

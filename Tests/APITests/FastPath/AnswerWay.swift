@@ -30,7 +30,7 @@ struct AnswerWay: Sendable {
             let listeners = Listeners(
                 realm: ServiceFixture.realm, policy: fixture.policy, maximumConnections: 100, rateLimiting: .on,
                 count: CountCall(fixture.context), open: OpenChannels(), urls: { _ in nil }, tracer: tracer,
-                logger: Logger(label: "test") { _ in log.handler })
+                environment: fixture.context.environment, logger: Logger(label: "test") { _ in log.handler })
             var face = listeners.face(listener)
             if let accounts { face.accounts = accounts }
             let (ahead, responder) =
@@ -105,7 +105,7 @@ struct AnswerWay: Sendable {
     ) async throws -> Wire {
         let channel = NIOAsyncTestingChannel()
         try await channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 4711)).get()
-        let established = EstablishedConnection(requestIDs: RequestIDs(random: (1, 2)))
+        let established = EstablishedConnection(requestIDs: RequestIDs(of: Cell.ofTests.randomID(Array(1...14))))
         if let connection { established.establish(connection) }
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let (http1, http2) = (http1, http2)

@@ -46,11 +46,11 @@ struct HelpTests {
         }
     }
 
-    @Test("offers --json, --store, --keys and --policies with every command")
+    @Test("offers --json, --store, --keys, --policies and --cell with every command")
     func shared() throws {
         for command in try Self.described() where command.subcommands.isEmpty {
             let names = command.arguments.compactMap { ($0["preferredName"] as? [String: Any])?["name"] as? String }
-            #expect(Set(["json", "store", "keys", "policies"]).isSubset(of: names), "\(command.path)")
+            #expect(Set(["json", "store", "keys", "policies", "cell"]).isSubset(of: names), "\(command.path)")
         }
     }
 

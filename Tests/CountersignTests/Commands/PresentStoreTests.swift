@@ -115,12 +115,14 @@ struct PresentStoreTests {
         let file = directory.path + "/empty.db"
         let empty = try SQLiteDatabase(path: file, clock: { Date() })
         let url = StoreURL.sqlite(path: file)
-        await #expect(throws: url.missing) { try await empty.requirePresent(at: url) }
+        await #expect(throws: url.missing) { try await empty.requirePresent(at: url, in: .first) }
         try await empty.migrate(Schema.migrations + [Self.next])
-        await #expect(throws: StoreError.migration(.newer(1000))) { try await empty.requirePresent(at: url) }
+        await #expect(throws: StoreError.migration(.newer(1000))) {
+            try await empty.requirePresent(at: url, in: .first)
+        }
         try await empty.close()
         try await withStore(.postgresql, migrations: []) { store in
-            await #expect(throws: CommandFailure.self) { try await store.requirePresent(at: url) }
+            await #expect(throws: CommandFailure.self) { try await store.requirePresent(at: url, in: .first) }
         }
     }
 }

@@ -41,7 +41,7 @@ struct SettingsTests {
         #expect(settings.baseURL == "https://variable.example")
         #expect(settings.opsAddress == ListenAddress("127.0.0.1:3"))
         #expect(settings.publicAddress == ListenAddress("127.0.0.1:8440"))
-        #expect(settings.store == .sqlite(path: "countersign.db"))
+        #expect(settings.store == .sqlite(path: "countersign.db") && settings.cell == .first)
         #expect(settings.texts == "texts.jsonl")
         #expect(settings.limits)
         #expect(try Self.resolve(file: file).baseURL == "https://file.example")
@@ -163,6 +163,8 @@ struct SettingsTests {
             #expect(try Self.status([option, value]) == .usage, "\(option)")
         }
         #expect(try Self.status(environment: ["COUNTERSIGN_STORE": "mysql:x"]) == .usage)
+        for cell in ["", "-1", "4096", "07", "seven"] { #expect(try Self.status(file: "cell: '\(cell)'\n") == .usage) }
+        #expect(try Self.resolve(file: "cell: 4095\n").cell == Cell(4095))
         #expect(try Self.status(file: "relam: x\n") == .usage)
         let failure = #expect(throws: CommandFailure.self) { try Self.resolve(file: "realm: a\nrelam: x\n") }
         #expect(failure?.sentence.hasSuffix(":2: unknown key 'relam'; did you mean 'realm'?") == true)

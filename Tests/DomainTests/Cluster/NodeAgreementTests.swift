@@ -1,6 +1,7 @@
 import Crypto
 import Domain
 import Encoding
+import Fixtures
 import Foundation
 import Testing
 

@@ -92,7 +92,8 @@ struct ReceiverTests {
             let user = try UserRepository(transaction).findOrCreate(
                 providerID: id, externalID: "user", newID: UserID(UUID()), at: now)
             for _ in 0..<events {
-                try ProviderWebhookRepository(transaction).enqueue(.accountDisabled, of: user.id, to: id)
+                try ProviderWebhookRepository(transaction).enqueue(
+                    OutboxMessageID(UUID()), .accountDisabled, of: user.id, to: id)
             }
         }
         return (url, id)
@@ -209,7 +210,8 @@ struct ReceiverTests {
                 for _ in 0..<5 {
                     try ProviderWebhookRepository(transaction).enqueueTest(
                         OutboxMessageID(UUID()), state: "x", to: id)
-                    try streams.enqueue(.verification(state: nil), of: nil, in: .init(stream), cause: "x")
+                    try streams.enqueue(
+                        OutboxMessageID(UUID()), .verification(state: nil), of: nil, in: .init(stream), cause: "x")
                 }
             }
             let (up, _) = try await provider("up", events: 3, in: fixture)

@@ -110,7 +110,8 @@ struct OutboxOwnersTests {
                 let records = EventStreamRepository(transaction)
                 for stream in streams {
                     try records.save(stream)
-                    try records.enqueue(.happened(.accountDisabled), of: user, in: .init(stream), cause: "x")
+                    try records.enqueue(
+                        OutboxMessageID(UUID()), .happened(.accountDisabled), of: user, in: .init(stream), cause: "x")
                 }
             }
             var known: Turns = [:]

@@ -60,7 +60,8 @@ struct EventStreamTableTests {
             try await tables.write { transaction in
                 let streams = EventStreamRepository(transaction)
                 try streams.save(made)
-                try streams.enqueue(.happened(.accountDisabled), of: user, in: .init(made), cause: "x")
+                try streams.enqueue(
+                    OutboxMessageID(UUID()), .happened(.accountDisabled), of: user, in: .init(made), cause: "x")
             }
             stream.set(.paused, because: nil)
             let paused = stream
@@ -95,7 +96,8 @@ struct EventStreamTableTests {
                 for event in [
                     StreamEvent.happened(.accountDisabled), .verification(state: "s"), .updated(.enabled, reason: nil),
                 ] {
-                    try streams.enqueue(event, of: user, in: .init(stream), cause: "x")
+                    try streams.enqueue(
+                        OutboxMessageID(UUID()), event, of: user, in: .init(stream), cause: "x")
                 }
             }
             let waiting = try await tables.read { try StreamQueueRepository($0, of: stream.id).waiting(limit: 9) }
@@ -175,7 +177,9 @@ struct EventStreamTableTests {
                 for stream in many + [one] {
                     try streams.save(stream)
                     for _ in 0..<3 {
-                        try streams.enqueue(.happened(.accountDisabled), of: user, in: .init(stream), cause: "x")
+                        try streams.enqueue(
+                            OutboxMessageID(UUID()), .happened(.accountDisabled), of: user, in: .init(stream),
+                            cause: "x")
                     }
                 }
             }
@@ -200,7 +204,8 @@ struct EventStreamTableTests {
             try await tables.write { transaction in
                 let streams = EventStreamRepository(transaction)
                 try streams.save(made)
-                try streams.enqueue(.happened(.accountDisabled), of: user, in: .init(made), cause: "x")
+                try streams.enqueue(
+                    OutboxMessageID(UUID()), .happened(.accountDisabled), of: user, in: .init(made), cause: "x")
                 for _ in 0..<5 { _ = try streams.note(answered: false, by: url, of: made.id) }
             }
             stream.settings.description = "two"

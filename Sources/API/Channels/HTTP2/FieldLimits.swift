@@ -25,7 +25,7 @@ final class FieldLimitsHandler: ChannelInboundHandler, RemovableChannelHandler {
             return context.fireChannelRead(data)
         }
         isRefused = true
-        var (answer, body) = face.refuse(defect, head.method, id: RequestIDs().next())
+        var (answer, body) = face.refuse(defect, head.method, id: face.newRequestIDs().next())
         // The stream ends, and not the connection.
         answer.headerFields[.connection] = nil
         context.write(wrapOutboundOut(.head(answer)), promise: nil)

@@ -16,7 +16,7 @@ package struct ApproveEventStream: Sendable {
     /// - Parameter url: the address as the admin read it. Another one may have been set since.
     /// - Throws: `Refusal` `not_found`; `conflict` if there is nothing to approve, or the address is another one.
     package func callAsFunction(_ id: EventStreamID, url: String) async throws -> EventStream {
-        let (actor, cause) = (context.actor, context.environment.newUUID())
+        let (actor, environment) = (context.actor, context.environment)
         return try await context.commit { transaction, events in
             let streams = EventStreamRepository(transaction)
             guard var stream = try streams.find(id) else { throw Refusal(.notFound, "There is no stream \(id).") }
@@ -30,8 +30,9 @@ package struct ApproveEventStream: Sendable {
             try streams.save(stream)
             if stream.status == .enabled {
                 try streams.enqueue(
+                    environment.newIdentifier(),
                     .updated(.enabled, reason: "An operator approved the push address."), of: nil, in: .init(stream),
-                    cause: cause.uuidString.lowercased())
+                    cause: environment.newUUID().uuidString.lowercased())
             }
             events.record(.eventStreamApproved(id, stream.provider), by: actor)
             events.record(.eventsWait(in: id))

@@ -12,6 +12,7 @@ struct DisableUnattendedStream {
     let held: Int
     /// For how long a receiver may want nothing, seconds; `nil` for ever.
     let inactivity: TimeInterval?
+    let environment: Environment
     let transaction: any Transaction
 
     /// Disables the stream if it is unattended.
@@ -32,7 +33,8 @@ struct DisableUnattendedStream {
         guard try streams.disable(stream.id, because: reason) else { return }
         try queue.clear()
         try streams.enqueue(
-            .updated(.disabled, reason: reason), of: nil, in: .init(stream), cause: UUID().uuidString.lowercased())
+            environment.newIdentifier(), .updated(.disabled, reason: reason), of: nil, in: .init(stream),
+            cause: environment.newUUID().uuidString.lowercased())
         events.record(.eventStreamDisabled(stream.id, stream.provider), by: "service")
         events.record(.eventsWait(in: stream.id))
     }

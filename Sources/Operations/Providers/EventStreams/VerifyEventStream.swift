@@ -18,7 +18,7 @@ package struct VerifyEventStream: Sendable {
     ///   `provider_token_invalid` if the caller's key was revoked meanwhile.
     package func callAsFunction(_ id: EventStreamID, state: String?, by caller: ProvenProvider) async throws {
         let isLimited = context.rateLimiting == .on
-        let (interval, cause) = (context.policy[\.webhooks].verificationInterval, context.environment.newUUID())
+        let (interval, environment) = (context.policy[\.webhooks].verificationInterval, context.environment)
         try await context.commit { transaction, events in
             try caller.requireActive(in: transaction)
             let streams = EventStreamRepository(transaction)
@@ -36,7 +36,8 @@ package struct VerifyEventStream: Sendable {
             (stream.verifiedAt, stream.activeAt) = (transaction.now, transaction.now)
             try streams.save(stream)
             try streams.enqueue(
-                .verification(state: state), of: nil, in: .init(stream), cause: cause.uuidString.lowercased())
+                environment.newIdentifier(), .verification(state: state), of: nil, in: .init(stream),
+                cause: environment.newUUID().uuidString.lowercased())
             events.record(.eventsWait(in: id))
         }
     }

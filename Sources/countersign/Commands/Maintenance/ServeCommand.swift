@@ -44,6 +44,7 @@ struct ServeCommand: AsyncParsableCommand {
         let waits = StoreWaits(tracer: collector?.tracer)
         let store = ObservedDatabase(try settings.store.open(clock: { Date() }), observe: waits.record)
         try await store.migrate(Schema.migrations)
+        try await store.claim(settings.cell, at: settings.store)
         try await store.requireMode(isDevelopment: settings.isDevelopment, at: settings.store)
         if settings.isDevelopment {
             logger.notice(
@@ -51,7 +52,7 @@ struct ServeCommand: AsyncParsableCommand {
                 metadata: ["limits": "\(settings.limits ? "on" : "off")", "texts": "\(settings.texts)"])
         }
         let generation = try await store.read { try RestoreRepository($0).nonceGeneration() }
-        let nonceKey = NonceKey(keys.nonceSecret, generation: generation)
+        let nonceKey = NonceKey(keys.nonceSecret, generation: generation, in: settings.cell)
         try await HTTPClient.withHTTPClient(configuration: .delivery(policy.delivery)) { http in
             let server = try Server(
                 settings: settings, policy: CurrentPolicy(policy), keys: keys, nonceKey: nonceKey,

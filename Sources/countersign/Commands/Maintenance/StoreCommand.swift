@@ -46,7 +46,7 @@ struct StoreCommand: AsyncParsableCommand {
         /// Lets `doctor` know. A store with another build's schema is left as it is: the backup is whole without it.
         private func noteBackup(_ settings: Settings) async {
             guard let store = try? settings.store.openPresent() else { return }
-            if (try? await store.requirePresent(at: settings.store)) != nil {
+            if (try? await store.requirePresent(at: settings.store, in: settings.cell)) != nil {
                 _ = try? await store.write { try StoreSettingRepository($0).noteBackup() }
             }
             try? await store.close()
@@ -70,6 +70,7 @@ struct StoreCommand: AsyncParsableCommand {
             let version = try await store.currentMigration()
             let expected = Schema.migrations.last?.identifier ?? 0
             let history = await StoreCommand.historyDefect(of: store)
+            if history == nil { try await store.require(settings.cell, at: settings.store) }
             var audit: VerifyAudit.Report?
             if history == nil {
                 let progress = Progress("verifying entries")
@@ -112,6 +113,7 @@ struct StoreCommand: AsyncParsableCommand {
             let store = try settings.store.open(clock: { Date() })
             let before = try await store.currentMigration()
             try await store.migrate(Schema.migrations)
+            try await store.claim(settings.cell, at: settings.store)
             if development { try await store.requireMode(isDevelopment: true, at: settings.store) }
             let after = try await store.currentMigration()
             try await store.close()

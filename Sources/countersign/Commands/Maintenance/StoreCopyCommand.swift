@@ -24,6 +24,7 @@ struct StoreCopyCommand: AsyncParsableCommand {
     @Flag(help: "Do what --final says; without this, only say what would happen.") var yes = false
 
     func run() async throws {
+        let settings = try Settings.resolve(shared: shared)
         let (source, target) = (try address(from), try address(to))
         guard yes || !final else {
             throw CommandFailure(
@@ -35,9 +36,9 @@ struct StoreCopyCommand: AsyncParsableCommand {
         do {
             // A store that was moved already is completed.
             if try await stores.0.copyMarks().source?.state != .moved {
-                try await stores.0.requirePresent(at: source)
+                try await stores.0.requirePresent(at: source, in: settings.cell)
             }
-            report = try await copy(stores, (source.place, target.place))
+            report = try await copy(stores, (source.place, target.place), in: settings.cell)
             try await stores.0.close()
             try await stores.1.close()
         } catch {
@@ -64,12 +65,12 @@ struct StoreCopyCommand: AsyncParsableCommand {
     }
 
     private func copy(
-        _ stores: (any Database, any Database), _ places: (source: String, target: String)
+        _ stores: (any Database, any Database), _ places: (source: String, target: String), in cell: Cell
     ) async throws -> CopyStore.Report {
         let shown = Mutex<(step: CopyStore.Step, progress: Progress)?>(nil)
         defer { shown.withLock { $0?.progress.end() } }
         return try await CopyStore(
-            source: stores.0, target: stores.1, places: places, environment: Environment(),
+            source: stores.0, target: stores.1, places: places, environment: Environment(cell: cell),
             actor: try OperatorName.text(actor: shared.actor)
         )(isFinal: final, cutsNodes: cut) { step, done, all in
             shown.withLock { shown in
@@ -174,9 +175,12 @@ struct StoreReopenCommand: AsyncParsableCommand {
             } else {
                 let restore = RestoreStore(
                     restored: store, replaced: copy, keys: try KeyFiles.personal(in: settings.keys),
-                    environment: Environment(), actor: try OperatorName.text(actor: shared.actor))
+                    environment: Environment(cell: settings.cell), actor: try OperatorName.text(actor: shared.actor))
                 let decision = try await restore.decision(reason: reason)
-                _ = try await store.takeBack { _ = try decision($0) }
+                _ = try await store.takeBack { transaction in
+                    try settings.cell.require(in: transaction, at: settings.store)
+                    _ = try decision(transaction)
+                }
             }
             try await copy?.close()
             try await store.close()

@@ -78,7 +78,8 @@ struct StoreRestoreCommand: AsyncParsableCommand {
         let progress = Progress("copying pages")
         try backup.backup(to: draft) { progress.report($0, of: $1) }
         progress.end()
-        let report = try await prepare(draft, replacing: present, keys: keys, reason: reason)
+        let report = try await prepare(
+            draft, of: .sqlite(path: file), replacing: present, in: settings.cell, keys: keys, reason: reason)
         if let present {
             try present.replace(by: draft, keeping: kept)
         } else {
@@ -89,19 +90,22 @@ struct StoreRestoreCommand: AsyncParsableCommand {
 
     /// Prepares the copy for use as the store.
     private func prepare(
-        _ draft: String, replacing present: SQLiteMaintenance?, keys: PersonalKeys, reason: AuditReason?
+        _ draft: String, of backup: StoreURL, replacing present: SQLiteMaintenance?, in cell: Cell, keys: PersonalKeys,
+        reason: AuditReason?
     ) async throws -> RestoreStore.Report {
         let restored = try SQLiteDatabase(path: draft, clock: { Date() })
         try await restored.migrate(Schema.migrations)
         var replaced: SQLiteDatabase?
         let report: RestoreStore.Report
         do {
+            try await restored.claim(cell, at: backup)
             if let present, !lost {
                 replaced = try SQLiteDatabase(path: present.path, clock: { Date() })
                 try await replaced?.requireCurrentSchema(at: .sqlite(path: present.path))
+                try await replaced?.require(cell, at: .sqlite(path: present.path))
             }
             report = try await RestoreStore(
-                restored: restored, replaced: replaced, keys: keys, environment: Environment(),
+                restored: restored, replaced: replaced, keys: keys, environment: Environment(cell: cell),
                 actor: try OperatorName.text(actor: shared.actor))(reason: reason)
         } catch {
             try? await replaced?.close()
@@ -193,16 +197,17 @@ struct RestoreInPlace {
                     "\(place) is in use: stop the service on every node, and every other command, first.")
             }
             try await restored.migrate(Schema.migrations)
+            try await restored.claim(settings.cell, at: settings.store)
             if let file = former?.file, !FileManager.default.fileExists(atPath: file) {
                 throw CommandFailure("There is no store at \(file): if it is lost, say --lost.")
             }
             if let former {
                 stores.append(try former.openPresent())
-                try await stores[1].requirePresent(at: former)
+                try await stores[1].requirePresent(at: former, in: settings.cell)
             }
             let report = try await RestoreStore(
                 restored: restored, replaced: stores.count > 1 ? stores[1] : nil, keys: keys,
-                environment: Environment(), actor: actor)(reason: reason)
+                environment: Environment(cell: settings.cell), actor: actor)(reason: reason)
             for store in stores { try await store.close() }
             StoreRestoreCommand.show(
                 report, path: place, kept: former?.place, isLost: former == nil, json: json)

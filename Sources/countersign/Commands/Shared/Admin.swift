@@ -10,11 +10,11 @@ struct Admin: Sendable {
     let store: any Database
     let actor: String
     let keysDirectory: String
+    let environment: Environment
     /// The live nodes of the store.
     var nodes: [ClusterMember] = []
     /// The keys that the store was written with.
     var written = NodeFingerprints(items: [:], policies: [:])
-    let environment = Environment()
 
     /// Opens the store of the settings, runs the body, and closes the store.
     ///
@@ -26,12 +26,14 @@ struct Admin: Sendable {
         let settings = try Settings.resolve(shared: options)
         let actor = try OperatorName.text(actor: options.actor)
         let store = try mayCreate ? settings.store.open(clock: { Date() }) : settings.store.openPresent()
-        var admin = Admin(store: store, actor: actor, keysDirectory: settings.keys)
+        var admin = Admin(
+            store: store, actor: actor, keysDirectory: settings.keys, environment: Environment(cell: settings.cell))
         do {
             if mayCreate {
                 try await store.migrate(Schema.migrations)
+                try await store.claim(settings.cell, at: settings.store)
             } else {
-                try await store.requirePresent(at: settings.store)
+                try await store.requirePresent(at: settings.store, in: settings.cell)
             }
             (admin.nodes, admin.written) = try await store.read {
                 (try ClusterMemberRepository($0).live(), try KeyFingerprintRepository($0).list())

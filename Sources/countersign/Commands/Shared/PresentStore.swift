@@ -1,4 +1,5 @@
 import Database
+import Domain
 import Foundation
 import Repositories
 
@@ -20,14 +21,32 @@ extension StoreURL {
 }
 
 extension Database {
-    /// Returns if the store exists and has this build's schema.
+    /// Returns if the store exists, has this build's schema and belongs to a cell.
     ///
     /// - Throws: ``CommandFailure`` that names the command to run, `StoreError.notUsable` for a store that was moved,
     ///   `StoreError.migration` for one of a newer build.
-    func requirePresent(at url: StoreURL) async throws {
+    func requirePresent(at url: StoreURL, in cell: Cell) async throws {
         try await requireUsable()
         guard try await currentMigration() > 0 else { throw url.missing }
         try await requireCurrentSchema(at: url)
+        try await require(cell, at: url)
+    }
+
+    /// Gives a new store its cell, which stays: in copies and backups, too. Returns if the store belongs to that cell.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func claim(_ cell: Cell, at url: StoreURL) async throws {
+        try await write { transaction in
+            try StoreSettingRepository(transaction).claim(cell)
+            try cell.require(in: transaction, at: url)
+        }
+    }
+
+    /// Returns if the store belongs to a cell. Otherwise identifiers would name a cell where nothing of them is stored.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func require(_ cell: Cell, at url: StoreURL) async throws {
+        try await read { try cell.require(in: $0, at: url) }
     }
 
     /// Returns if the store may be served in a mode. An empty one becomes one of development mode when it is first asked
@@ -58,5 +77,18 @@ extension Database {
                     + "\(migrations.last?.identifier ?? 0). Run `countersign store migrate` on it: nodes of the previous "
                     + "version continue to work.")
         }
+    }
+}
+
+extension Cell {
+    /// Returns if a store belongs to this cell, or has no cell yet.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func require(in transaction: any Transaction, at url: StoreURL) throws {
+        guard let other = try StoreSettingRepository(transaction).cell(), other != self else { return }
+        throw CommandFailure(
+            "The store at \(url.place) belongs to cell \(other), and this command to cell \(self). Set the cell to "
+                + "\(other) (--cell \(other), COUNTERSIGN_CELL=\(other), or cell: \(other) in countersign.yaml), or name "
+                + "the store of cell \(self) (--store).")
     }
 }
