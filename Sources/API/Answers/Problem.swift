@@ -187,6 +187,7 @@ extension Refusal {
         case .webhookURL: "$.url: \(detail)"
         case .streamURL: "$.delivery.endpoint_url: \(detail)"
         case .authorizations: "\(detail) GET /authorizations lists it."
+        case .cursor: "\(detail) Start again without a cursor."
         case .phoneVerification: "\(detail) POST /phone-verifications starts that."
         }
     }

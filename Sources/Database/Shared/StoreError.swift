@@ -82,7 +82,7 @@ extension StoreError: CustomStringConvertible {
         case .notUsable(.moved(let place)):
             "this store was moved to \(place): use it there; `countersign store reopen` takes this one into use again"
         case .notUsable(.unfinished(let place)):
-            "this store is no whole copy of \(place) yet: finish it by `countersign store copy --final`"
+            "this store is not yet a complete copy of \(place): finish the copy"
         case .notUsable(.usable): "this store may be used"
         case .url(let reason): reason
         }

@@ -148,5 +148,7 @@ extension Refusal {
         case phoneVerification
         /// The short name of a provider, which the operator may choose.
         case slug
+        /// The place in a list where its next page starts.
+        case cursor
     }
 }

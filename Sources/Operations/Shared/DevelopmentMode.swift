@@ -1,7 +1,7 @@
 import Domain
 import PhoneNumbers
 
-/// What a service has besides, while it runs on its developer's machine for nobody else (`serve --development`).
+/// What a service has in addition in development mode, on its developer's machine.
 package struct DevelopmentMode: Sendable {
     /// Why a text that a developer waits for does not come.
     package enum Cause: Sendable, Equatable {

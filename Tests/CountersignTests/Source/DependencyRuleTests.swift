@@ -43,6 +43,17 @@ struct DependencyRuleTests {
         for (folder, files) in folders { #expect(files.count <= 12, "\(folder) holds \(files.count)") }
     }
 
+    @Test("names no flag below the command line: a page or an app would show it to a caller who has none")
+    func flags() throws {
+        for target in Self.allowed.keys.sorted() where !["SampleProvider", "Samples"].contains(target) {
+            for file in try SourceFile.all(below: "Sources/\(target)") {
+                // The flags of another program: PostgreSQL's createdb.
+                let text = file.text.replacing(/createdb --.*/, with: "")
+                #expect(!text.contains(/(?:^|[^-A-Za-z0-9])--[a-z]/), "\(target)/\(file.path)")
+            }
+        }
+    }
+
     @Test("writes no error into a log line or a sentence but in words: a type's name helps no operator")
     func words() throws {
         let files = try SourceFile.all(below: "Sources").filter {

@@ -18,12 +18,18 @@ struct CommandEnding: Equatable {
         case let failure as CommandFailure: self.init(failure.exitCode, failure.sentence)
         case let error as StoreError:
             switch error {
+            case .notUsable(.unfinished):
+                self.init(.refused, Self.sentence("\(error) with `countersign store copy --final`"))
             case .unavailable, .outcomeUnknown: self.init(.storeUnavailable, Self.sentence(error.description))
             default: self.init(.refused, Self.sentence(error.description))
             }
         case let error as AuthorityError: self.init(.refused, error.description)
         case let refusal as Refusal:
-            self.init(.refused, refusal.subject == .slug ? "\(refusal.detail) Name one with --slug." : refusal.detail)
+            switch refusal.subject {
+            case .slug: self.init(.refused, "\(refusal.detail) Name one with --slug.")
+            case .cursor: self.init(.refused, "\(refusal.detail) Start again without --cursor.")
+            default: self.init(.refused, refusal.detail)
+            }
         default: self.init(parser: error, arguments)
         }
     }
