@@ -4,6 +4,11 @@ import Encoding
 import Foundation
 import Repositories
 
+/// A ban would affect more users than the admin agreed to. Nothing was changed.
+package struct UnconfirmedBan: Error, Equatable {
+    package let users: Int
+}
+
 /// Shuts a user, a number, a document or a device out. Ban, ended sessions, withdrawn authorizations, audit
 /// entry and the notice by which all processes close the connections are one transaction.
 package struct AddBan: Sendable {
@@ -29,9 +34,9 @@ package struct AddBan: Sendable {
 
     /// Bans.
     ///
-    /// - Parameter limit: how many users it may hit, as was agreed after ``preview(_:)``; `nil` for any number.
-    /// - Throws: `Refusal` `not_found`; `conflict` if a ban in force on the subject forbids as much (state `active`) and is
-    ///   not to be replaced, or more users are hit than `limit`.
+    /// - Parameter limit: the maximum number of users affected, as the admin agreed; `nil` for any number.
+    /// - Throws: `Refusal` `not_found`; `conflict` if an active ban on the subject is at least as strict (state `active`)
+    ///   and is not to be replaced; ``UnconfirmedBan``.
     package func callAsFunction(
         _ order: BanOrder, upTo limit: Int?
     ) async throws -> (ban: Ban, impact: BanImpact) {
@@ -40,8 +45,7 @@ package struct AddBan: Sendable {
             let ban = ban(order, id, at: transaction.now)
             let plan = try plan(order, as: ban, in: transaction)
             if let limit, plan.impact.users.count > limit {
-                throw Refusal(
-                    .conflict, "This would hit \(plan.impact.users.count) users.", state: "unconfirmed")
+                throw UnconfirmedBan(users: plan.impact.users.count)
             }
             let records = BanRepository(transaction)
             try records.insert(ban)

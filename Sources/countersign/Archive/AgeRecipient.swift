@@ -18,8 +18,8 @@ struct AgeRecipient: Sendable, Equatable {
         }
         guard let bytes = Bech32.decode(text, word: "age"), bytes.count == 32 else {
             throw CommandFailure(
-                "--recipient takes a public key of age, age1 and 58 more characters, as `age-keygen` shows it; "
-                    + "\(text.prefix(80)) is none.", exitCode: .usage)
+                "--recipient must be a public key of age, age1 and 58 more characters, as `age-keygen` shows it. "
+                    + "\(text.prefix(80)) is not valid.", exitCode: .usage)
         }
         self.text = text
         publicKey = bytes

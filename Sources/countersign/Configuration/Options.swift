@@ -18,7 +18,7 @@ struct SharedOptions: ParsableArguments {
     @Flag(help: "Print one JSON value on standard output.")
     var json = false
 
-    @Option(help: "Who gives the command, for the audit log, beside the account of the system.")
+    @Option(help: "Name recorded in the audit log, in addition to the OS account.")
     var actor: String?
 
     /// The given options, by the names of ``Settings/Key``.
@@ -41,7 +41,7 @@ struct ServeOptions: ParsableArguments {
         name: .customLong("ops"), help: "The ops listener, ADDR:PORT (COUNTERSIGN_OPS; default 127.0.0.1:8442).")
     var opsListener: String?
 
-    @Option(help: "Answers STUN requests over UDP at ADDR:PORT (COUNTERSIGN_STUN; off by default).")
+    @Option(help: "The UDP address for STUN requests, ADDR:PORT (COUNTERSIGN_STUN; off by default).")
     var stun: String?
 
     @Flag(help: "TLS for the ops listener, which it needs off loopback (COUNTERSIGN_OPS_TLS=on).")
@@ -56,7 +56,7 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "The URL of the client listener as seen from outside (COUNTERSIGN_CLIENT_URL).")
     var clientURL: String?
 
-    @Option(help: "The file that takes the text messages of the file sender (COUNTERSIGN_TEXTS).")
+    @Option(help: "The file for the text messages of the file sender (COUNTERSIGN_TEXTS).")
     var texts: String?
 
     @Flag(

@@ -261,6 +261,6 @@ struct Settings: Sendable, Equatable {
     }
 
     private static func unreadable(_ key: Key, _ expected: String) -> CommandFailure {
-        CommandFailure("--\(key.rawValue) (\(key.variable)) takes \(expected).", exitCode: .usage)
+        CommandFailure("--\(key.rawValue) (\(key.variable)) must be \(expected).", exitCode: .usage)
     }
 }

@@ -1,4 +1,3 @@
-import Encoding
 import Foundation
 
 /// One thing that is wrong with an installation, and its mend.
@@ -18,10 +17,6 @@ struct Finding: Equatable {
 
     /// The line for people.
     var line: String { "\(check.rawValue): \(what): \(mend)." }
-
-    var json: JSONValue {
-        .object(["check": .string(check.rawValue), "what": .string(what), "mend": .string(mend)])
-    }
 
     init(_ check: Check, _ what: String, _ mend: String) {
         (self.check, self.what, self.mend) = (check, what, mend)

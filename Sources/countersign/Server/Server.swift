@@ -270,16 +270,16 @@ struct Server: Sendable {
     }
 
     private func sayReady() {
-        Output.json(
-            .object([
-                "ready": .bool(true), "realm": .string(settings.realm),
-                "public": .string(settings.publicAddress.host(port: ports.port(.publicListener))),
-                "client": .string(settings.clientAddress.host(port: ports.port(.client))),
-                "ops": .string(settings.opsAddress.host(port: ports.port(.ops))),
-                "stun": settings.stunAddress.map { .string($0.host(port: ports.port(.stun))) },
-                "limits": .string(settings.limits ? "on" : "off"),
-                "development": settings.isDevelopment ? .bool(true) : nil,
-            ]))
+        let ready: JSONValue = .object([
+            "ready": .bool(true), "realm": .string(settings.realm),
+            "public": .string(settings.publicAddress.host(port: ports.port(.publicListener))),
+            "client": .string(settings.clientAddress.host(port: ports.port(.client))),
+            "ops": .string(settings.opsAddress.host(port: ports.port(.ops))),
+            "stun": settings.stunAddress.map { .string($0.host(port: ports.port(.stun))) },
+            "limits": .string(settings.limits ? "on" : "off"),
+            "development": settings.isDevelopment ? .bool(true) : nil,
+        ])
+        Output.show(Report(json: ready), asJSON: true)
         ReadinessNotification.send()
     }
 }

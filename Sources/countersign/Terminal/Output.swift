@@ -2,29 +2,30 @@ import Domain
 import Encoding
 import Foundation
 
-/// The output of commands: one JSON value with `--json` on standard output, otherwise a table. All output of a
-/// command passes through here, without characters that a terminal would interpret or hide (``Printable``).
+/// The output of the program: reports of commands on standard output, notes on standard error. All of it passes through
+/// here, without characters that a terminal would interpret or hide (``Printable``).
 enum Output {
-    /// Writes one JSON value and a line feed.
-    static func json(_ value: JSONValue) {
-        write(Printable.json(value.jsonText) + "\n")
+    /// Writes a report: one JSON value and a line feed, or tables with columns as wide as their longest entry.
+    static func show(_ report: Report, asJSON: Bool) {
+        if report.isEmpty { return }
+        if asJSON {
+            write(text(report.json))
+        } else if let text = report.text {
+            write(text)
+        } else {
+            for table in report.tables { write(columns(table, width: Terminal.width, verdict: report.verdict)) }
+        }
+        report.notes.forEach(note)
+        if let hint = report.hint, Terminal.showsErrors { note(hint) }
     }
 
-    /// Writes rows in columns as wide as their longest entry. The heading is the first row, if it is in capitals. A
-    /// table too wide for the terminal is written as one block a row.
-    ///
-    /// - Parameter verdict: whether the last entry is a good result, shown by its colour; `nil` for no colour.
-    static func table(_ rows: [[String]], verdict: Bool? = nil) {
-        write(columns(rows, width: Terminal.width, verdict: verdict))
-    }
+    /// One JSON value and a line feed.
+    static func text(_ json: JSONValue) -> String { Printable.json(json.jsonText) + "\n" }
 
     /// Writes a line to standard error that is not part of the result.
     static func note(_ line: String) {
         FileHandle.standardError.write(Data((Printable.text(line) + "\n").utf8))
     }
-
-    /// Writes a text that this program made itself, as it is: it may be meant for another program.
-    static func own(_ text: String) { write(text) }
 
     /// Writes a command's last output. Help and completions are this program's own texts and are not escaped.
     static func end(_ output: String, stderr: String) {
@@ -32,10 +33,12 @@ enum Output {
         FileHandle.standardError.write(Data(Printable.text(stderr, keeping: ["\n"]).utf8))
     }
 
-    /// The text of ``table(_:)``.
+    /// The text of a table. The heading is the first row, if it is in capitals.
     ///
-    /// - Parameter width: the longest line, in characters; `nil` for no limit. A wider table is written as one block
-    ///   a row, so that ids are never cut off.
+    /// - Parameters:
+    ///   - width: the longest line, in characters; `nil` for no limit. A wider table is written as one block a row, so
+    ///     that ids are never cut off.
+    ///   - verdict: whether the last entry is a good result, shown by its colour; `nil` for no colour.
     static func columns(_ rows: [[String]], width: Int? = nil, verdict: Bool? = nil) -> String {
         let rows = rows.map { $0.map { Printable.text($0) } }
         var widths: [Int] = []

@@ -19,6 +19,9 @@ enum Terminal {
         return width != nil && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
     }()
 
+    /// Whether standard error is a terminal.
+    static var showsErrors: Bool { isatty(STDERR_FILENO) == 1 }
+
     /// A text in bold, if there are colours.
     static func bold(_ text: String) -> String {
         hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text
@@ -37,16 +40,16 @@ final class Progress: Sendable {
     private let isShown: Bool
     private let clock = ContinuousClock()
     private let started: ContinuousClock.Instant
-    private let told: Mutex<ContinuousClock.Instant?>
+    private let shownAt: Mutex<ContinuousClock.Instant?>
 
     /// Starts the clock.
     ///
     /// - Parameter what: the activity, such as `verifying entries`.
     init(_ what: String) {
         self.what = what
-        isShown = isatty(STDERR_FILENO) == 1
+        isShown = Terminal.showsErrors
         started = clock.now
-        told = Mutex(nil)
+        shownAt = Mutex(nil)
     }
 
     /// Shows how much of all is done, at most four times a second.
@@ -54,7 +57,7 @@ final class Progress: Sendable {
         guard isShown else { return }
         let now = clock.now
         guard now - started > .seconds(1) else { return }
-        let isDue = told.withLock { last in
+        let isDue = shownAt.withLock { last in
             if let last, now - last < .milliseconds(250) { return false }
             last = now
             return true
@@ -71,7 +74,7 @@ final class Progress: Sendable {
                 try? await Task.sleep(for: .milliseconds(500))
                 let elapsed = clock.now - started
                 guard elapsed > .seconds(1), !Task.isCancelled else { continue }
-                told.withLock { $0 = clock.now }
+                shownAt.withLock { $0 = clock.now }
                 write("\r\(what): \(elapsed.components.seconds) s\u{1B}[K")
             }
         }
@@ -84,7 +87,7 @@ final class Progress: Sendable {
 
     /// Deletes the line.
     func end() {
-        if told.withLock({ $0 != nil }) { write("\r\u{1B}[K") }
+        if shownAt.withLock({ $0 != nil }) { write("\r\u{1B}[K") }
     }
 
     private func write(_ text: String) {

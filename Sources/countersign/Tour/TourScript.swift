@@ -39,6 +39,6 @@ final class TourScript: Sendable {
             String(format: "%2d", count), sentence.padding(toLength: 54, withPad: " ", startingAt: 0),
             what.padding(toLength: 30, withPad: " ", startingAt: 0), result, milliseconds ?? "",
         ]
-        Output.table([[columns.joined(separator: "  ")]])
+        Output.show(Report(columns.joined(separator: "  "), json: []), asJSON: false)
     }
 }

@@ -46,6 +46,20 @@ struct HelpTests {
         }
     }
 
+    @Test("says what a command does as an order, and what an option takes in one sentence")
+    func imperative() throws {
+        for command in try Self.described() {
+            let abstract = command.value["abstract"] as? String ?? ""
+            let verb = abstract.prefix { $0.isLetter }
+            // Shows, Lists, Revokes …: an order has no s.
+            #expect(verb == "Authenticates" || !verb.hasSuffix("s"), "\(command.path): \(abstract)")
+            for argument in command.arguments where argument["shouldDisplay"] as? Bool == true {
+                let help = argument["abstract"] as? String ?? ""
+                #expect(help.wholeMatch(of: /(?:How many|Its |Who |Why:|Only those|When |Whom ).*/) == nil, "\(help)")
+            }
+        }
+    }
+
     @Test("offers --json, --store, --keys, --policies and --cell with every command")
     func shared() throws {
         for command in try Self.described() where command.subcommands.isEmpty {

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Domain
 import Encoding
 import Fixtures
@@ -61,6 +62,29 @@ struct PrintableTests {
                 #expect(!file.text.contains(way), "\(file.path)")
             }
         }
+    }
+
+    @Test("of a command is described once: it returns a report, and one place shows it and reads --json")
+    func described() throws {
+        for file in try SourceFile.all(below: "Sources/countersign") {
+            if file.name != "ReportingCommand.swift" { #expect(!file.text.contains("shared.json"), "\(file.path)") }
+            let places = [
+                // The two that show reports, the question, the end of the process, the tour's steps, the ready line.
+                "ReportingCommand.swift", "Output.swift", "Confirmation.swift", "Countersign.swift", "TourScript.swift",
+                "Server.swift",
+            ]
+            // `Output.text` makes a text and writes nothing.
+            guard !places.contains(file.name) else { continue }
+            #expect(!file.text.contains(/\bOutput\.(?!text\b)/), "\(file.path)")
+        }
+        for command in Self.commands(Countersign.self) where command.configuration.subcommands.isEmpty {
+            // The service writes a log, not a report.
+            #expect(command is any ReportingCommand.Type || command == ServeCommand.self, "\(command)")
+        }
+    }
+
+    private static func commands(_ command: any ParsableCommand.Type) -> [any ParsableCommand.Type] {
+        [command] + command.configuration.subcommands.flatMap(commands)
     }
 
     @Test("of the log is one line of JSON, without what a terminal would obey")

@@ -73,7 +73,9 @@ struct KeyRotationTests {
             }
             try await body(
                 Bench(
-                    admin: Admin(store: store, actor: "admin test", keysDirectory: directory), directory: directory,
+                    admin: Admin(
+                        installation: Installation(SharedOptions.parse(["--keys", directory])), store: store),
+                    directory: directory,
                     server: server, users: users, provider: provider))
         }
     }

@@ -7,160 +7,147 @@ import Operations
 /// `countersign audit …`: the audit log and its verification.
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "audit", abstract: "Shows, verifies and exports the audit log.",
+        commandName: "audit", abstract: "Show, verify and export the audit log.",
         subcommands: [Tail.self, Verify.self, Export.self])
 
-    struct Tail: AsyncParsableCommand {
+    struct Tail: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Shows the newest entries; those that are not chained yet have no number.")
+            abstract: "Show the newest entries; those that are not chained yet have no number.")
         @OptionGroup var shared: SharedOptions
         @Flag(help: "Continue with each entry as it is chained, until interrupted; with --json one value a line.")
         var follow = false
-        @Option(help: "How many.") var limit = 20
-        @Option(help: "Only those about this: an id, or the whole subject such as \"user ID\".") var subject: String?
-        @Option(help: "Only this event, such as session_ended.") var event: String?
-        @Option(help: "Only those since: 24h ago, 2026-01-31 or 2026-01-31T23:59:59Z.") var since: String?
-        @Option(help: "Only those before this number, the first of the page before.") var cursor: Int64?
+        @Option(help: "Maximum number of entries.") var limit = 20
+        @Option(help: "The subject of the entries: an id, or the whole subject such as \"user ID\".") var subject:
+            String?
+        @Option(help: "The event of the entries, such as session_ended.") var event: String?
+        @Option(help: "The earliest time: 24h (ago), 2026-01-31 or 2026-01-31T23:59:59Z.") var since: String?
+        @Option(help: "End before this number (the first one of the previous page).") var cursor: Int64?
 
         func validate() throws {
-            guard (0...10_000).contains(limit) else { throw ValidationError("--limit takes 0 to 10000.") }
+            guard (0...10_000).contains(limit) else { throw ValidationError("--limit must be 0 to 10000.") }
         }
 
-        func run() async throws {
+        func report(_ admin: Admin) async throws -> Report {
             let filter = try filter()
             guard cursor == nil || !follow else {
-                throw CommandFailure("--cursor goes back, and --follow on: give one of the two.", exitCode: .usage)
+                throw CommandFailure("--follow starts at the newest entry. Remove --cursor.", exitCode: .usage)
             }
-            try await Admin.run(shared) { admin in
-                let read = ReadAudit(store: admin.store)
-                if !follow, cursor != nil || !filter.isOpen {
-                    return AuditCommand.show(
-                        try await read.search(filter, before: cursor, count: limit)[...], json: shared.json)
-                }
-                var stamp = try read.changeStamp()
-                let lines = try await read.tail(max(1, limit), unchained: !follow)
-                if !follow { return AuditCommand.show(lines.suffix(limit), json: shared.json) }
-                AuditCommand.follow(lines.suffix(limit), filter, json: shared.json)
-                var last = lines.last?.place?.sequence ?? 0
-                while !Task.isCancelled {
-                    let more = try await read.next(after: last)
-                    AuditCommand.follow(more[...], filter, json: shared.json)
-                    last = more.last?.place?.sequence ?? last
-                    guard more.isEmpty else { continue }
-                    repeat { try await Task.sleep(for: .milliseconds(200)) } while try read.changeStamp() == stamp
-                    stamp = try read.changeStamp()
-                }
+            let read = ReadAudit(store: admin.store)
+            if !follow, cursor != nil || !filter.isOpen {
+                return AuditCommand.report(try await read.search(filter, before: cursor, count: limit))
+            }
+            var stamp = try read.changeStamp()
+            let lines = try await read.tail(max(1, limit), unchained: !follow)
+            if !follow { return AuditCommand.report(lines.suffix(limit)) }
+            show(lines.suffix(limit), filter)
+            var last = lines.last?.place?.sequence ?? 0
+            while !Task.isCancelled {
+                let more = try await read.next(after: last)
+                show(more, filter)
+                last = more.last?.place?.sequence ?? last
+                guard more.isEmpty else { continue }
+                repeat { try await Task.sleep(for: .milliseconds(200)) } while try read.changeStamp() == stamp
+                stamp = try read.changeStamp()
+            }
+            return .shown
+        }
+
+        /// Lines that arrive one by one cannot be set in columns.
+        private func show(_ lines: [ReadAudit.Entry], _ filter: AuditFilter) {
+            for line in lines where filter.admits(line.entry) {
+                let entry = line.entry
+                let words = [
+                    line.place.map { String($0.sequence) } ?? "-", entry.at.rfc3339, entry.event, entry.subject,
+                    "by", entry.actor, entry.reason ?? "", entry.detail ?? "",
+                ].filter { !$0.isEmpty }
+                show(
+                    Report(
+                        ReadAudit.json(entry, place: line.place), tables: [[[words.joined(separator: " ")]]]))
             }
         }
 
         private func filter() throws -> AuditFilter {
             let since = try since.map { text throws(CommandFailure) in try moment(text, "--since", now: Date()) }
-            return try BanCommand.asUsage { try AuditFilter(subject: subject, event: event, since: since) }
+            return try asUsage { try AuditFilter(subject: subject, event: event, since: since) }
         }
     }
 
-    struct Verify: AsyncParsableCommand {
+    struct Verify: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Verifies the whole log; exit code 1 if an entry was changed, removed, moved or cut off.")
+            abstract: "Verify the whole log; exit code 1 if an entry was changed, removed, moved or cut off.")
         @OptionGroup var shared: SharedOptions
         @Option(help: "A checkpoint that was kept elsewhere, such as in an export or the service's log.")
         var checkpoint: String?
 
-        func run() async throws {
-            let settings = try Settings.resolve(shared: shared)
-            let keys = try KeyFiles.auditKeys(in: settings.keys)
+        func report(_ admin: Admin) async throws -> Report {
+            let keys = try KeyFiles.auditKeys(in: admin.settings.keys)
             let witness = try checkpoint.map { token throws(CommandFailure) in
                 do throws(AuditCheckpoint.Fault) {
                     return try AuditCheckpoint(token: token, keys: keys)
                 } catch {
-                    throw CommandFailure("--checkpoint is not signed by a service key in \(settings.keys).")
+                    throw CommandFailure(
+                        "--checkpoint is not signed by a service key in \(admin.settings.keys).")
                 }
             }
             let progress = Progress("verifying entries")
-            let report = try await Admin.run(shared) { admin in
-                try await VerifyAudit(store: admin.store, keys: keys)(witness: witness) { progress.report($0, of: $1) }
+            let verified = try await VerifyAudit(store: admin.store, keys: keys)(witness: witness) {
+                progress.report($0, of: $1)
             }
             progress.end()
-            AuditCommand.show(report, json: shared.json)
-            if let defect = report.defect { throw CommandFailure("The audit log is not valid: \(defect).") }
+            return AuditCommand.report(verified)
         }
     }
 
-    struct Export: AsyncParsableCommand {
+    struct Export: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Exports all chained entries as lines of JSON for an external verifier.")
+            abstract: "Export all chained entries as lines of JSON for an external verifier.")
         @OptionGroup var shared: SharedOptions
 
-        func run() async throws {
-            let settings = try Settings.resolve(shared: shared)
-            let keys = try KeyFiles.auditKeys(in: settings.keys).sorted { $0.key < $1.key }.map {
+        func report(_ admin: Admin) async throws -> Report {
+            let keys = try KeyFiles.auditKeys(in: admin.settings.keys).sorted { $0.key < $1.key }.map {
                 WebKey.json($0.value)
             }
             let progress = Progress("exporting entries")
-            try await Admin.run(shared) { admin in
-                try await ReadAudit(store: admin.store).export(
-                    keys: .array(keys), write: { try Output.lines($0) }, progress: { progress.report($0, of: $1) })
-            }
+            try await ReadAudit(store: admin.store).export(
+                keys: .array(keys), write: { try show(lines: $0) }, progress: { progress.report($0, of: $1) })
             progress.end()
+            return .shown
         }
     }
 
-    private static func show(_ lines: ArraySlice<ReadAudit.Entry>, json: Bool) {
-        if json { return Output.json(.array(lines.map { ReadAudit.json($0.entry, place: $0.place) })) }
-        Output.table(
-            [["ENTRY", "AT", "EVENT", "SUBJECT", "ACTOR", "REASON", "DETAIL"]]
-                + lines.map {
-                    [
-                        $0.place.map { String($0.sequence) } ?? "-", $0.entry.at.rfc3339, $0.entry.event,
-                        $0.entry.subject, $0.entry.actor, $0.entry.reason ?? "-", $0.entry.detail ?? "-",
-                    ]
-                })
+    private static var fields: [Field<ReadAudit.Entry>] {
+        [
+            .people(column: "ENTRY") { $0.place?.sequence }, .people(column: "AT") { $0.entry.at },
+            .people(column: "EVENT") { $0.entry.event }, .people(column: "SUBJECT") { $0.entry.subject },
+            .people(column: "ACTOR") { $0.entry.actor }, .people(column: "REASON") { $0.entry.reason },
+            .people(column: "DETAIL") { $0.entry.detail },
+        ]
     }
 
-    /// Lines that arrive one by one cannot be set in columns.
-    private static func follow(_ lines: ArraySlice<ReadAudit.Entry>, _ filter: AuditFilter, json: Bool) {
-        for line in lines where filter.admits(line.entry) {
-            if json {
-                Output.json(ReadAudit.json(line.entry, place: line.place))
-            } else {
-                let entry = line.entry
-                Output.table([
-                    [
-                        [
-                            line.place.map { String($0.sequence) } ?? "-", entry.at.rfc3339, entry.event, entry.subject,
-                            "by", entry.actor, entry.reason ?? "", entry.detail ?? "",
-                        ].filter { !$0.isEmpty }.joined(separator: " ")
-                    ]
-                ])
-            }
-        }
+    /// The JSON is that of an export.
+    private static func report(_ entries: [ReadAudit.Entry]) -> Report {
+        Report(
+            .array(entries.map { ReadAudit.json($0.entry, place: $0.place) }), tables: [Report.table(entries, fields)])
     }
 
-    static func show(_ report: VerifyAudit.Report, json: Bool) {
-        let first = (report.anchor?.sequence ?? 0) + 1
-        let purgedAt = report.anchor?.at.rfc3339
-        if json {
-            return Output.json(
-                .object([
-                    "valid": .bool(report.defect == nil), "verified_from": .integer(first),
-                    "purged_at": purgedAt.map { .string($0) } ?? .null, "entries": .integer(report.entries),
-                    "checkpoints": .integer(Int64(report.checkpoints)), "signed_through": .integer(report.signed),
-                    "digest": .string(report.digest.base64URL), "unchained": .integer(Int64(report.unchained)),
-                    "defect": report.defect.map {
-                        .object(["entry": .integer($0.sequence), "detail": .string($0.description)])
-                    } ?? .null,
-                ]))
-        }
-        Output.table(
-            [
-                [
-                    "verified from",
-                    "entry \(first)\(purgedAt.map { ": those before it were purged by policy at \($0)" } ?? "")",
-                ],
-                ["valid entries", String(report.entries)], ["checkpoints", String(report.checkpoints)],
-                ["signed through entry", String(report.signed)], ["digest", report.digest.base64URL],
-                ["not chained yet", String(report.unchained)],
-                ["verdict", report.defect == nil ? "valid" : "not valid"],
-            ], verdict: report.defect == nil)
+    private static func report(_ verified: VerifyAudit.Report) -> Report {
+        let first = (verified.anchor?.sequence ?? 0) + 1
+        let purgedAt = verified.anchor?.at
+        let isValid = verified.defect == nil
+        let start = purgedAt.map { ": earlier entries were purged by policy at \($0.rfc3339)" } ?? ""
+        var report = Report([
+            .json("valid", isValid),
+            Entry("verified_from", Cell(.integer(first), "entry \(first)\(start)")), .json("purged_at", purgedAt),
+            Entry("entries", "valid entries", verified.entries), Entry("checkpoints", verified.checkpoints),
+            Entry("signed_through", "signed through entry", verified.signed),
+            Entry("digest", verified.digest.base64URL), Entry("unchained", "not chained yet", verified.unchained),
+            .people("verdict", isValid ? "valid" : "not valid"),
+            .json(
+                "defect",
+                verified.defect.map { Report([.json("entry", $0.sequence), .json("detail", $0.description)]) }),
+        ])
+        report.verdict = isValid
+        report.failure = verified.defect.map { CommandFailure("The audit log is not valid: \($0).") }
+        return report
     }
 }

@@ -5,122 +5,73 @@ import Foundation
 import Operations
 
 extension BanCommand {
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Lists the newest bans.")
+    struct List: AdminCommand {
+        static let configuration = CommandConfiguration(abstract: "List the newest bans.")
         @OptionGroup var shared: SharedOptions
-        @Flag(help: "Only those in force.") var active = false
+        @Flag(help: "List only active bans.") var active = false
         @OptionGroup var page: PageOptions
 
-        func run() async throws {
-            let summaries = try await Admin.run(shared) {
-                try await ListBans($0.contextWithPersonalKeys())(
-                    isActive: active, limit: page.limit, after: page.cursor)
-            }
-            BanCommand.list(summaries, json: shared.json)
-            page.noteRest(summaries.count, last: summaries.last?.ban.id.description)
+        func report(_ admin: Admin) async throws -> Report {
+            page.report(
+                try await ListBans(admin.contextWithPersonalKeys())(
+                    isActive: active, limit: page.limit, after: page.cursor), BanCommand.fields)
         }
     }
 
-    struct Show: AsyncParsableCommand {
+    struct Show: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Shows a ban with its notes, which may name people. The access is written into the audit log.")
+            abstract: "Show a ban with its notes, which may name people.",
+            discussion: "The access is recorded in the audit log.")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "Its id.") var ban: String
+        @Argument(help: "The ban's id.") var ban: BanID
 
-        func run() async throws {
-            let id: BanID = try identifier(ban, "ban")
-            let detail = try await Admin.run(shared) { try await ReadBan($0.context, keys: $0.personalKeys())(id) }
-            let summary = detail.summary
-            if shared.json {
-                guard case .object(let members) = BanCommand.json(summary) else { return }
-                return Output.json(
-                    .object(
-                        members + [
-                            JSONMember(name: "note", value: BanCommand.text(detail.note)),
-                            JSONMember(name: "lift_note", value: BanCommand.text(detail.liftNote)),
-                            JSONMember(name: "entries", value: .array(summary.entries.map(BanCommand.json))),
-                        ]))
-            }
-            let ban = summary.ban
-            var rows = [
-                ["ban", ban.id.description], ["subject", BanCommand.subject(of: summary)],
-                ["scope", ban.scope.rawValue], ["reason", ban.reason.rawValue], ["by", ban.actor],
-                ["created", ban.createdAt.rfc3339], ["until", BanCommand.end(ban.endsAt)],
-                ["state", ban.state(at: Date()).rawValue],
-            ]
-            if let lifted = ban.lifted { rows.append(["lifted", "\(lifted.at.rfc3339) by \(lifted.actor)"]) }
-            if let note = detail.note { rows.append(["note", note]) }
-            if let note = detail.liftNote { rows.append(["lifted because", note]) }
-            Output.table(rows)
-            Output.table(
-                [["KIND", "SUBJECT", "ORIGIN", "UNTIL"]]
-                    + summary.entries.map {
-                        let (kind, text) = BanCommand.names(of: $0.subject)
-                        return [kind, text, $0.origin.word, BanCommand.end($0.endsAt)]
-                    })
+        func report(_ admin: Admin) async throws -> Report {
+            let detail = try await ReadBan(admin.context, keys: admin.personalKeys())(ban)
+            let lifted = detail.summary.ban.lifted.map { "\($0.at.rfc3339) by \($0.actor)" }
+            return Report(
+                BanCommand.fields.map { $0.entry(detail.summary) } + [
+                    .people("lifted", lifted, none: nil), Entry("note", detail.note, none: nil),
+                    Entry("lift_note", "lifted because", detail.liftNote, none: nil),
+                ]
+            ).with("entries", detail.summary.entries, BanCommand.entryFields)
         }
     }
 
-    struct History: AsyncParsableCommand {
+    struct History: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists every ban of a subject, past ones too, newest first.")
+            abstract: "List every ban of a subject, past ones too, newest first.")
         @OptionGroup var shared: SharedOptions
         @OptionGroup var subject: BanSubjectOptions
 
-        func run() async throws {
+        func report(_ admin: Admin) async throws -> Report {
             let target = try subject.required()
-            BanCommand.list(
-                try await Admin.run(shared) { try await ReadBanHistory($0.context, keys: $0.personalKeys())(target) },
-                json: shared.json)
+            return Report(
+                try await ReadBanHistory(admin.context, keys: admin.personalKeys())(target), BanCommand.fields)
         }
     }
 
-    private static func list(_ summaries: [BanSummary], json: Bool) {
-        if json { return Output.json(.array(summaries.map(self.json))) }
-        Output.table(
-            [["BAN", "SUBJECT", "SCOPE", "REASON", "CREATED", "UNTIL", "STATE"]]
-                + summaries.map { summary in
-                    let ban = summary.ban
-                    return [
-                        ban.id.description, subject(of: summary), ban.scope.rawValue, ban.reason.rawValue,
-                        ban.createdAt.rfc3339, end(ban.endsAt), ban.state(at: Date()).rawValue,
-                    ]
-                })
-    }
-
-    /// Shows the effect of a ban, or its preview.
+    /// The effect of a ban, or its preview.
     ///
     /// - Parameter ban: `nil` if nothing was changed.
-    static func report(_ ban: Ban?, _ impact: BanImpact, json: Bool) {
-        if json {
-            return Output.json(
-                .object([
-                    "ban_id": text(ban?.id.description), "dry_run": .bool(ban == nil),
-                    "ends_at": text(ban?.endsAt?.rfc3339),
-                    "users": .array(
-                        impact.users.map {
-                            .object(["user_id": .string($0.user.id.description), "address": .string($0.address)])
-                        }),
-                    "sessions": .integer(Int64(impact.sessions.count)),
-                    "devices": .array(impact.devices.map { .string($0.description) }),
-                    "authorizations": .integer(Int64(impact.authorizations)),
-                    "replaced": .array(impact.replaced.map { .string($0.id.description) }),
-                    "holds_number": .bool(impact.holdsNumber), "holds_document": .bool(impact.holdsDocument),
-                ]))
-        }
-        var rows: [[String]] = []
-        if let ban { rows += [["ban", ban.id.description], ["until", end(ban.endsAt)]] }
-        rows += impact.replaced.map { ["in place of", "\($0.id), until \(end($0.endsAt))"] }
-        rows += [
-            ["users", counted(impact.users.map { "\($0.address) (\($0.user.id))" })],
-            ["sessions", String(impact.sessions.count)],
-            ["devices", counted(impact.devices.map(\.description))],
-            ["authorizations", impact.authorizationsText],
-            ["phone number", impact.holdsNumber ? "held" : "not held"],
-            ["document", impact.holdsDocument ? "held" : "not held"],
+    static func report(_ ban: Ban?, _ impact: BanImpact) -> Report {
+        let users = Report(
+            impact.users, [Field("user_id") { $0.user.id }, Field("address") { $0.address }])
+        let names = impact.users.map { "\($0.address) (\($0.user.id))" }
+        var entries: [Entry] = [
+            Entry("ban_id", "ban", ban?.id, none: nil), .json("dry_run", ban == nil),
+            Entry("ends_at", "until", Cell(ban?.endsAt.cell.json ?? .null, ban.map { end($0.endsAt) }), none: nil),
         ]
-        Output.table(rows)
-        if ban == nil { Output.note("Nothing was changed.") }
+        entries += impact.replaced.map { .people("in place of", "\($0.id), until \(end($0.endsAt))") }
+        entries += [
+            Entry("users", Cell(users.json, counted(names))),
+            Entry("sessions", impact.sessions.count),
+            Entry("devices", Cell(impact.devices.cell.json, counted(impact.devices.map(\.description)))),
+            Entry("authorizations", Cell(impact.authorizations.cell.json, impact.authorizationsText)),
+            .json("replaced", impact.replaced.map(\.id)),
+            Entry("holds_number", "phone number", held(impact.holdsNumber)),
+            Entry("holds_document", "document", held(impact.holdsDocument)),
+        ]
+        return Report(entries).noting(previewNote(ban == nil))
     }
 
     /// The number of names, and the first of them.
@@ -129,15 +80,14 @@ extension BanCommand {
         return names.isEmpty ? "0" : "\(names.count): \(shown)"
     }
 
-    private static func subject(of summary: BanSummary) -> String {
-        guard let named = summary.entries.first(where: { $0.origin == .direct }) else {
-            return "\(summary.ban.kind.rawValue) erased"
-        }
-        return "\(summary.ban.kind.rawValue) \(names(of: named.subject).text)"
+    private static func held(_ isHeld: Bool) -> Cell { Cell(.bool(isHeld), isHeld ? "held" : "not held") }
+
+    private static func direct(_ summary: BanSummary) -> BanEntry? {
+        summary.entries.first { $0.origin == .direct }
     }
 
     /// Numbers and documents are shown by their blind indexes: nothing else of them is stored.
-    static func names(of subject: BanEntry.Subject) -> (kind: String, text: String) {
+    private static func names(of subject: BanEntry.Subject) -> (kind: String, text: String) {
         switch subject {
         case .user(let id): ("user", id.description)
         case .phone(let index): ("phone", index.base64URL)
@@ -147,28 +97,33 @@ extension BanCommand {
         }
     }
 
-    static func end(_ time: Date?) -> String { time?.rfc3339 ?? "permanent" }
+    private static func end(_ time: Date?) -> String { time?.rfc3339 ?? "permanent" }
 
-    static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
-
-    private static func json(_ summary: BanSummary) -> JSONValue {
-        let ban = summary.ban
-        let named = summary.entries.first { $0.origin == .direct }
-        return .object([
-            "ban_id": .string(ban.id.description), "kind": .string(ban.kind.rawValue),
-            "subject": text(named.map { names(of: $0.subject).text }), "scope": .string(ban.scope.rawValue),
-            "reason": .string(ban.reason.rawValue), "by": .string(ban.actor),
-            "created_at": .string(ban.createdAt.rfc3339), "ends_at": text(ban.endsAt?.rfc3339),
-            "state": .string(ban.state(at: Date()).rawValue), "lifted_at": text(ban.lifted?.at.rfc3339),
-            "lifted_by": text(ban.lifted?.actor),
-        ])
+    private static var fields: [Field<BanSummary>] {
+        [
+            Field("ban_id", "ban", column: "BAN") { $0.ban.id }, .json("kind") { $0.ban.kind.rawValue },
+            .json("subject") { direct($0).map { names(of: $0.subject).text } },
+            .people("subject", column: "SUBJECT") { summary in
+                "\(summary.ban.kind.rawValue) \(direct(summary).map { names(of: $0.subject).text } ?? "erased")"
+            },
+            Field("scope", column: "SCOPE") { $0.ban.scope.rawValue },
+            Field("reason", column: "REASON") { $0.ban.reason.rawValue }, Field("by") { $0.ban.actor },
+            Field("created_at", "created", column: "CREATED") { $0.ban.createdAt },
+            Field("ends_at", "until", column: "UNTIL", none: "permanent") { $0.ban.endsAt },
+            Field("state", column: "STATE") { $0.ban.state(at: Date()).rawValue },
+            .json("lifted_at") { $0.ban.lifted?.at }, .json("lifted_by") { $0.ban.lifted?.actor },
+        ]
     }
 
-    private static func json(_ entry: BanEntry) -> JSONValue {
-        let (kind, subject) = names(of: entry.subject)
-        return .object([
-            "kind": .string(kind.replacing(" ", with: "_")), "subject": .string(subject),
-            "origin": .string(entry.origin.word), "ends_at": text(entry.endsAt?.rfc3339),
-        ])
+    private static var entryFields: [Field<BanEntry>] {
+        [
+            Field("kind", column: "KIND") { entry in
+                let kind = names(of: entry.subject).kind
+                return Cell(.string(kind.replacing(" ", with: "_")), kind)
+            },
+            Field("subject", column: "SUBJECT") { names(of: $0.subject).text },
+            Field("origin", column: "ORIGIN") { $0.origin.word },
+            Field("ends_at", column: "UNTIL", none: "permanent") { $0.endsAt },
+        ]
     }
 }

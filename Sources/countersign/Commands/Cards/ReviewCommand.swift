@@ -8,148 +8,101 @@ import Repositories
 /// `countersign review …`: cards that need a reviewer's decision.
 struct ReviewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "review", abstract: "Decides about identity cards that the checks left undecided.",
+        commandName: "review", abstract: "Decide about identity cards that the checks left undecided.",
         subcommands: [List.self, Show.self, Approve.self, Reject.self])
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Lists the cards that wait, oldest first.")
+    struct List: AdminCommand {
+        static let configuration = CommandConfiguration(abstract: "List the cards in review, oldest first.")
         @OptionGroup var shared: SharedOptions
         @OptionGroup var page: PageOptions
 
-        func run() async throws {
-            let cursor: IdentityCardID? = try page.cursor.map { text throws(CommandFailure) in
-                try identifier(text, "card")
-            }
-            let waiting = try await Admin.run(shared) {
-                try await ListCardsInReview($0.contextWithPersonalKeys())(limit: page.limit, after: cursor)
-            }
-            page.noteRest(waiting.count, last: waiting.last?.id.description)
-            if shared.json {
-                Output.json(
-                    .array(
-                        waiting.map { card in
-                            .object([
-                                "card_id": .string(card.id.description), "user_id": .string(card.userID.description),
-                                "submitted_at": .string(card.submittedAt.rfc3339),
-                                "failed": .array(card.failed.map { .string($0.name.rawValue) }),
-                            ])
-                        }))
-            } else {
-                Output.table(
-                    [["CARD", "USER", "SUBMITTED", "FAILED"]]
-                        + waiting.map {
-                            [
-                                $0.id.description, $0.userID.description, $0.submittedAt.rfc3339,
-                                $0.failed.map(\.name.rawValue).joined(separator: ", "),
-                            ]
-                        })
-            }
+        func report(_ admin: Admin) async throws -> Report {
+            let waiting = try await ListCardsInReview(admin.contextWithPersonalKeys())(
+                limit: page.limit, after: page.identifier())
+            return page.report(
+                waiting,
+                [
+                    Field("card_id", column: "CARD") { $0.id }, Field("user_id", column: "USER") { $0.userID },
+                    Field("submitted_at", column: "SUBMITTED") { $0.submittedAt },
+                    Field("failed", column: "FAILED", none: "") { $0.failed.map(\.name.rawValue) },
+                ])
         }
     }
 
-    struct Show: AsyncParsableCommand {
+    struct Show: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Shows a card with its checks. The access is written into the audit log.")
+            abstract: "Show a card with its checks.", discussion: "The access is recorded in the audit log.")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "Its id.") var card: String
+        @Argument(help: "The card's id.") var card: IdentityCardID
 
-        func run() async throws {
-            let id: IdentityCardID = try identifier(card, "card")
-            let detail = try await Admin.run(shared) {
-                try await ReadCardInReview($0.context, keys: $0.personalKeys())(id)
-            }
-            if shared.json { return Output.json(ReviewCommand.json(detail)) }
-            Output.table(ReviewCommand.rows(detail))
-            Output.table(
-                [["CHECK", "RESULT", "DETAIL"]]
-                    + detail.checks.map { [$0.name.rawValue, $0.result.rawValue, $0.detail] })
+        func report(_ admin: Admin) async throws -> Report {
+            let detail = try await ReadCardInReview(admin.context, keys: admin.personalKeys())(card)
+            return Report(ReviewCommand.entries(of: detail)).with(
+                "checks", detail.checks,
+                [
+                    Field("name", column: "CHECK") { $0.name.rawValue },
+                    Field("result", column: "RESULT") { $0.result.rawValue },
+                    Field("detail", column: "DETAIL") { $0.detail },
+                ])
         }
     }
 
-    struct Approve: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Accepts a card.")
+    struct Approve: AdminCommand {
+        static let configuration = CommandConfiguration(abstract: "Accept a card.")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "Its id.") var card: String
-        @Option(help: "Why; kept with the decision.") var reason: String
+        @Argument(help: "The card's id.") var card: IdentityCardID
+        @Option(help: "The reason, kept with the decision.") var reason: String
 
-        func run() async throws {
-            let id: IdentityCardID = try identifier(card, "card")
-            try await Admin.run(shared) {
-                try await DecideCardReview($0.context, keys: $0.personalKeys()).approve(id, reason: reason)
-            }
-            ReviewCommand.say(id, "verified", json: shared.json)
+        func report(_ admin: Admin) async throws -> Report {
+            try await DecideCardReview(admin.context, keys: admin.personalKeys()).approve(card, reason: reason)
+            return ReviewCommand.report(card, "verified")
         }
     }
 
-    struct Reject: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Rejects a card.")
+    struct Reject: AdminCommand {
+        static let configuration = CommandConfiguration(abstract: "Reject a card.")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "Its id.") var card: String
-        @Option(help: "Why; kept with the decision.") var reason: String
+        @Argument(help: "The card's id.") var card: IdentityCardID
+        @Option(help: "The reason, kept with the decision.") var reason: String
 
-        func run() async throws {
-            let id: IdentityCardID = try identifier(card, "card")
-            try await Admin.run(shared) {
-                try await DecideCardReview($0.context, keys: $0.personalKeys()).reject(id, reason: reason)
-            }
-            ReviewCommand.say(id, "rejected", json: shared.json)
+        func report(_ admin: Admin) async throws -> Report {
+            try await DecideCardReview(admin.context, keys: admin.personalKeys()).reject(card, reason: reason)
+            return ReviewCommand.report(card, "rejected")
         }
     }
 
-    private static func say(_ id: IdentityCardID, _ status: String, json: Bool) {
-        if json {
-            Output.json(.object(["card_id": .string(id.description), "status": .string(status)]))
-        } else {
-            Output.table([["\(id) is \(status)."]])
-        }
+    private static func report(_ id: IdentityCardID, _ status: String) -> Report {
+        Report("\(id) is \(status).", json: [.json("card_id", id), .json("status", status)])
     }
 
-    private static func rows(_ detail: ReadCardInReview.Detail) -> [[String]] {
-        let entry = detail.entry
-        var rows = [
-            ["card", entry.id.description], ["user", entry.userID.description], ["account", detail.account ?? "none"],
-            ["account name", detail.accountName ?? "none"], ["status", entry.status.rawValue],
-            ["submitted", entry.submittedAt.rfc3339],
+    private static func entries(of detail: ReadCardInReview.Detail) -> [Entry] {
+        let (entry, facts) = (detail.entry, detail.facts)
+        let address = Cell((facts?.address?.line).cell.json, facts.map { $0.address?.line ?? "none" })
+        let number = Cell(
+            (facts?.documentNumber).cell.json, facts.map { $0.documentNumber ?? "…\($0.lastFour)" })
+        let issuer = facts.map { [$0.jurisdiction, $0.country].compactMap(\.self).joined(separator: ", ") }
+        let others = Report(
+            detail.others,
+            [Field("user_id") { $0.userID }, Field("account") { $0.account }, Field("shared") { $0.shared.rawValue }])
+        var entries: [Entry] = [
+            Entry("card_id", "card", entry.id), Entry("user_id", "user", entry.userID),
+            Entry("account", detail.account, none: "none"), Entry("account_name", detail.accountName, none: "none"),
+            .json("others", others), Entry("status", entry.status.rawValue),
+            Entry("submitted_at", "submitted", entry.submittedAt),
+            Entry("full_name", "card name", facts?.fullName, none: nil),
+            Entry("date_of_birth", "born", facts?.dateOfBirth.text, none: nil),
+            Entry("address", address, none: nil), Entry("document_number", "number", number, none: nil),
+            .json("jurisdiction", facts?.jurisdiction), .json("country", facts?.country),
+            .people("issuer", issuer, none: nil), Entry("expires_on", "expires", facts?.expiresOn.text, none: nil),
         ]
-        if let facts = detail.facts {
-            rows += [
-                ["card name", facts.fullName], ["born", facts.dateOfBirth.text],
-                ["address", facts.address?.line ?? "none"],
-                ["number", facts.documentNumber ?? "…\(facts.lastFour)"],
-                ["issuer", [facts.jurisdiction, facts.country].compactMap(\.self).joined(separator: ", ")],
-                ["expires", facts.expiresOn.text],
-            ]
-        }
-        rows += detail.others.map {
-            [
+        entries += detail.others.map {
+            .people(
                 "same \($0.shared.rawValue)",
-                [$0.userID.description, $0.account].compactMap(\.self).joined(separator: ", "),
-            ]
+                [$0.userID.description, $0.account].compactMap(\.self).joined(separator: ", "))
         }
-        if let by = entry.decidedBy { rows.append(["decided by", by]) }
-        if let reason = detail.reason { rows.append(["reason", reason]) }
-        return rows
-    }
-
-    private static func json(_ detail: ReadCardInReview.Detail) -> JSONValue {
-        let entry = detail.entry
-        func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
-        return .object([
-            "card_id": .string(entry.id.description), "user_id": .string(entry.userID.description),
-            "account": text(detail.account), "account_name": text(detail.accountName),
-            "others": .array(
-                detail.others.map { other in
-                    .object([
-                        "user_id": .string(other.userID.description), "account": text(other.account),
-                        "shared": .string(other.shared.rawValue),
-                    ])
-                }),
-            "status": .string(entry.status.rawValue), "submitted_at": .string(entry.submittedAt.rfc3339),
-            "checks": CardCheck.json(detail.checks), "full_name": text(detail.facts?.fullName),
-            "date_of_birth": text(detail.facts?.dateOfBirth.text), "address": text(detail.facts?.address?.line),
-            "document_number": text(detail.facts?.documentNumber), "jurisdiction": text(detail.facts?.jurisdiction),
-            "country": text(detail.facts?.country), "expires_on": text(detail.facts?.expiresOn.text),
-            "decided_by": text(entry.decidedBy), "reason": text(detail.reason),
-        ])
+        entries += [
+            Entry("decided_by", entry.decidedBy, none: nil), Entry("reason", detail.reason, none: nil),
+        ]
+        return entries
     }
 }

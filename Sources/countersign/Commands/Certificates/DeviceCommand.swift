@@ -9,80 +9,82 @@ import Repositories
 /// `countersign device …`: devices with certificates.
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "device", abstract: "Shows devices and revokes all their certificates.",
+        commandName: "device", abstract: "Show devices and revoke all their certificates.",
         subcommands: [List.self, Show.self, Revoke.self])
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Lists the newest devices.")
+    struct List: AdminCommand {
+        static let configuration = CommandConfiguration(abstract: "List the newest devices.")
         @OptionGroup var shared: SharedOptions
         @OptionGroup var page: PageOptions
-        @Option(help: "Only devices with sessions of this user: the id, or <provider slug>/<external id>.")
+        @Option(help: "A user with sessions on the devices: the id, or <provider slug>/<external id>.")
         var user: String?
 
-        func run() async throws {
-            let devices = try await Admin.run(shared) {
-                try await ListDevices($0.context)(limit: page.limit, after: page.cursor, user: user)
-            }
-            page.noteRest(devices.count, last: devices.last?.id.description)
-            if shared.json {
-                Output.json(.array(devices.map { .object(DeviceCommand.members(of: $0)) }))
-            } else {
-                Output.table(
-                    [["DEVICE", "CERTIFIED", "VALID CERTIFICATES", "OPEN SESSIONS"]]
-                        + devices.map {
-                            [$0.id.description, $0.createdAt.rfc3339, String($0.certificates), String($0.sessions)]
-                        })
-            }
+        func report(_ admin: Admin) async throws -> Report {
+            page.report(
+                try await ListDevices(admin.context)(limit: page.limit, after: page.cursor, user: user),
+                DeviceCommand.fields)
         }
     }
 
-    struct Revoke: AsyncParsableCommand {
+    struct Show: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Revokes every certificate of a device: its sessions end, its connections close.",
-            discussion: "It asks first if more than one session ends. Scripts give --yes.")
+            abstract: "Show a device with its certificates and its open sessions.")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "Its id.") var device: String
-        @Option(help: "keyCompromise, cessationOfOperation, affiliationChanged, …") var reason = "keyCompromise"
+        @Argument(help: "The device's id.") var device: DeviceID
+
+        func report(_ admin: Admin) async throws -> Report {
+            let lifetimes = try admin.policy().sessions
+            let found = try await ReadDevice(admin.context)(device)
+            var entries = DeviceCommand.fields.map { $0.entry(found.summary) }
+            entries.insert(Entry("presence_key", found.hasPresenceKey), at: 3)
+            return Report(entries)
+                .with("certificates", found.certificates, CertificateCommand.fields, leavingOut: ["DEVICE"])
+                .with(
+                    "sessions", found.sessions, SessionCommand.fields(lifetimes), leavingOut: ["DEVICE", "CREATED"])
+        }
+    }
+
+    struct Revoke: AdminCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Revoke every certificate of a device: its sessions end, its connections close.",
+            discussion: "It asks first if more than one session ends. In scripts add --yes.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "The device's id.") var device: DeviceID
+        @Option(help: "The reason of the revocation.") var reason = RevocationReason
+            .keyCompromise
         @Flag(help: "Preview only; change nothing.") var dryRun = false
         @Flag(help: "Do not ask.") var yes = false
 
-        func run() async throws {
-            let id: DeviceID = try identifier(device, "device")
-            guard let reason = RevocationReason(rawValue: reason) else {
-                let words = RevocationReason.allCases.map(\.rawValue).joined(separator: ", ")
-                throw CommandFailure("--reason is one of \(words).", exitCode: .usage)
+        func report(_ admin: Admin) async throws -> Report {
+            let revoke = RevokeDevice(admin.context)
+            if !dryRun, !yes {
+                let ended = try await revoke.preview(device).sessionsEnded
+                if ended.count > 1 { try Confirmation.ask("end \(ended.text) sessions on device \(device)") }
             }
-            let (revoked, isListed) = try await Admin.run(shared) { admin in
-                let revoke = RevokeDevice(admin.context)
-                if dryRun || !yes {
-                    let foreseen = try await revoke.preview(id)
-                    if dryRun { return (foreseen, true) }
-                    if foreseen.sessionsEnded.count > 1 {
-                        try Confirmation.ask("end \(foreseen.sessionsEnded.text) sessions on device \(id)")
-                    }
-                }
-                return (try await revoke(id, reason: reason), await admin.publishRevocations())
-            }
-            if dryRun { Output.note("Nothing was changed.") }
-            if !isListed {
-                Output.note(
-                    "The revocation list is rebuilt when it is next fetched: the authority's key is not available here."
-                )
-            }
-            if shared.json {
-                Output.json(
-                    .object([
-                        "device_id": .string(id.description), "revoked": .array(revoked.serials.map { .string($0) }),
-                        "sessions_ended": revoked.sessionsEnded.json, "crl_rebuilt": .bool(isListed && !dryRun),
-                        "dry_run": dryRun ? .bool(true) : nil,
-                    ]))
-            } else {
-                Output.table([
-                    ["device", id.description], ["certificates revoked", String(revoked.serials.count)],
-                    ["sessions ended", revoked.sessionsEnded.text],
-                ])
-            }
+            let revoked = try await dryRun ? revoke.preview(device) : revoke(device, reason: reason)
+            let isListed = dryRun ? true : await admin.publishRevocations()
+            let serials = Cell(revoked.serials.cell.json, String(revoked.serials.count))
+            return Report(
+                [
+                    Entry("device_id", "device", device), Entry("revoked", "certificates revoked", serials),
+                    Entry("sessions_ended", revoked.sessionsEnded), .json("crl_rebuilt", isListed && !dryRun),
+                ] + (dryRun ? [.json("dry_run", true)] : [])
+            ).noting(previewNote(dryRun)).noting(
+                isListed
+                    ? nil
+                    : "The revocation list is rebuilt when it is next fetched: the authority's key is not available "
+                        + "here.")
         }
+    }
+
+    private static var fields: [Field<DeviceRepository.Summary>] {
+        [
+            Field("device_id", "device", column: "DEVICE") { $0.id },
+            Field("certified_at", "certified", column: "CERTIFIED") { $0.createdAt },
+            Field("user_agent") { $0.userAgent },
+            Field("valid_certificates", column: "VALID CERTIFICATES") { $0.certificates },
+            Field("open_sessions", column: "OPEN SESSIONS") { $0.sessions },
+        ]
     }
 }
 

@@ -1,22 +1,21 @@
 import ArgumentParser
 import Domain
-import Encoding
 import Foundation
 
 /// `countersign keys`.
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys", abstract: "Maintains the service's own keys.", subcommands: [Init.self, Rotate.self])
+        commandName: "keys", abstract: "Maintain the service's own keys.", subcommands: [Init.self, Rotate.self])
 
     /// `countersign keys init`.
-    struct Init: AsyncParsableCommand {
+    struct Init: InstallationCommand {
         static let configuration = CommandConfiguration(
-            commandName: "init", abstract: "Creates missing keys and certificates.")
+            commandName: "init", abstract: "Create missing keys and certificates.")
 
         /// The hosts of a development service.
         static let defaultHosts = ["localhost", "127.0.0.1", "::1"]
 
-        @OptionGroup var options: SharedOptions
+        @OptionGroup var shared: SharedOptions
 
         @Option(
             name: .customLong("host"),
@@ -25,30 +24,20 @@ struct KeysCommand: AsyncParsableCommand {
         )
         var hosts: [String] = []
 
-        mutating func run() async throws {
-            let settings = try Settings.resolve(shared: options)
+        func report(on installation: Installation) async throws -> Report {
+            let directory = installation.settings.keys
             var creation = KeyCreation(
-                directory: settings.keys, hosts: hosts.isEmpty ? Self.defaultHosts : hosts, now: Date(),
+                directory: directory, hosts: hosts.isEmpty ? Self.defaultHosts : hosts, now: Date(),
                 randomBytes: Self.randomBytes)
             let outcomes = try creation.run()
-            let certificate = KeyFiles.path(.serverCertificate, settings.keys)
-            if !hosts.isEmpty, outcomes.contains(.init(path: certificate, isNew: false)) {
-                Output.note("\(certificate) was there and keeps its hosts; remove it first for others.")
-            }
-            if options.json {
-                Output.json(Self.report(outcomes, directory: settings.keys))
-            } else {
-                Output.table(outcomes.map { [$0.isNew ? "made" : "kept", $0.path] })
-            }
-        }
-
-        /// `{"keys": DIR, "made": [FILE], "kept": [FILE]}`.
-        static func report(_ outcomes: [KeyCreation.Outcome], directory: String) -> JSONValue {
-            .object([
-                "keys": .string(directory),
-                "made": .array(outcomes.filter(\.isNew).map { .string($0.path) }),
-                "kept": .array(outcomes.filter { !$0.isNew }.map { .string($0.path) }),
-            ])
+            let certificate = KeyFiles.path(.serverCertificate, directory)
+            let keepsHosts = !hosts.isEmpty && outcomes.contains(.init(path: certificate, isNew: false))
+            return Report(
+                Report([
+                    .json("keys", directory), .json("made", outcomes.filter(\.isNew).map(\.path)),
+                    .json("kept", outcomes.filter { !$0.isNew }.map(\.path)),
+                ]).json, tables: [outcomes.map { [$0.isNew ? "made" : "kept", $0.path] }]
+            ).noting(keepsHosts ? "\(certificate) exists and keeps its hosts; remove it first for others." : nil)
         }
 
         private static func randomBytes(_ count: Int) -> [UInt8] {

@@ -1,44 +1,46 @@
 import ArgumentParser
 import Database
 import Domain
-import Encoding
 import Foundation
 import Operations
 import Repositories
 
 extension KeysCommand {
     /// `countersign keys rotate`.
-    struct Rotate: AsyncParsableCommand {
+    struct Rotate: AdminCommand {
         static let configuration = CommandConfiguration(
             commandName: "rotate",
-            abstract: "Adds a version to wrapping.key and wraps all data keys under it, while the service runs.",
+            abstract: "Add a version to wrapping.key and wrap all data keys under it, while the service runs.",
             discussion: """
-                An interrupted rotation is finished before another version is added. If nodes have the keys on separate \
-                disks: run it with --stage, copy wrapping.key to all of them, then run it without --stage.
+                An interrupted rotation is finished before another version is added. If nodes have the keys on \
+                separate disks, run it with --stage, copy wrapping.key to all nodes, then run it without --stage.
                 """)
 
-        @OptionGroup var options: SharedOptions
+        @OptionGroup var shared: SharedOptions
 
         @Flag(help: "Add the version and stop, so that the file can be copied to other nodes first.")
         var stage = false
 
-        @Flag(help: "Add none; remove the versions that no data needs.")
+        @Flag(help: "Add no version; remove the versions that no data needs.")
         var prune = false
 
         func validate() throws {
             guard !stage || !prune else { throw ValidationError("--stage and --prune exclude each other.") }
         }
 
-        func run() async throws {
-            let report = try await Admin.run(options) { admin in
-                try await WrappingKeyRotation(admin).run(stage: stage, prune: prune)
-            }
-            if report.unreadable > 0 {
-                Output.note(
-                    "\(report.unreadable) data keys could not be opened and stay as they are; their versions are kept.")
-            }
-            guard !options.json else { return Output.json(report.json) }
-            Output.table(report.rows)
+        func report(_ admin: Admin) async throws -> Report {
+            let done = try await WrappingKeyRotation(admin).run(stage: stage, prune: prune)
+            return Report([
+                Entry(
+                    "version", Cell(done.version.cell.json, "\(done.version), \(done.added ? "added" : "there before")")
+                ),
+                .json("added", done.added), Entry("rewrapped", "wrapped anew", done.rewrapped),
+                .json("unreadable", done.unreadable), Entry("removed", done.removed.sorted(), none: "none"),
+                Entry("kept", done.kept.sorted()),
+            ]).noting(
+                done.unreadable > 0
+                    ? "\(done.unreadable) data keys could not be opened and stay as they are; their versions are kept."
+                    : nil)
         }
     }
 }
@@ -64,23 +66,6 @@ struct WrappingKeyRotation {
         var removed: Set<Int> = []
         /// The versions in the file now.
         var kept: Set<Int> = []
-
-        /// `{"version", "added", "rewrapped", "unreadable", "removed": [VERSION], "kept": [VERSION]}`.
-        var json: JSONValue {
-            func list(_ versions: Set<Int>) -> JSONValue { .array(versions.sorted().map { .integer(Int64($0)) }) }
-            return .object([
-                "version": .integer(Int64(version)), "added": .bool(added), "rewrapped": .integer(Int64(rewrapped)),
-                "unreadable": .integer(Int64(unreadable)), "removed": list(removed), "kept": list(kept),
-            ])
-        }
-
-        var rows: [[String]] {
-            func list(_ versions: Set<Int>) -> String { versions.sorted().map(String.init).joined(separator: ", ") }
-            return [
-                ["version", "\(version), \(added ? "added" : "there before")"], ["wrapped anew", "\(rewrapped)"],
-                ["removed", removed.isEmpty ? "none" : list(removed)], ["kept", list(kept)],
-            ]
-        }
     }
 
     /// Rotates, or continues an interrupted rotation.
@@ -98,8 +83,10 @@ struct WrappingKeyRotation {
         }
         if !stage {
             try await rotation.putInForce()
-            let progress = Progress(total: try await rotation.progress().remaining)
-            (report.rewrapped, report.unreadable) = try await rotation.rewrap { progress.report($0) }
+            let total = try await rotation.progress().remaining
+            let progress = Progress("wrapping data keys")
+            (report.rewrapped, report.unreadable) = try await rotation.rewrap { progress.report($0, of: total) }
+            progress.end()
         }
         if prune {
             report.removed = try await rotation.takeLeave(of: try file.versions())
@@ -120,23 +107,5 @@ struct WrappingKeyRotation {
         throw CommandFailure(
             "\(KeyFiles.path(.wrappingSecrets, admin.keysDirectory)) is not the file of the node on host \(other.host): "
                 + "copy wrapping.key from there first.")
-    }
-
-    /// Reports the progress once a second, after the first second.
-    private final class Progress {
-        private let total: Int
-        private let clock = ContinuousClock()
-        private var next: ContinuousClock.Instant
-
-        init(total: Int) {
-            self.total = total
-            next = clock.now + .seconds(1)
-        }
-
-        func report(_ count: Int) {
-            guard clock.now >= next else { return }
-            next = clock.now + .seconds(1)
-            Output.note("\(count) of \(total) data keys are wrapped anew")
-        }
     }
 }

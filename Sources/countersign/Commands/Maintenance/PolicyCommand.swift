@@ -6,47 +6,39 @@ import Foundation
 /// `countersign policy`.
 struct PolicyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "policy", abstract: "Checks the policies.", subcommands: [Check.self])
+        commandName: "policy", abstract: "Check the policies.", subcommands: [Check.self])
 
     /// `countersign policy check`.
-    struct Check: AsyncParsableCommand {
+    struct Check: InstallationCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check", abstract: "Reports every defect of the policies, or the values in force.")
+            commandName: "check", abstract: "Report every defect of the policies, or the values in force.")
 
-        @OptionGroup var options: SharedOptions
+        @OptionGroup var shared: SharedOptions
 
-        mutating func run() async throws {
-            let settings = try Settings.resolve(shared: options)
+        func report(on installation: Installation) async throws -> Report {
+            let settings = installation.settings
             let reading = PolicyFiles.read(directory: settings.policies, required: settings.policiesNamed)
             let faults = reading.defects.map(\.description)
-            if !settings.policiesNamed, !FileManager.default.fileExists(atPath: settings.policies) {
-                Output.note("There is no directory \(settings.policies): all values are defaults.")
-            }
-            if options.json {
-                Output.json(Self.report(reading.policy, faults: faults))
-            } else if faults.isEmpty {
-                Output.table(Self.rows(reading))
-            }
-            guard faults.isEmpty else {
-                throw CommandFailure(faults.joined(separator: "\n"))
-            }
+            let isMissing = !settings.policiesNamed && !FileManager.default.fileExists(atPath: settings.policies)
+            var report = Report(
+                Report([
+                    .json("valid", faults.isEmpty), .json("errors", faults),
+                    .json("policy", faults.isEmpty ? Self.values(reading.policy) : nil),
+                ]).json, tables: faults.isEmpty ? [Self.table(reading)] : []
+            ).noting(isMissing ? "There is no directory \(settings.policies): all values are defaults." : nil)
+            if !faults.isEmpty { report.failure = CommandFailure(faults.joined(separator: "\n")) }
+            return report
         }
 
-        /// `{"valid", "errors", "policy": {area: {key: value}}}`; the policy only if it is valid.
-        static func report(_ policy: Policy, faults: [String]) -> JSONValue {
-            let values = PolicyArea.all.map { area in
-                JSONMember(
-                    name: area.name,
-                    value: .object(area.fields.map { JSONMember(name: $0.key, value: $0.value(policy)) }))
-            }
-            return .object([
-                "valid": .bool(faults.isEmpty),
-                "errors": .array(faults.map { .string($0) }),
-                "policy": faults.isEmpty ? .object(values) : .null,
-            ])
+        /// `{area: {key: value}}`.
+        private static func values(_ policy: Policy) -> Report {
+            Report(
+                PolicyArea.all.map { area in
+                    .json(area.name, Report(area.fields.map { .json($0.key, Cell($0.value(policy), nil)) }))
+                })
         }
 
-        private static func rows(_ reading: PolicyFiles.Reading) -> [[String]] {
+        private static func table(_ reading: PolicyFiles.Reading) -> [[String]] {
             [["FILE", "KEY", "VALUE", "FROM"]]
                 + PolicyArea.all.flatMap { area in
                     area.fields.map { field in

@@ -17,7 +17,7 @@ import UnixSignals
 
 /// `countersign serve`: the three listeners on one store.
 struct ServeCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "serve", abstract: "Runs the service.")
+    static let configuration = CommandConfiguration(commandName: "serve", abstract: "Run the service.")
     @OptionGroup var shared: SharedOptions
     @OptionGroup var serve: ServeOptions
 
@@ -48,7 +48,7 @@ struct ServeCommand: AsyncParsableCommand {
         try await store.requireMode(isDevelopment: settings.isDevelopment, at: settings.store)
         if settings.isDevelopment {
             logger.notice(
-                "development mode: for nobody but this machine",
+                "development mode: only for this machine",
                 metadata: ["limits": "\(settings.limits ? "on" : "off")", "texts": "\(settings.texts)"])
         }
         let generation = try await store.read { try RestoreRepository($0).nonceGeneration() }

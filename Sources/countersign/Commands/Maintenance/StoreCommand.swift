@@ -9,38 +9,36 @@ import Repositories
 /// `countersign store …`: backup, migration and maintenance of the store.
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "store", abstract: "Backs the store up, restores, examines, migrates and moves it.",
+        commandName: "store", abstract: "Back up, restore, examine, migrate and move the store.",
         subcommands: [
             Backup.self, StoreRestoreCommand.self, Check.self, Migrate.self, StoreCopyCommand.self,
             StoreReopenCommand.self,
         ])
 
-    struct Backup: AsyncParsableCommand {
+    struct Backup: InstallationCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Copies the store into a new file (mode 0600), also while the service runs.")
+            abstract: "Copy the store into a new file (mode 0600), also while the service runs.")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The file; it must not exist yet.") var file: String
+        @Argument(help: "The new file; it must not exist.") var file: String
 
-        func run() async throws {
-            let settings = try Settings.resolve(shared: shared)
-            let present = try StoreCommand.upkeep(settings)
+        func report(on installation: Installation) async throws -> Report {
+            let settings = installation.settings
+            let present = try StoreCommand.maintenance(settings)
             guard !FileManager.default.fileExists(atPath: file) else {
-                throw CommandFailure("\(file) is there already; a backup never replaces a file.")
+                throw CommandFailure("\(file) exists, and a backup never replaces a file: choose another name.")
             }
             let progress = Progress("copying pages")
             do {
                 try present.backup(to: file) { progress.report($0, of: $1) }
             } catch StoreError.unavailable(let reason) {
-                throw CommandFailure("\(file) cannot be made: \(reason).")
+                throw CommandFailure("\(file) cannot be created: \(reason).")
             }
             progress.end()
             await noteBackup(settings)
             let bytes = try SQLiteMaintenance(path: file).size()
-            if shared.json {
-                Output.json(.object(["backup": .string(file), "bytes": .integer(bytes)]))
-            } else {
-                Output.table([["\(file) holds the store as it was at this moment."]])
-            }
+            return Report(
+                "\(file) contains the store as it was at this moment.",
+                json: [.json("backup", file), .json("bytes", bytes)])
         }
 
         /// Lets `doctor` know. A store with another build's schema is left as it is: the backup is whole without it.
@@ -53,17 +51,17 @@ struct StoreCommand: AsyncParsableCommand {
         }
     }
 
-    struct Check: AsyncParsableCommand {
+    struct Check: InstallationCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Examines the file, the schema's version and the audit log; exit code 1 if one has a defect."
+                "Examine the file, the schema's version and the audit log; exit code 1 if one has a defect."
         )
         @OptionGroup var shared: SharedOptions
 
-        func run() async throws {
-            let settings = try Settings.resolve(shared: shared)
+        func report(on installation: Installation) async throws -> Report {
+            let settings = installation.settings
             let keys = try KeyFiles.auditKeys(in: settings.keys)
-            let present = try StoreCommand.upkeep(settings)
+            let present = try StoreCommand.maintenance(settings)
             let file = try Progress("examining the file").during { try present.inspect() }
             let store = try settings.store.open(clock: { Date() })
             try await store.requireUsable()
@@ -79,37 +77,28 @@ struct StoreCommand: AsyncParsableCommand {
             }
             try await store.close()
             let defects = file + [history].compactMap(\.self) + [audit?.defect?.description].compactMap(\.self)
-            if shared.json {
-                Output.json(
-                    .object([
-                        "valid": .bool(defects.isEmpty), "schema_version": .integer(Int64(version)),
-                        "expected_schema_version": .integer(Int64(expected)),
-                        "audit_entries": audit.map { .integer($0.entries) } ?? .null,
-                        "defects": .array(defects.map { .string($0) }),
-                    ]))
-            } else {
-                Output.table([
-                    ["file", file.isEmpty ? "sound" : "damaged"],
-                    ["schema version", "\(version) of \(expected)"],
-                    [
-                        "audit log",
-                        audit.map { $0.defect == nil ? "\($0.entries) valid entries" : "not valid" } ?? "-",
-                    ],
-                ])
-            }
-            guard defects.isEmpty else { throw CommandFailure(defects.joined(separator: "; ") + ".") }
+            let log = audit.map { $0.defect == nil ? "\($0.entries) valid entries" : "not valid" }
+            var report = Report([
+                .people("file", file.isEmpty ? "sound" : "damaged"), .json("valid", defects.isEmpty),
+                Entry("schema_version", Cell(version.cell.json, "\(version) of \(expected)")),
+                .json("expected_schema_version", expected),
+                Entry("audit_entries", "audit log", Cell((audit?.entries).cell.json, log)), .json("defects", defects),
+            ])
+            if !defects.isEmpty { report.failure = CommandFailure(defects.joined(separator: "; ") + ".") }
+            return report
         }
     }
 
-    struct Migrate: AsyncParsableCommand {
+    struct Migrate: InstallationCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Brings the schema to this build's version, as every start of the service does.",
-            discussion: "Creates an empty store if there is none. Other commands refuse a store with an older schema.")
+            abstract: "Bring the schema to this build's version, as every start of the service does.",
+            discussion:
+                "It creates an empty store if there is none. Other commands refuse a store with an older schema.")
         @OptionGroup var shared: SharedOptions
-        @Flag(help: "Make an empty store one of development mode, for good.") var development = false
+        @Flag(help: "Mark an empty store as one of development mode, for good.") var development = false
 
-        func run() async throws {
-            let settings = try Settings.resolve(shared: shared)
+        func report(on installation: Installation) async throws -> Report {
+            let settings = installation.settings
             let store = try settings.store.open(clock: { Date() })
             let before = try await store.currentMigration()
             try await store.migrate(Schema.migrations)
@@ -117,20 +106,16 @@ struct StoreCommand: AsyncParsableCommand {
             if development { try await store.requireMode(isDevelopment: true, at: settings.store) }
             let after = try await store.currentMigration()
             try await store.close()
-            if shared.json {
-                Output.json(.object(["from": .integer(Int64(before)), "to": .integer(Int64(after))]))
-            } else {
-                Output.table([
-                    [before == after ? "The schema is at \(after)." : "The schema went from \(before) to \(after)."]
-                ])
-            }
+            return Report(
+                before == after ? "The schema is at \(after)." : "The schema went from \(before) to \(after).",
+                json: [.json("from", before), .json("to", after)])
         }
     }
 
     /// Maintenance of the store's file.
     ///
     /// - Throws: ``CommandFailure`` for an engine with its own tools, `StoreError.unavailable` without a file.
-    static func upkeep(_ settings: Settings) throws -> SQLiteMaintenance {
+    static func maintenance(_ settings: Settings) throws -> SQLiteMaintenance {
         guard let file = settings.store.file else {
             throw CommandFailure("This store is not a file: use its engine's own tools, such as pg_dump.")
         }
@@ -138,12 +123,12 @@ struct StoreCommand: AsyncParsableCommand {
         return try SQLiteMaintenance(path: file)
     }
 
-    /// Why this build cannot use the store; `nil` if it can.
+    /// The reason that this build cannot use the store; `nil` if it can.
     private static func historyDefect(of store: any Database) async -> String? {
         do {
             let pending = try await store.pendingMigrations(of: Schema.migrations)
             return pending.isEmpty
-                ? nil : "\(pending.count) migrations are to be applied: run `countersign store migrate`"
+                ? nil : "\(pending.count) migrations are not applied: run `countersign store migrate`"
         } catch {
             return ErrorWords.of(error)
         }

@@ -7,45 +7,45 @@ import Operations
 import Synchronization
 
 /// `countersign store copy`.
-struct StoreCopyCommand: AsyncParsableCommand {
+struct StoreCopyCommand: InstallationCommand {
     static let configuration = CommandConfiguration(
         commandName: "copy",
         abstract:
-            "Copies a store into an empty one, also while the service runs; with --final the copy takes its place.",
+            "Copy a store into an empty one, also while the service runs; with --final the copy takes its place.",
         discussion: """
-            Each run continues the one before and copies what changed since. --final retires the source's tables, so \
-            that nothing can use it any more, copies the rest and puts the copy into use. Exit code 1 if a table differs.
+            Each run continues the previous one and copies what changed since. --final retires the source's tables, so \
+            that nothing can use it any more, copies the rest and puts the copy into use. Exit code 1 if a table \
+            differs.
             """)
     @OptionGroup var shared: SharedOptions
     @Argument(help: "The store to copy: sqlite:PATH or postgresql://HOST/NAME.") var from: String
     @Argument(help: "The empty target store, or the copy to continue.") var to: String
-    @Flag(help: "Move: the source is out of use from then on. Stop the service first.") var final = false
-    @Flag(help: "With --final: shut out nodes that still serve the source; they end by themselves.") var cut = false
-    @Flag(help: "Do what --final says; without this, only say what would happen.") var yes = false
+    @Flag(help: "Move the store: the source cannot be used from then on. Stop the service first.") var final = false
+    @Flag(help: "With --final: disconnect nodes that still serve the source; they end by themselves.") var cut = false
+    @Flag(help: "Do what --final says; without this flag only say what would happen.") var yes = false
 
-    func run() async throws {
-        let settings = try Settings.resolve(shared: shared)
+    func report(on installation: Installation) async throws -> Report {
         let (source, target) = (try address(from), try address(to))
         guard yes || !final else {
             throw CommandFailure(
-                "\(target.place) would take the place of \(source.place), which nothing could use any more: add --yes.")
+                "\(target.place) would take the place of \(source.place), which could not be used any more: add --yes.")
         }
         guard final || !cut else { throw CommandFailure("--cut requires --final.", exitCode: .usage) }
         let stores = (try source.openPresent(), try target.open(clock: { Date() }))
-        let report: CopyStore.Report
+        let copied: CopyStore.Report
         do {
             // A store that was moved already is completed.
             if try await stores.0.copyMarks().source?.state != .moved {
                 try await stores.0.requirePresent(at: source, in: settings.cell)
             }
-            report = try await copy(stores, (source.place, target.place), in: settings.cell)
+            copied = try await copy(stores, (source.place, target.place), in: settings.cell, by: installation.actor)
             try await stores.0.close()
             try await stores.1.close()
         } catch {
             try? await stores.0.close()
             try? await stores.1.close()
             if let refusal = error as? Refusal, refusal.reason == .nodesLive {
-                throw CommandFailure("\(refusal.detail) Or shut them out with --cut.")
+                throw CommandFailure("\(refusal.detail) Or disconnect them with --cut.")
             }
             if let refusal = error as? Refusal, refusal.code == .unavailable {
                 throw CommandFailure(
@@ -54,24 +54,25 @@ struct StoreCopyCommand: AsyncParsableCommand {
             }
             throw error
         }
-        show(report, (source.place, target.place))
-        guard report.isEqual else {
-            let count = report.tables.count { !$0.isEqual }
-            throw CommandFailure(
+        var report = report(copied, (source.place, target.place))
+        if !copied.isEqual {
+            let count = copied.tables.count { !$0.isEqual }
+            report.failure = CommandFailure(
                 final
-                    ? "\(count) tables differ, so that the copy is not in use: run it again."
-                    : "\(count) tables have changed since they were copied: stop the service, and run it with --final.")
+                    ? "\(count) tables differ, so the copy is not in use: run the command again."
+                    : "\(count) tables have changed since they were copied: stop the service and add --final.")
         }
+        return report
     }
 
     private func copy(
-        _ stores: (any Database, any Database), _ places: (source: String, target: String), in cell: Cell
+        _ stores: (any Database, any Database), _ places: (source: String, target: String), in cell: Cell,
+        by actor: String
     ) async throws -> CopyStore.Report {
         let shown = Mutex<(step: CopyStore.Step, progress: Progress)?>(nil)
         defer { shown.withLock { $0?.progress.end() } }
         return try await CopyStore(
-            source: stores.0, target: stores.1, places: places, environment: Environment(cell: cell),
-            actor: try OperatorName.text(actor: shared.actor)
+            source: stores.0, target: stores.1, places: places, environment: Environment(cell: cell), actor: actor
         )(isFinal: final, cutsNodes: cut) { step, done, all in
             shown.withLock { shown in
                 if shown?.step != step {
@@ -83,37 +84,24 @@ struct StoreCopyCommand: AsyncParsableCommand {
         }
     }
 
-    private func show(_ report: CopyStore.Report, _ places: (source: String, target: String)) {
-        if shared.json {
-            Output.json(
-                .object([
-                    "from": .string(places.source), "to": .string(places.target),
-                    "finished": .bool(report.isFinished), "equal": .bool(report.isEqual),
-                    "tables": .array(
-                        report.tables.map { table in
-                            .object([
-                                "table": .string(table.table), "equal": .bool(table.isEqual),
-                                "source_rows": .integer(table.source.rows),
-                                "target_rows": .integer(table.target.rows),
-                                "source_checksum": .string(table.source.checksum),
-                                "target_checksum": .string(table.target.checksum),
-                            ])
-                        }),
-                ]))
-            return
-        }
-        if !report.tables.isEmpty {
-            Output.table(
-                [["TABLE", "ROWS", "ROWS OF THE COPY", "CHECKSUM", "STATE"]]
-                    + report.tables.map { table in
-                        [
-                            table.table, String(table.source.rows), String(table.target.rows),
-                            String(table.source.checksum.prefix(16)), table.isEqual ? "equal" : "differs",
-                        ]
-                    })
-        }
-        Output.note(
-            report.isFinished
+    private func report(_ copied: CopyStore.Report, _ places: (source: String, target: String)) -> Report {
+        let fields: [Field<CopyStore.Comparison>] = [
+            Field("table", column: "TABLE") { $0.table }, .json("equal") { $0.isEqual },
+            Field("source_rows", column: "ROWS") { $0.source.rows },
+            Field("target_rows", column: "ROWS OF THE COPY") { $0.target.rows },
+            Field("source_checksum", column: "CHECKSUM") {
+                Cell(.string($0.source.checksum), String($0.source.checksum.prefix(16)))
+            },
+            .json("target_checksum") { $0.target.checksum },
+            .people(column: "STATE") { $0.isEqual ? "equal" : "differs" },
+        ]
+        return Report(
+            Report([
+                .json("from", places.source), .json("to", places.target), .json("finished", copied.isFinished),
+                .json("equal", copied.isEqual), .json("tables", Report(copied.tables, fields)),
+            ]).json, tables: copied.tables.isEmpty ? [] : [Report.table(copied.tables, fields)]
+        ).noting(
+            copied.isFinished
                 ? "\(places.target) is the store now: start the service with it."
                 : "\(places.source) is still the store; --final makes the copy take its place.")
     }
@@ -123,30 +111,30 @@ struct StoreCopyCommand: AsyncParsableCommand {
             return try StoreURL.parse(text)
         } catch {
             throw CommandFailure(
-                "FROM and TO are addresses of stores such as sqlite:countersign.db or postgresql://HOST/NAME.",
+                "FROM and TO must be addresses of stores such as sqlite:countersign.db or postgresql://HOST/NAME.",
                 exitCode: .usage)
         }
     }
 }
 
 /// `countersign store reopen`.
-struct StoreReopenCommand: AsyncParsableCommand {
+struct StoreReopenCommand: InstallationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reopen", abstract: "Puts a moved store back into use.",
+        commandName: "reopen", abstract: "Put a moved store back into use.",
         discussion: """
-            What was written to the copy since is not in it. Unless the copy was never put into use, sessions end, and its \
-            erasures, revocations and bans are replayed, as after a restore.
+            What was written to the copy since is not in it. Unless the copy was never put into use, sessions end, and \
+            its erasures, revocations and bans are replayed, as after a restore.
             """)
     @OptionGroup var shared: SharedOptions
-    @Flag(help: "Do it; without this, only say what would happen.") var yes = false
+    @Flag(help: "Reopen the store; without this flag only say what would happen.") var yes = false
     @Option(help: "The store that it was moved to, to replay its bans and erasures. No service may run on it.")
     var replaced: String?
-    @Flag(help: "That store is lost or cannot be read: replay nothing from it.") var lost = false
-    @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
+    @Flag(help: "Replay nothing: the store that it was moved to is lost or cannot be read.") var lost = false
+    @OptionGroup var why: ReasonOption
 
-    func run() async throws {
-        let settings = try Settings.resolve(shared: shared)
-        let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
+    func report(on installation: Installation) async throws -> Report {
+        let settings = installation.settings
+        let reason = try why.parsed()
         let store = try settings.store.openPresent()
         var copy: (any Database)?
         do {
@@ -155,8 +143,8 @@ struct StoreReopenCommand: AsyncParsableCommand {
             }
             guard lost != (replaced != nil) else {
                 throw CommandFailure(
-                    "Name \(place) with --replaced, so that what was ended, banned or erased there stays so, or say "
-                        + "--lost if it is lost.", exitCode: .usage)
+                    "Name \(place) with --replaced, so that what was ended, banned or erased there stays so. Add "
+                        + "--lost instead if it is lost.", exitCode: .usage)
             }
             guard yes else {
                 throw CommandFailure(
@@ -167,7 +155,8 @@ struct StoreReopenCommand: AsyncParsableCommand {
             let source = try await store.copyMarks().source
             let target = try await copy?.copyMarks().target
             guard copy == nil || target?.copy == source?.copy else {
-                throw CommandFailure("\(replaced ?? "") is no copy of this store.")
+                throw CommandFailure(
+                    "\(replaced ?? "") is not a copy of this store: name the store that it was moved to.")
             }
             // A copy that was never in use has nothing to replay.
             if target?.state == .open {
@@ -175,7 +164,7 @@ struct StoreReopenCommand: AsyncParsableCommand {
             } else {
                 let restore = RestoreStore(
                     restored: store, replaced: copy, keys: try KeyFiles.personal(in: settings.keys),
-                    environment: Environment(cell: settings.cell), actor: try OperatorName.text(actor: shared.actor))
+                    environment: Environment(cell: settings.cell), actor: installation.actor)
                 let decision = try await restore.decision(reason: reason)
                 _ = try await store.takeBack { transaction in
                     try settings.cell.require(in: transaction, at: settings.store)
@@ -189,10 +178,7 @@ struct StoreReopenCommand: AsyncParsableCommand {
             try? await store.close()
             throw error
         }
-        if shared.json {
-            Output.json(.object(["reopened": .string(settings.store.place)]))
-        } else {
-            Output.table([["\(settings.store.place) is in use again."]])
-        }
+        let place = settings.store.place
+        return Report("\(place) is in use again.", json: [.json("reopened", place)])
     }
 }

@@ -7,38 +7,39 @@ import Operations
 import Repositories
 
 /// `countersign store restore`.
-struct StoreRestoreCommand: AsyncParsableCommand {
+struct StoreRestoreCommand: InstallationCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Replaces the store with a backup. The service must be stopped; the present store is kept.",
+        abstract: "Replace the store with a backup. The service must be stopped; the present store is kept.",
         discussion: """
-            All sessions end, pending nonces are refused, unsent messages are dropped. What was erased, revoked, banned \
-            or disabled since the backup stays so, and webhooks, event streams and resource URLs that were removed stay \
-            away: it is replayed from the replaced store. If that is lost, repeat it by hand. --in-place does the same \
-            to a store that an engine's own tools have restored, such as pg_restore, before any service runs on it.
+            All sessions end, pending nonces are refused, unsent messages are dropped. What was erased, revoked, \
+            banned or disabled since the backup stays so, and webhooks, event streams and resource URLs that were \
+            removed stay away: it is replayed from the replaced store. If that is lost, repeat it by hand. --in-place \
+            does the same to a store that an engine's own tools have restored, such as pg_restore, before any service \
+            runs on it.
             """)
     @OptionGroup var shared: SharedOptions
     @Argument(help: "The backup.") var file: String?
-    @Flag(help: "The store of --store was restored by other tools: prepare it for use.") var inPlace = false
-    @Option(help: "With --in-place: the store that it replaces, to replay erasures, bans and revocations from.")
+    @Flag(help: "Prepare the store of --store for use, which other tools restored.") var inPlace = false
+    @Option(help: "With --in-place: the replaced store, to replay erasures, bans and revocations from.")
     var replaced: String?
-    @Flag(help: "Do it; without this, only examine the backup and say what would happen.") var yes = false
-    @Flag(help: "The present store is lost or cannot be read: replay nothing from it.") var lost = false
-    @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
+    @Flag(help: "Restore; without this flag only examine the backup and say what would happen.") var yes = false
+    @Flag(help: "Replay nothing: the present store is lost or cannot be read.") var lost = false
+    @OptionGroup var why: ReasonOption
 
-    func run() async throws {
-        let settings = try Settings.resolve(shared: shared)
-        let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
+    func report(on installation: Installation) async throws -> Report {
+        let settings = installation.settings
+        let reason = try why.parsed()
         let keys = try KeyFiles.personal(in: settings.keys)
         guard !inPlace else {
             guard file == nil, lost != (replaced != nil) else {
                 throw CommandFailure(
-                    "--in-place takes no backup, and either --replaced with the store that was replaced or --lost.",
+                    "With --in-place name no backup, and add --replaced with the replaced store, or --lost.",
                     exitCode: .usage)
             }
             return try await RestoreInPlace(
-                settings: settings, keys: keys, reason: reason, actor: try OperatorName.text(actor: shared.actor))(
-                    replaced: replaced, isAgreed: yes, json: shared.json)
+                settings: settings, keys: keys, reason: reason, actor: installation.actor)(
+                    replaced: replaced, isAgreed: yes)
         }
         guard let file, replaced == nil else {
             throw CommandFailure("Name the backup; --replaced requires --in-place.", exitCode: .usage)
@@ -61,8 +62,8 @@ struct StoreRestoreCommand: AsyncParsableCommand {
             FileManager.default.fileExists(atPath: path) ? try SQLiteMaintenance(path: path, busyTimeout: 1) : nil
         guard present != nil || lost else {
             throw CommandFailure(
-                "There is no store at \(path), so that erasures and revocations since the backup are not known; where "
-                    + "it is lost, add --lost.")
+                "There is no store at \(path), so that erasures and revocations since the backup are not known: "
+                    + "if it is lost, add --lost.")
         }
         guard yes else {
             throw CommandFailure("\(file) is sound and would take the place of \(path): add --yes.")
@@ -70,7 +71,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
         do {
             try present?.requireUnused()
         } catch StoreError.unavailable {
-            throw CommandFailure("\(path) is in use: stop the service, and every other command, first.")
+            throw CommandFailure("\(path) is in use: stop the service and every other command first.")
         }
         let kept = "\(path).replaced-\(Date().rfc3339.replacing(":", with: "").replacing("-", with: ""))"
         let draft = "\(path).\(UInt64.random(in: 1...UInt64.max)).restoring"
@@ -79,19 +80,20 @@ struct StoreRestoreCommand: AsyncParsableCommand {
         try backup.backup(to: draft) { progress.report($0, of: $1) }
         progress.end()
         let report = try await prepare(
-            draft, of: .sqlite(path: file), replacing: present, in: settings.cell, keys: keys, reason: reason)
+            draft, of: .sqlite(path: file), replacing: present, in: settings.cell, keys: keys, reason: reason,
+            by: installation.actor)
         if let present {
             try present.replace(by: draft, keeping: kept)
         } else {
             try SQLiteMaintenance(path: draft).move(to: path)
         }
-        Self.show(report, path: path, kept: present == nil ? nil : kept, isLost: lost, json: shared.json)
+        return Self.report(report, path: path, kept: present == nil ? nil : kept, isLost: lost)
     }
 
     /// Prepares the copy for use as the store.
     private func prepare(
         _ draft: String, of backup: StoreURL, replacing present: SQLiteMaintenance?, in cell: Cell, keys: PersonalKeys,
-        reason: AuditReason?
+        reason: AuditReason?, by actor: String
     ) async throws -> RestoreStore.Report {
         let restored = try SQLiteDatabase(path: draft, clock: { Date() })
         try await restored.migrate(Schema.migrations)
@@ -106,55 +108,40 @@ struct StoreRestoreCommand: AsyncParsableCommand {
             }
             report = try await RestoreStore(
                 restored: restored, replaced: replaced, keys: keys, environment: Environment(cell: cell),
-                actor: try OperatorName.text(actor: shared.actor))(reason: reason)
+                actor: actor)(reason: reason)
         } catch {
             try? await replaced?.close()
             try? await restored.close()
             guard !lost, present != nil, !(error is CommandFailure) else { throw error }
             throw CommandFailure(
-                "The present store cannot be read, so that erasures and revocations since the backup are not known; "
-                    + "where it is lost, add --lost.")
+                "The present store cannot be read, so that erasures and revocations since the backup are not known: "
+                    + "if it is lost, add --lost.")
         }
         try await replaced?.close()
         try await restored.close()
         return report
     }
 
-    /// Shows what was changed in the store that is used from now on.
+    /// The changes of the store that is used from now on.
     ///
     /// - Parameter isLost: whether nothing was replayed.
-    static func show(_ report: RestoreStore.Report, path: String, kept: String?, isLost: Bool, json: Bool) {
-        let counts: KeyValuePairs = [
-            "sessions_ended": report.sessionsEnded, "messages_dropped": report.messagesDropped,
-            "users_erased_again": report.erased, "bans_again": report.bans,
-            "certificates_revoked_again": report.certificatesRevoked,
-            "provider_keys_ended_again": report.providerKeysEnded,
-            "providers_disabled_again": report.providersDisabled,
-            "withdrawals_again": report.withdrawals, "receivers_removed_again": report.receivers.count,
+    static func report(_ done: RestoreStore.Report, path: String, kept: String?, isLost: Bool) -> Report {
+        var entries: [Entry] = [
+            Entry("restored", path), Entry("replaced", "the store before", kept),
+            Entry("sessions_ended", done.sessionsEnded), Entry("messages_dropped", done.messagesDropped),
+            Entry("users_erased_again", done.erased), Entry("bans_again", done.bans),
+            Entry("certificates_revoked_again", done.certificatesRevoked),
+            Entry("provider_keys_ended_again", done.providerKeysEnded),
+            Entry("providers_disabled_again", done.providersDisabled),
+            Entry("withdrawals_again", done.withdrawals), Entry("receivers_removed_again", done.receivers.count),
+            .json("receivers", done.receivers), .json("repeat_by_hand", isLost ? byHand : []),
         ]
-        if json {
-            Output.json(
-                .object(
-                    [
-                        JSONMember(name: "restored", value: .string(path)),
-                        JSONMember(name: "replaced", value: kept.map { .string($0) } ?? .null),
-                    ] + counts.map { JSONMember(name: $0.key, value: .integer(Int64($0.value))) }
-                        + [
-                            JSONMember(name: "receivers", value: .array(report.receivers.map { .string($0) })),
-                            JSONMember(
-                                name: "repeat_by_hand",
-                                value: .array(isLost ? Self.byHand.map { .string($0) } : [])),
-                        ]))
-        } else {
-            Output.table(
-                [["restored", path], ["the store before", kept ?? "-"]]
-                    + counts.map { [$0.key.replacing("_", with: " "), String($0.value)] }
-                    + report.receivers.map { ["removed again", $0] }
-                    + (isLost ? Self.byHand.map { ["repeat by hand", $0] } : []))
-        }
+        entries += done.receivers.map { .people("removed again", $0) }
+        if isLost { entries += byHand.map { .people("repeat by hand", $0) } }
+        return Report(entries)
     }
 
-    /// What was done since the backup and is not known where the store that is replaced is lost.
+    /// Changes since the backup that are unknown if the replaced store is lost.
     private static let byHand = [
         "erasures: countersign user erase", "bans and lifts: countersign ban add, ban lift",
         "revoked devices: countersign device revoke", "revoked provider keys: countersign provider key revoke",
@@ -176,17 +163,17 @@ struct RestoreInPlace {
     /// - Parameters:
     ///   - replaced: the address of the store that it replaces; `nil` if that is lost.
     ///   - isAgreed: whether the operator has confirmed.
-    func callAsFunction(replaced: String?, isAgreed: Bool, json: Bool) async throws {
+    func callAsFunction(replaced: String?, isAgreed: Bool) async throws -> Report {
         let place = settings.store.place
         let former: StoreURL?
         do {
             former = try replaced.map { try StoreURL.parse($0) }
         } catch {
-            throw CommandFailure("--replaced takes the address of a store.", exitCode: .usage)
+            throw CommandFailure("--replaced must be the address of a store.", exitCode: .usage)
         }
         guard isAgreed else {
-            throw CommandFailure(
-                "All sessions in \(place) would end, and what was taken since return to it: add --yes.")
+            let effect = former.map { ", and erasures, bans and revocations of \($0.place) would be replayed" } ?? ""
+            throw CommandFailure("All sessions in \(place) would end\(effect): add --yes.")
         }
         if let file = settings.store.file { try requireUnused(file) }
         let restored = try settings.store.open(clock: { Date() })
@@ -194,12 +181,12 @@ struct RestoreInPlace {
         do {
             if let server = restored as? PostgreSQLDatabase, try await server.countOtherSessions() > 0 {
                 throw CommandFailure(
-                    "\(place) is in use: stop the service on every node, and every other command, first.")
+                    "\(place) is in use: stop the service on every node and every other command first.")
             }
             try await restored.migrate(Schema.migrations)
             try await restored.claim(settings.cell, at: settings.store)
             if let file = former?.file, !FileManager.default.fileExists(atPath: file) {
-                throw CommandFailure("There is no store at \(file): if it is lost, say --lost.")
+                throw CommandFailure("There is no store at \(file): if it is lost, add --lost.")
             }
             if let former {
                 stores.append(try former.openPresent())
@@ -209,8 +196,7 @@ struct RestoreInPlace {
                 restored: restored, replaced: stores.count > 1 ? stores[1] : nil, keys: keys,
                 environment: Environment(cell: settings.cell), actor: actor)(reason: reason)
             for store in stores { try await store.close() }
-            StoreRestoreCommand.show(
-                report, path: place, kept: former?.place, isLost: former == nil, json: json)
+            return StoreRestoreCommand.report(report, path: place, kept: former?.place, isLost: former == nil)
         } catch {
             for store in stores { try? await store.close() }
             throw error
@@ -221,7 +207,7 @@ struct RestoreInPlace {
         do {
             try SQLiteMaintenance(path: file, busyTimeout: 1).requireUnused()
         } catch StoreError.unavailable {
-            throw CommandFailure("\(file) is in use, or is no store: stop the service, and every other command, first.")
+            throw CommandFailure("\(file) is in use or is not a store: stop the service and every other command first.")
         }
     }
 }

@@ -30,40 +30,38 @@ struct InboxEntry {
         }
     }
 
-    var row: [String] {
-        switch content {
-        // A text has lines for autofill.
-        case .text(let text): [at, to, text.split(separator: "\n").joined(separator: " ")]
-        case .withheld(let cause): [at, to, "NO TEXT (\(cause)): \(Self.mend(cause))"]
-        }
-    }
-
-    var json: JSONValue {
-        let id = JSONValue.integer(Int64(clamping: offset))
-        return switch content {
-        case .text(let text): .object(["id": id, "at": .string(at), "to": .string(to), "text": .string(text)])
-        case .withheld(let cause):
-            .object([
-                "id": id, "at": .string(at), "to": .string(to), "withheld": .string(cause),
-                "mend": .string(Self.mend(cause)),
-            ])
-        }
+    /// One row without names: a time, a number and a text.
+    var report: Report {
+        let (content, shown): ([Entry], String) =
+            switch content {
+            // A text has lines for autofill.
+            case .text(let text):
+                ([.json("text", text)], text.split(separator: "\n").joined(separator: " "))
+            case .withheld(let cause):
+                (
+                    [.json("withheld", cause), .json("mend", Self.mend(cause))],
+                    "NO TEXT (\(cause)): \(Self.mend(cause))"
+                )
+            }
+        return Report(
+            row: [at, to, shown],
+            json: [.json("id", Int64(clamping: offset)), .json("at", at), .json("to", to)] + content)
     }
 
     /// What to look at if a text was withheld for a cause.
     static func mend(_ cause: String) -> String {
         guard let reason = WithheldReason(rawValue: cause) else {
-            return "its verification is still open: use the code of the text before, or resend it."
+            return "its verification is still open: use the code of the previous text, or resend it."
         }
         return switch reason {
         case .country: "its country is not among `countries` in phones.yaml."
         case .type: "its kind of number is among `refused_types` in phones.yaml."
         case .frozen: "the user gave too many wrong codes for it: see `freeze` in phones.yaml."
-        case .numberLimit: "the number's own limits: see `sends_per_hour_per_number` in phones.yaml."
-        case .prefixLimit: "its block of numbers got too many texts without a right code: see phones.yaml."
-        case .groupLimit: "new accounts of its network got too many texts without a right code: see phones.yaml."
+        case .numberLimit: "the number's own limits are reached: see `sends_per_hour_per_number` in phones.yaml."
+        case .prefixLimit: "its block of numbers got too many texts without a correct code: see phones.yaml."
+        case .groupLimit: "new accounts of its network got too many texts without a correct code: see phones.yaml."
         case .prefixThinned, .providerThinned, .countryThinned:
-            "texts are thinned out: see `countersign texts list`."
+            "texts are limited: see `countersign texts list`."
         case .spendCeiling: "the day's spending is used up: see `spend_per_day` in phones.yaml."
         }
     }

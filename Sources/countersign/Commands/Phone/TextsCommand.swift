@@ -9,51 +9,37 @@ import Repositories
 struct TextsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "texts",
-        abstract: "Shows where texts are thinned out because too few codes come back, and ends it.",
+        abstract: "Show where texts are limited because too few codes are submitted, and end the limits.",
         subcommands: [List.self, Lift.self])
 
-    struct List: AsyncParsableCommand {
+    struct List: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists the prefixes, providers and countries whose texts are thinned out.",
+            abstract: "List the prefixes, providers and countries whose texts are limited.",
             discussion: """
-                A prefix is named by its country and a keyed digest. A provider is named by its id, the country and the \
-                age of the accounts, new or settled.
+                A prefix is named by its country and a keyed digest. A provider is named by its id, the country and \
+                the age of the accounts, new or settled.
                 """)
         @OptionGroup var shared: SharedOptions
         @OptionGroup var page: PageOptions
 
-        func run() async throws {
-            let thinned = try await Admin.run(shared) {
-                try await ListThinnedTexts($0.context)(limit: page.limit, after: page.cursor)
-            }
-            page.noteRest(thinned.count, last: thinned.last.map { "\"\($0.name)\"" })
-            if shared.json {
-                Output.json(
-                    .array(
-                        thinned.map {
-                            .object(["name": .string($0.name), "ends_at": .string($0.endsAt.rfc3339)])
-                        }))
-            } else {
-                Output.table([["THINNED OUT", "UNTIL"]] + thinned.map { [$0.name, $0.endsAt.rfc3339] })
-            }
+        func report(_ admin: Admin) async throws -> Report {
+            page.report(
+                try await ListThinnedTexts(admin.context)(limit: page.limit, after: page.cursor),
+                [Field("name", column: "LIMITED") { $0.name }, Field("ends_at", column: "UNTIL") { $0.endsAt }])
         }
     }
 
-    struct Lift: AsyncParsableCommand {
+    struct Lift: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Ends the thinning out; failures are counted from zero.")
+            abstract: "End the limit on texts; failures are counted from zero.")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "Its name as the list has it, in quotes.") var name: String
-        @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
+        @Argument(help: "The name from the list, in quotes.") var name: String
+        @OptionGroup var why: ReasonOption
 
-        func run() async throws {
-            let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
-            try await Admin.run(shared) { try await ResumeTexts($0.context)(name, reason: reason) }
-            if shared.json {
-                Output.json(.object(["lifted": .string(name)]))
-            } else {
-                Output.table([["\(name) is thinned out no more."]])
-            }
+        func report(_ admin: Admin) async throws -> Report {
+            let reason = try why.parsed()
+            try await ResumeTexts(admin.context)(name, reason: reason)
+            return Report("Texts to \(name) are no longer limited.", json: [.json("lifted", name)])
         }
     }
 }

@@ -7,105 +7,85 @@ import Operations
 import Tokens
 
 /// `countersign provider add`: by a key of its own, or by the URL of an OpenID provider.
-struct ProviderAddCommand: AsyncParsableCommand {
+struct ProviderAddCommand: InstallationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Registers a provider: by its first key, or by the URL of an OpenID provider.",
+        commandName: "add", abstract: "Register a provider: by its first key, or by the URL of an OpenID provider.",
         discussion: """
-            With --key the provider signs identity tokens of its own. With --issuer and --audience its users sign in by the \
-            ID tokens of an OpenID provider, whose keys are read from its discovery document now and again.
+            With --key the provider signs its own identity tokens. With --issuer and --audience its users sign in with \
+            the ID tokens of an OpenID provider. The service reads that provider's keys from its discovery document \
+            regularly.
             """)
     @OptionGroup var shared: SharedOptions
-    @Option(help: "What people call it; the issuer's host by default.") var name: String?
+    @Option(help: "The name for people; the issuer's host by default.") var name: String?
     @Option(help: "The readable part of its users' addresses; derived from the name by default.") var slug: String?
     @Option(help: "The developer's account that owns it.") var account: String?
     @Option(help: "The file of its public key, PEM or JWK.") var key: String?
-    @Option(help: "RS256, PS256, ES256, ES384 or EdDSA; by the key's type by default.") var alg: String?
+    @Option(help: "The key's algorithm; by its type by default.") var alg: SignatureAlgorithm?
     @Option(help: "The OpenID provider's issuer, an https URL as its ID tokens name it.") var issuer: String?
     @Option(help: "The client id that the OpenID provider gave: the aud of its ID tokens.") var audience: String?
-    @Option(help: "An algorithm that the issuer's keys may be used with; may be repeated. All by default.")
-    var idTokenAlg: [String] = []
-    @Flag(help: "A key that leaves the issuer's key set ends the sessions that it opened.")
+    @Option(help: "An allowed algorithm of the issuer's keys; may be repeated. All by default.")
+    var idTokenAlg: [SignatureAlgorithm] = []
+    @Flag(help: "End the sessions of a key that leaves the issuer's key set.")
     var endSessionsOfRemovedKeys = false
     @Option(help: "A host of its users' pictures; may be repeated.") var avatarHost: [String] = []
     @Option(help: "The algorithm of its sessions' tokens: RS256 or ES256.") var tokenAlg = AccessTokenAlgorithm
         .rs256
 
-    func run() async throws {
-        let pairs: KeyValuePairs<String, String>
+    func report(on installation: Installation) async throws -> Report {
         switch (key, issuer, audience) {
-        case (let key?, nil, nil): pairs = try await addByKey(key)
-        case (nil, let issuer?, let audience?): pairs = try await addByIssuer(issuer, audience)
+        case (let key?, nil, nil): try await addByKey(key, installation)
+        case (nil, let issuer?, let audience?): try await addByIssuer(issuer, audience, installation)
         default: throw CommandFailure("Give --name and --key, or --issuer and --audience.", exitCode: .usage)
-        }
-        if shared.json {
-            Output.json(.object(pairs.map { JSONMember(name: $0.key, value: .string($0.value)) }))
-        } else {
-            Output.table(pairs.map { [$0.key, $0.value] })
         }
     }
 
-    private func addByKey(_ key: String) async throws -> KeyValuePairs<String, String> {
+    private func addByKey(_ key: String, _ installation: Installation) async throws -> Report {
         guard let name else {
-            throw CommandFailure("--name is missing: what people call the provider.", exitCode: .usage)
+            throw CommandFailure("--name is missing: give the provider's name for people.", exitCode: .usage)
         }
         guard idTokenAlg.isEmpty, !endSessionsOfRemovedKeys else {
             throw CommandFailure(
-                "--id-token-alg and --end-sessions-of-removed-keys go with --issuer.", exitCode: .usage)
+                "--id-token-alg and --end-sessions-of-removed-keys require --issuer.", exitCode: .usage)
         }
         let verificationKey = try ProviderCommand.readKey(key, algorithm: alg)
         let slug = try parsedSlug()
-        let made = try await Admin.run(shared, mayCreate: true) {
+        let made = try await installation.admin(mayCreate: true) {
             try await AddProvider($0.context)(
                 name: name, slug: slug, account: account, avatarHosts: avatarHost, key: verificationKey,
                 tokenAlgorithm: tokenAlg)
         }
-        return [
-            "provider_id": made.provider.id.description, "slug": made.provider.slug.text,
-            "key_id": made.keyID.description, "app_id": made.applicationID.description,
-        ]
+        return Report([
+            Entry("provider_id", "provider_id", made.provider.id), Entry("slug", made.provider.slug.text),
+            Entry("key_id", "key_id", made.keyID), Entry("app_id", "app_id", made.applicationID),
+        ])
     }
 
-    private func addByIssuer(_ url: String, _ audience: String) async throws -> KeyValuePairs<String, String> {
-        guard alg == nil else { throw CommandFailure("--alg goes with --key: give --id-token-alg.", exitCode: .usage) }
-        let settings = try Settings.resolve(shared: shared)
-        let known = SignatureAlgorithm.allCases.map(\.rawValue)
-        if let unknown = idTokenAlg.first(where: { !known.contains($0) }) {
-            throw CommandFailure(
-                "--id-token-alg is one of \(known.joined(separator: ", ")), not \(unknown).", exitCode: .usage)
-        }
+    private func addByIssuer(
+        _ url: String, _ audience: String, _ installation: Installation
+    ) async throws -> Report {
+        let algorithms = idTokenAlg.isEmpty ? SignatureAlgorithm.allCases : idTokenAlg
+        let allowsLoopback = installation.settings.allowsLoopbackURLs
         let issuer = try ProviderIssuer(
-            typed: url, audience: audience, algorithms: idTokenAlg.isEmpty ? known : idTokenAlg,
-            endsSessionsOfRemovedKeys: endSessionsOfRemovedKeys, allowingLoopback: settings.allowsLoopbackURLs)
+            typed: url, audience: audience, algorithms: algorithms.map(\.rawValue),
+            endsSessionsOfRemovedKeys: endSessionsOfRemovedKeys, allowingLoopback: allowsLoopback)
         let slug = try parsedSlug()
-        let reader = KeySetReader(DeliveryPolicy(), allowingLoopback: settings.allowsLoopbackURLs)
-        let made = try await Admin.run(shared, mayCreate: true) {
+        let reader = KeySetReader(DeliveryPolicy(), allowingLoopback: allowsLoopback)
+        let made = try await installation.admin(mayCreate: true) {
             try await AddIssuer($0.context, readKeySet: { await reader($0) })(
                 issuer, name: name, slug: slug, account: account, avatarHosts: avatarHost, tokenAlgorithm: tokenAlg)
         }
-        return [
-            "provider_id": made.provider.id.description, "slug": made.provider.slug.text,
-            "app_id": made.applicationID.description, "issuer": issuer.url, "keys": String(made.keyCount),
-        ]
+        return Report([
+            Entry("provider_id", "provider_id", made.provider.id), Entry("slug", made.provider.slug.text),
+            Entry("app_id", "app_id", made.applicationID), Entry("issuer", issuer.url),
+            Entry("keys", String(made.keyCount)),
+        ])
     }
 
     private func parsedSlug() throws(CommandFailure) -> Slug? {
         guard let slug else { return nil }
         guard let parsed = Slug(slug) else {
-            throw CommandFailure("A slug has lower-case letters, digits and inner hyphens.", exitCode: .usage)
+            throw CommandFailure("--slug must be lower-case letters, digits and inner hyphens.", exitCode: .usage)
         }
         return parsed
-    }
-}
-
-extension ProviderIssuer {
-    /// The issuer as an admin sees it.
-    func json(_ reading: IssuerReading?) -> JSONValue {
-        .object([
-            "url": .string(url), "audience": .string(audience),
-            "algorithms": .array(algorithms.map { .string($0) }),
-            "ends_sessions_of_removed_keys": .bool(endsSessionsOfRemovedKeys),
-            "read_at": reading.map { .string($0.readAt.rfc3339) } ?? .null,
-            "failure": reading?.failure.map { .string($0) } ?? .null,
-        ])
     }
 }

@@ -4,53 +4,32 @@ import Encoding
 import Operations
 
 extension ProviderCommand {
-    struct Show: AsyncParsableCommand {
+    struct Show: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Shows a provider with its apps, keys, URLs, webhook and streams.")
+            abstract: "Show a provider with its apps, keys, URLs, webhook and streams.")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "Its slug or id.") var provider: String
+        @Argument(help: "The provider's slug or id.") var provider: String
 
-        func run() async throws {
-            let found = try await Admin.run(shared) { try await ReadProviders($0.context).detail(provider) }
-            if shared.json { showJSON(found) } else { show(found) }
-        }
-
-        private func showJSON(_ found: ReadProviders.Detail) {
+        func report(_ admin: Admin) async throws -> Report {
+            let found = try await ReadProviders(admin.context).detail(provider)
             let provider = found.provider
-            Output.json(
-                .object([
-                    "provider_id": .string(provider.id.description), "slug": .string(provider.slug.text),
-                    "name": .string(provider.name), "account": provider.account.map { .string($0) } ?? .null,
-                    "token_alg": .string(provider.tokenAlgorithm.rawValue),
-                    "avatar_hosts": .array(provider.avatarHosts.map { .string($0) }),
-                    "created_at": .string(provider.createdAt.rfc3339),
-                    "disabled_at": provider.disabledAt.map { .string($0.rfc3339) } ?? .null,
-                    "apps": .array(
-                        found.applications.map {
-                            .object(["app_id": .string($0.id.description), "name": .string($0.name)])
-                        }),
-                    "keys": .array(found.keys.map(KeyCommand.json)),
-                    "resources": .array(found.resources.map { .string($0.url.text) }),
-                    "webhook": found.webhook.map { .string($0) } ?? .null,
-                    "streams": .array(found.streams.map { .string($0.id.description) }),
-                ]))
-        }
-
-        private func show(_ found: ReadProviders.Detail) {
-            let provider = found.provider
-            var rows: [[String]] = [
-                ["provider", provider.id.description], ["slug", provider.slug.text], ["name", provider.name],
-                ["account", provider.account ?? "-"], ["token_alg", provider.tokenAlgorithm.rawValue],
-                ["avatar hosts", provider.avatarHosts.isEmpty ? "-" : provider.avatarHosts.joined(separator: ", ")],
-                ["created", provider.createdAt.rfc3339],
-                ["state", provider.disabledAt.map { "disabled at \($0.rfc3339)" } ?? "enabled"],
-                ["webhook", found.webhook ?? "-"],
+            let state = provider.disabledAt.map { "disabled at \($0.rfc3339)" } ?? "enabled"
+            var entries: [Entry] = [
+                Entry("provider_id", "provider", provider.id), Entry("slug", provider.slug.text),
+                Entry("name", provider.name), Entry("account", provider.account),
+                Entry("token_alg", "token_alg", provider.tokenAlgorithm.rawValue),
+                Entry("avatar_hosts", provider.avatarHosts), Entry("created_at", "created", provider.createdAt),
+                .people("state", state), .json("disabled_at", provider.disabledAt),
+                .json("apps", Report(found.applications, AppCommand.fields)),
+                .json("keys", Report(found.keys, KeyCommand.fields)),
+                .json("resources", found.resources.map(\.url.text)), Entry("webhook", found.webhook),
+                .json("streams", found.streams.map(\.id)),
             ]
-            for app in found.applications { rows.append(["app", "\(app.id) \(app.name)"]) }
-            for key in found.keys { rows.append(["key", "\(key.id) \(key.algorithm), \(KeyCommand.state(key))"]) }
-            for resource in found.resources { rows.append(["url", resource.url.text]) }
-            for stream in found.streams { rows.append(["stream", stream.id.description]) }
-            Output.table(rows)
+            entries += found.applications.map { .people("app", "\($0.id) \($0.name)") }
+            entries += found.keys.map { .people("key", "\($0.id) \($0.algorithm), \(KeyCommand.state($0))") }
+            entries += found.resources.map { .people("url", $0.url.text) }
+            entries += found.streams.map { .people("stream", $0.id) }
+            return Report(entries)
         }
     }
 }

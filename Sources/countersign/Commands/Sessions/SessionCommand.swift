@@ -7,135 +7,92 @@ import Operations
 /// `countersign session …`: the users' sessions.
 struct SessionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "session", abstract: "Shows, challenges and ends sessions.",
+        commandName: "session", abstract: "Show, challenge and end sessions.",
         subcommands: [List.self, Show.self, Challenge.self, End.self])
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Lists the newest sessions that were not ended.")
+    struct List: AdminCommand {
+        static let configuration = CommandConfiguration(abstract: "List the newest sessions that were not ended.")
         @OptionGroup var shared: SharedOptions
         @OptionGroup var page: PageOptions
-        @Option(help: "Only sessions of this user: the id, or <provider slug>/<external id>.") var user: String?
-        @Option(help: "Only sessions on this device, by its id.") var device: String?
-        @Option(help: "Only sessions of this provider's users: its slug or id.") var provider: String?
+        @Option(help: "The user of the sessions: the id, or <provider slug>/<external id>.") var user: String?
+        @Option(help: "The device of the sessions, by its id.") var device: DeviceID?
+        @Option(help: "The provider of the sessions' users: its slug or id.") var provider: String?
 
-        func run() async throws {
-            let clocks = try SessionCommand.clocks(shared)
-            let cursor: SessionID? = try page.cursor.map { text throws(CommandFailure) in
-                try identifier(text, "session")
-            }
+        func report(_ admin: Admin) async throws -> Report {
+            let lifetimes = try admin.policy().sessions
             let scope = try scope()
-            let sessions = try await Admin.run(shared) {
-                try await ListOpenSessions($0.context)(limit: page.limit, after: cursor, scope)
-            }
-            page.noteRest(sessions.count, last: sessions.last?.id.description)
-            if shared.json {
-                Output.json(.array(sessions.map { SessionCommand.json($0, clocks) }))
-            } else {
-                Output.table(
-                    [["SESSION", "USER", "DEVICE", "CREATED", "LAST USED", "STATE"]]
-                        + sessions.map {
-                            [
-                                $0.id.description, $0.userID.description, $0.deviceID.description,
-                                $0.createdAt.rfc3339, $0.lastUsedAt.rfc3339, SessionCommand.effectiveState($0, clocks),
-                            ]
-                        })
-            }
+            return page.report(
+                try await ListOpenSessions(admin.context)(limit: page.limit, after: page.identifier(), scope),
+                SessionCommand.fields(lifetimes))
         }
 
         private func scope() throws -> ListOpenSessions.Scope {
-            guard [user, device, provider].count(where: { $0 != nil }) <= 1 else {
+            guard [user, device?.description, provider].compactMap(\.self).count <= 1 else {
                 throw CommandFailure("Give one of --user, --device and --provider.", exitCode: .usage)
             }
             if let user { return .user(user) }
-            if let device { return .device(try identifier(device, "device")) }
+            if let device { return .device(device) }
             return provider.map { .provider($0) } ?? .all
         }
     }
 
-    struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Shows a session.")
+    struct Show: AdminCommand {
+        static let configuration = CommandConfiguration(abstract: "Show a session.")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "Its id.") var session: String
+        @Argument(help: "The session's id.") var session: SessionID
 
-        func run() async throws {
-            let id: SessionID = try identifier(session, "session")
-            let clocks = try SessionCommand.clocks(shared)
-            SessionCommand.show(
-                try await Admin.run(shared) { try await ReadSession($0.context)(id) }, clocks, json: shared.json)
+        func report(_ admin: Admin) async throws -> Report {
+            let lifetimes = try admin.policy().sessions
+            return Report(
+                try await ReadSession(admin.context)(session),
+                SessionCommand.fields(lifetimes))
         }
     }
 
-    struct Challenge: AsyncParsableCommand {
+    struct Challenge: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Challenges a session: its user must prove who they are again.")
+            abstract: "Challenge a session: its user must prove who they are again.")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "Its id.") var session: String
-        @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
+        @Argument(help: "The session's id.") var session: SessionID
+        @OptionGroup var why: ReasonOption
 
-        func run() async throws {
-            let id: SessionID = try identifier(session, "session")
-            let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
-            let changed = try await Admin.run(shared) { admin in
-                try await ChallengeSession(admin.context)(id, reason: reason)
-                return try await ReadSession(admin.context)(id)
-            }
-            SessionCommand.show(changed, SessionCommand.clocksOrDefaults(shared), json: shared.json)
+        func report(_ admin: Admin) async throws -> Report {
+            let reason = try why.parsed()
+            try await ChallengeSession(admin.context)(session, reason: reason)
+            return SessionCommand.report(try await ReadSession(admin.context)(session), admin)
         }
     }
 
-    struct End: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Ends a session.")
+    struct End: AdminCommand {
+        static let configuration = CommandConfiguration(abstract: "End a session.")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "Its id.") var session: String
-        @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
+        @Argument(help: "The session's id.") var session: SessionID
+        @OptionGroup var why: ReasonOption
         @Flag(help: "Preview only; change nothing.") var dryRun = false
 
-        func run() async throws {
-            let id: SessionID = try identifier(session, "session")
-            let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
-            let changed = try await Admin.run(shared) { admin in
-                if !dryRun { try await TerminateSession(admin.context)(id, reason: reason) }
-                return try await ReadSession(admin.context)(id)
-            }
-            SessionCommand.show(changed, SessionCommand.clocksOrDefaults(shared), json: shared.json)
-            if dryRun { Output.note("Nothing was changed: this session would end.") }
+        func report(_ admin: Admin) async throws -> Report {
+            let reason = try why.parsed()
+            if !dryRun { try await TerminateSession(admin.context)(session, reason: reason) }
+            return SessionCommand.report(try await ReadSession(admin.context)(session), admin).noting(
+                previewNote(dryRun, "this session would end"))
         }
     }
 
-    /// The session lifetimes of the policies on disk. The running service uses them too, after it has read them.
-    ///
-    /// - Throws: ``CommandFailure`` if a policy is wrong: a state by other lifetimes would mislead.
-    static func clocks(_ shared: SharedOptions) throws -> SessionPolicy {
-        let settings = try Settings.resolve(shared: shared)
-        return try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed).sessions
+    /// A session that was changed. A wrong policy must not keep an admin from ending it.
+    private static func report(_ session: Session, _ admin: Admin) -> Report {
+        Report(session, fields((try? admin.policy().sessions) ?? SessionPolicy()))
     }
 
-    /// The same for showing a change: a wrong policy must not keep an admin from ending a session.
-    static func clocksOrDefaults(_ shared: SharedOptions) -> SessionPolicy {
-        (try? clocks(shared)) ?? SessionPolicy()
-    }
-
-    static func effectiveState(_ session: Session, _ clocks: SessionPolicy) -> String {
-        session.effectiveState(at: Date(), policy: clocks).rawValue
-    }
-
-    static func show(_ session: Session, _ clocks: SessionPolicy, json: Bool) {
-        if json { return Output.json(self.json(session, clocks)) }
-        Output.table([
-            ["session", session.id.description], ["user", session.userID.description],
-            ["device", session.deviceID.description], ["app", session.applicationID.description],
-            ["created", session.createdAt.rfc3339], ["renewed", session.renewedAt.rfc3339],
-            ["last used", session.lastUsedAt.rfc3339], ["state", effectiveState(session, clocks)],
-        ])
-    }
-
-    static func json(_ session: Session, _ clocks: SessionPolicy) -> JSONValue {
-        .object([
-            "session_id": .string(session.id.description), "user_id": .string(session.userID.description),
-            "device_id": .string(session.deviceID.description), "app_id": .string(session.applicationID.description),
-            "provider_id": .string(session.providerID.description),
-            "created_at": .string(session.createdAt.rfc3339), "renewed_at": .string(session.renewedAt.rfc3339),
-            "last_used_at": .string(session.lastUsedAt.rfc3339), "state": .string(effectiveState(session, clocks)),
-        ])
+    static func fields(_ lifetimes: SessionPolicy) -> [Field<Session>] {
+        [
+            Field("session_id", "session", column: "SESSION") { $0.id },
+            Field("user_id", "user", column: "USER") { $0.userID },
+            Field("device_id", "device", column: "DEVICE") { $0.deviceID },
+            Field("app_id", "app") { $0.applicationID }, .json("provider_id") { $0.providerID },
+            Field("created_at", "created", column: "CREATED") { $0.createdAt },
+            Field("renewed_at", "renewed") { $0.renewedAt },
+            Field("last_used_at", "last used", column: "LAST USED") { $0.lastUsedAt },
+            Field("state", column: "STATE") { $0.effectiveState(at: Date(), policy: lifetimes).rawValue },
+        ]
     }
 }

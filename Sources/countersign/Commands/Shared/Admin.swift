@@ -1,54 +1,24 @@
-import ArgumentParser
 import Database
 import Domain
 import Foundation
 import Operations
 import Repositories
 
-/// The store of an admin command, and the actor for the audit log.
+/// The open store of an installation.
 struct Admin: Sendable {
+    let installation: Installation
     let store: any Database
-    let actor: String
-    let keysDirectory: String
     let environment: Environment
     /// The live nodes of the store.
     var nodes: [ClusterMember] = []
     /// The keys that the store was written with.
     var written = NodeFingerprints(items: [:], policies: [:])
 
-    /// Opens the store of the settings, runs the body, and closes the store.
-    ///
-    /// - Parameter mayCreate: whether the command may create a missing store and migrate an old one. Other commands
-    ///   refuse both: a wrong address is then noticed, and an upgrade stays the operator's decision.
-    static func run<Result>(
-        _ options: SharedOptions, mayCreate: Bool = false, _ body: (Admin) async throws -> Result
-    ) async throws -> Result {
-        let settings = try Settings.resolve(shared: options)
-        let actor = try OperatorName.text(actor: options.actor)
-        let store = try mayCreate ? settings.store.open(clock: { Date() }) : settings.store.openPresent()
-        var admin = Admin(
-            store: store, actor: actor, keysDirectory: settings.keys, environment: Environment(cell: settings.cell))
-        do {
-            if mayCreate {
-                try await store.migrate(Schema.migrations)
-                try await store.claim(settings.cell, at: settings.store)
-            } else {
-                try await store.requirePresent(at: settings.store, in: settings.cell)
-            }
-            (admin.nodes, admin.written) = try await store.read {
-                (try ClusterMemberRepository($0).live(), try KeyFingerprintRepository($0).list())
-            }
-            let result = try await body(admin)
-            try await store.close()
-            return result
-        } catch {
-            try? await store.close()
-            if let refusal = error as? Refusal, refusal.code == .unavailable {
-                throw CommandFailure(refusal.detail, exitCode: .storeUnavailable)
-            }
-            throw error
-        }
-    }
+    var settings: Settings { installation.settings }
+    var keysDirectory: String { settings.keys }
+
+    /// See ``Installation/policy()``.
+    func policy() throws -> Policy { try installation.policy() }
 
     /// The keys of personal data, for commands that read or seal it. If they differed from the nodes' keys, a ban
     /// would seem to work and match nobody.
@@ -62,8 +32,8 @@ struct Admin: Sendable {
         for node in nodes {
             guard let item = own.contradictions(to: node.fingerprints).first else { continue }
             throw CommandFailure(
-                "\(keysDirectory)/\(item.rawValue) is not the one of the node on host \(node.host): use the keys of the "
-                    + "nodes (--keys).")
+                "\(keysDirectory)/\(item.rawValue) differs from that of the node on host \(node.host): name the "
+                    + "keys of the nodes with --keys.")
         }
         return keys
     }
@@ -76,23 +46,5 @@ struct Admin: Sendable {
     }
 
     /// The common inputs of admin operations.
-    var context: AdminContext { AdminContext(store: store, environment: environment, actor: actor) }
-}
-
-/// Parses a reason that an admin typed.
-func auditReason(_ text: String, _ option: String = "--reason") throws(CommandFailure) -> AuditReason {
-    guard let reason = AuditReason(text) else {
-        throw CommandFailure(
-            "\(option) takes a code or a ticket's number such as user_request or ticket:4711, without spaces and without "
-                + "personal data: the audit log keeps it for years.", exitCode: .usage)
-    }
-    return reason
-}
-
-/// Parses an identifier that an admin typed.
-func identifier<Kind>(_ text: String, _ what: String) throws(CommandFailure) -> Identifier<Kind> {
-    guard let id = Identifier<Kind>(text[...]) else {
-        throw CommandFailure("\(text) is no \(what) id.", exitCode: .usage)
-    }
-    return id
+    var context: AdminContext { AdminContext(store: store, environment: environment, actor: installation.actor) }
 }

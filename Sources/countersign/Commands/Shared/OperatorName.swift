@@ -15,7 +15,7 @@ enum OperatorName {
     ) throws(CommandFailure) -> String {
         if let actor, !isName(actor) {
             throw CommandFailure(
-                "--actor takes a name of at most 64 letters, digits and the marks . _ @ + -, such as ada@example.org.",
+                "--actor must be a name of at most 64 letters, digits and the marks . _ @ + -, such as ada@example.org.",
                 exitCode: .usage)
         }
         // sudo sets it; a name that could not be one of the system's is not worth keeping.

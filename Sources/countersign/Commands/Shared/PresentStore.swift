@@ -15,8 +15,8 @@ extension StoreURL {
     /// The failure if there is no store; its sentence names the command that creates one.
     var missing: CommandFailure {
         CommandFailure(
-            "There is no store at \(place): look whether --store is right; `countersign provider add`, `serve` and "
-                + "`store migrate` make one.")
+            "There is no store at \(place): check --store, or create one with `countersign provider add`, `serve` or "
+                + "`store migrate`.")
     }
 }
 
@@ -49,21 +49,20 @@ extension Database {
         try await read { try cell.require(in: $0, at: url) }
     }
 
-    /// Returns if the store may be served in a mode. An empty one becomes one of development mode when it is first asked
-    /// for, and stays it: in copies and backups, too.
+    /// Returns if the store may be served in a mode. An empty store becomes one of development mode when that is first
+    /// requested, and remains so, also in copies and backups.
     ///
     /// - Throws: ``CommandFailure``.
     func requireMode(isDevelopment: Bool, at url: StoreURL) async throws {
         guard isDevelopment else {
             guard try await read({ try StoreSettingRepository($0).isDevelopment() }) else { return }
             throw CommandFailure(
-                "The store at \(url.place) is one of development mode, where a known code proves a test number: start with "
-                    + "--development, or with another store.")
+                "The store at \(url.place) was created with --development, and a known code proves its test numbers: "
+                    + "add --development, or name another store.")
         }
         guard try await write({ try StoreSettingRepository($0).markDevelopment() }) else {
             throw CommandFailure(
-                "The store at \(url.place) holds something and is none of development mode: --development takes an empty "
-                    + "store, or one that it began.")
+                "The store at \(url.place) is not empty and was not created with --development: name an empty store.")
         }
     }
 
@@ -74,7 +73,7 @@ extension Database {
         guard try await pendingMigrations(of: migrations).isEmpty else {
             throw CommandFailure(
                 "The store at \(url.place) has schema version \(try await currentMigration()), and this build has "
-                    + "\(migrations.last?.identifier ?? 0). Run `countersign store migrate` on it: nodes of the previous "
+                    + "\(migrations.last?.identifier ?? 0): run `countersign store migrate`. Nodes of the previous "
                     + "version continue to work.")
         }
     }

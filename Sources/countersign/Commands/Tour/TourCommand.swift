@@ -4,37 +4,39 @@ import Foundation
 import Operations
 
 /// `countersign tour`: a new device uses every part of a running service once, over real sockets.
-struct TourCommand: AsyncParsableCommand {
+struct TourCommand: InstallationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "tour", abstract: "Walks a new device through the running service and shows each exchange.")
+        commandName: "tour", abstract: "Walk a new device through the running service and show each exchange.")
     @OptionGroup var shared: SharedOptions
     @Option(name: .customLong("public"), help: "The public listener.") var publicURL = "https://127.0.0.1:8440"
     @Option(name: .customLong("client"), help: "The client listener.") var clientURL = "https://127.0.0.1:8441"
     @Option(help: "The sample provider.") var provider = "http://127.0.0.1:8450"
-    @Option(help: "The file that the service's file sender writes, by default texts.jsonl beside the store.")
+    @Option(help: "The file of the service's file sender; by default texts.jsonl beside the store.")
     var texts: String?
-    @Option(help: "The authority's certificate, by default ca.pem in the directory of the keys.") var ca: String?
-    func run() async throws {
-        let settings = try Settings.resolve(shared: shared)
+    @Option(help: "The authority's certificate; by default ca.pem in the directory of the keys.") var ca: String?
+
+    func report(on installation: Installation) async throws -> Report {
+        let settings = installation.settings
         let tour = Tour(
             publicURL: publicURL, clientURL: clientURL, provider: provider, authority: ca ?? "\(settings.keys)/ca.pem",
             texts: texts ?? settings.texts,
-            challenge: { id in try await Admin.run(shared) { try await ChallengeSession($0.context)(SessionID(id)) } },
+            challenge: { id in try await installation.admin { try await ChallengeSession($0.context)(SessionID(id)) } },
             ban: { user in
                 guard let reason = Ban.Reason(rawValue: "tour") else { return }
                 let order = try BanOrder(
                     target: .user(UserID(user).description), scope: .all, reason: reason, note: nil,
                     endsAt: Date().addingTimeInterval(3600), withDevices: false)
-                _ = try await Admin.run(shared) {
+                _ = try await installation.admin {
                     try await AddBan($0.context, keys: $0.personalKeys(), policy: BanPolicy())(order, upTo: 1)
                 }
             },
             lift: { user in
-                _ = try await Admin.run(shared) {
+                _ = try await installation.admin {
                     try await LiftBan($0.context, keys: $0.personalKeys())(
                         .user(UserID(user).description), note: "the tour is over")
                 }
             })
         try await tour.walk()
+        return .shown
     }
 }

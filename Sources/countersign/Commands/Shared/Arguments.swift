@@ -1,0 +1,56 @@
+import ArgumentParser
+import Authority
+import Domain
+import Foundation
+import Tokens
+
+/// The reason of a command that may do without one.
+struct ReasonOption: ParsableArguments {
+    @Option(help: "The reason: a code or a ticket's number, kept in the audit log.") var reason: String?
+
+    /// - Throws: ``CommandFailure`` for a reason that the audit log does not take.
+    func parsed() throws(CommandFailure) -> AuditReason? {
+        guard let reason else { return nil }
+        return try auditReason(reason)
+    }
+}
+
+/// Parses a reason that an admin typed.
+func auditReason(_ text: String, _ option: String = "--reason") throws(CommandFailure) -> AuditReason {
+    guard let reason = AuditReason(text) else {
+        throw CommandFailure(
+            "\(option) must be a code or a ticket's number such as user_request or ticket:4711, without spaces and "
+                + "personal data: the audit log keeps it for years.", exitCode: .usage)
+    }
+    return reason
+}
+
+extension Identifier: ExpressibleByArgument {
+    package init?(argument: String) { self.init(argument) }
+}
+
+extension AccessTokenAlgorithm: ExpressibleByArgument {}
+extension Ban.Scope: ExpressibleByArgument {}
+extension OutboxState: ExpressibleByArgument {}
+extension RevocationReason: ExpressibleByArgument {}
+extension SignatureAlgorithm: ExpressibleByArgument {}
+
+/// Parses a moment that an admin typed: a duration before now, or a day or moment.
+func moment(_ text: String, _ option: String, now: Date) throws(CommandFailure) -> Date {
+    if let seconds = PolicyField.seconds(text) { return now.addingTimeInterval(-seconds) }
+    guard let moment = CalendarDate(text)?.start ?? (try? Date(text, strategy: .iso8601)) else {
+        throw CommandFailure(
+            "\(option) must be a time such as 24h, or a day or moment in UTC such as 2026-01-31T23:59:59Z.",
+            exitCode: .usage)
+    }
+    return moment
+}
+
+/// Turns refusals of malformed arguments into usage errors, with their exit code.
+func asUsage<Value>(_ body: () throws -> Value) throws -> Value {
+    do {
+        return try body()
+    } catch let refusal as Refusal where refusal.code == .malformedRequest {
+        throw CommandFailure(refusal.detail, exitCode: .usage)
+    }
+}
