@@ -6,7 +6,7 @@ struct Entry {
     let name: String?
     /// The row's name; `nil` to show the value only to programs.
     let label: String?
-    let cell: Cell
+    let cell: ReportCell
     /// The text for people if there is no value; `nil` leaves out the row.
     let none: String?
 
@@ -29,7 +29,7 @@ struct Entry {
         Entry(name: nil, label: label, value.cell, none: none)
     }
 
-    fileprivate init(name: String?, label: String?, _ cell: Cell, none: String?) {
+    fileprivate init(name: String?, label: String?, _ cell: ReportCell, none: String?) {
         self.name = name
         self.label = label
         self.cell = cell

@@ -107,5 +107,5 @@ struct Report {
 
 extension Report: CellValue {
     /// The JSON, for a member of another report.
-    var cell: Cell { Cell(json, nil) }
+    var cell: ReportCell { ReportCell(json, nil) }
 }

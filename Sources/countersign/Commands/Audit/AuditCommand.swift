@@ -137,7 +137,7 @@ struct AuditCommand: AsyncParsableCommand {
         let start = purgedAt.map { ": earlier entries were purged by policy at \($0.rfc3339)" } ?? ""
         var report = Report([
             .json("valid", isValid),
-            Entry("verified_from", Cell(.integer(first), "entry \(first)\(start)")), .json("purged_at", purgedAt),
+            Entry("verified_from", ReportCell(.integer(first), "entry \(first)\(start)")), .json("purged_at", purgedAt),
             Entry("entries", "valid entries", verified.entries), Entry("checkpoints", verified.checkpoints),
             Entry("signed_through", "signed through entry", verified.signed),
             Entry("digest", verified.digest.base64URL), Entry("unchained", "not chained yet", verified.unchained),

@@ -59,14 +59,15 @@ extension BanCommand {
         let names = impact.users.map { "\($0.address) (\($0.user.id))" }
         var entries: [Entry] = [
             Entry("ban_id", "ban", ban?.id, none: nil), .json("dry_run", ban == nil),
-            Entry("ends_at", "until", Cell(ban?.endsAt.cell.json ?? .null, ban.map { end($0.endsAt) }), none: nil),
+            Entry(
+                "ends_at", "until", ReportCell(ban?.endsAt.cell.json ?? .null, ban.map { end($0.endsAt) }), none: nil),
         ]
         entries += impact.replaced.map { .people("in place of", "\($0.id), until \(end($0.endsAt))") }
         entries += [
-            Entry("users", Cell(users.json, counted(names))),
+            Entry("users", ReportCell(users.json, counted(names))),
             Entry("sessions", impact.sessions.count),
-            Entry("devices", Cell(impact.devices.cell.json, counted(impact.devices.map(\.description)))),
-            Entry("authorizations", Cell(impact.authorizations.cell.json, impact.authorizationsText)),
+            Entry("devices", ReportCell(impact.devices.cell.json, counted(impact.devices.map(\.description)))),
+            Entry("authorizations", ReportCell(impact.authorizations.cell.json, impact.authorizationsText)),
             .json("replaced", impact.replaced.map(\.id)),
             Entry("holds_number", "phone number", held(impact.holdsNumber)),
             Entry("holds_document", "document", held(impact.holdsDocument)),
@@ -80,7 +81,7 @@ extension BanCommand {
         return names.isEmpty ? "0" : "\(names.count): \(shown)"
     }
 
-    private static func held(_ isHeld: Bool) -> Cell { Cell(.bool(isHeld), isHeld ? "held" : "not held") }
+    private static func held(_ isHeld: Bool) -> ReportCell { ReportCell(.bool(isHeld), isHeld ? "held" : "not held") }
 
     private static func direct(_ summary: BanSummary) -> BanEntry? {
         summary.entries.first { $0.origin == .direct }
@@ -119,7 +120,7 @@ extension BanCommand {
         [
             Field("kind", column: "KIND") { entry in
                 let kind = names(of: entry.subject).kind
-                return Cell(.string(kind.replacing(" ", with: "_")), kind)
+                return ReportCell(.string(kind.replacing(" ", with: "_")), kind)
             },
             Field("subject", column: "SUBJECT") { names(of: $0.subject).text },
             Field("origin", column: "ORIGIN") { $0.origin.word },

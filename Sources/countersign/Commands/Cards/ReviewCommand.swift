@@ -77,8 +77,8 @@ struct ReviewCommand: AsyncParsableCommand {
 
     private static func entries(of detail: ReadCardInReview.Detail) -> [Entry] {
         let (entry, facts) = (detail.entry, detail.facts)
-        let address = Cell((facts?.address?.line).cell.json, facts.map { $0.address?.line ?? "none" })
-        let number = Cell(
+        let address = ReportCell((facts?.address?.line).cell.json, facts.map { $0.address?.line ?? "none" })
+        let number = ReportCell(
             (facts?.documentNumber).cell.json, facts.map { $0.documentNumber ?? "…\($0.lastFour)" })
         let issuer = facts.map { [$0.jurisdiction, $0.country].compactMap(\.self).joined(separator: ", ") }
         let others = Report(

@@ -68,7 +68,7 @@ struct CertificateCommand: AsyncParsableCommand {
     private static func report(
         _ found: (certificate: DeviceCertificate, successors: [DeviceCertificate])
     ) -> Report {
-        let successors = Cell(
+        let successors = ReportCell(
             Report(found.successors, fields).json,
             found.successors.isEmpty
                 ? nil : found.successors.map { "\($0.serial) (\(state($0)))" }.joined(separator: ", "))

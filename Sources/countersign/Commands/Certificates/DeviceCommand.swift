@@ -63,7 +63,7 @@ struct DeviceCommand: AsyncParsableCommand {
             }
             let revoked = try await dryRun ? revoke.preview(device) : revoke(device, reason: reason)
             let isListed = dryRun ? true : await admin.publishRevocations()
-            let serials = Cell(revoked.serials.cell.json, String(revoked.serials.count))
+            let serials = ReportCell(revoked.serials.cell.json, String(revoked.serials.count))
             return Report(
                 [
                     Entry("device_id", "device", device), Entry("revoked", "certificates revoked", serials),

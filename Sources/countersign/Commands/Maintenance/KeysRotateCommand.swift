@@ -32,7 +32,8 @@ extension KeysCommand {
             let done = try await WrappingKeyRotation(admin).run(stage: stage, prune: prune)
             return Report([
                 Entry(
-                    "version", Cell(done.version.cell.json, "\(done.version), \(done.added ? "added" : "there before")")
+                    "version",
+                    ReportCell(done.version.cell.json, "\(done.version), \(done.added ? "added" : "there before")")
                 ),
                 .json("added", done.added), Entry("rewrapped", "wrapped anew", done.rewrapped),
                 .json("unreadable", done.unreadable), Entry("removed", done.removed.sorted(), none: "none"),

@@ -34,7 +34,7 @@ struct PolicyCommand: AsyncParsableCommand {
         private static func values(_ policy: Policy) -> Report {
             Report(
                 PolicyArea.all.map { area in
-                    .json(area.name, Report(area.fields.map { .json($0.key, Cell($0.value(policy), nil)) }))
+                    .json(area.name, Report(area.fields.map { .json($0.key, ReportCell($0.value(policy), nil)) }))
                 })
         }
 

@@ -28,7 +28,7 @@ struct StatusCommand: AdminCommand {
         let open = counts([("authenticated", sessions.authenticated), ("challenged", sessions.challenged)])
         let cuts = summary.cuts == 0 ? "" : ", bulk revocations under way: \(summary.cuts)"
         return [
-            Entry("sessions", Cell(open.json, open.text.map { $0 + cuts })), .json("cuts", summary.cuts),
+            Entry("sessions", ReportCell(open.json, open.text.map { $0 + cuts })), .json("cuts", summary.cuts),
             Entry("users", counts(Assurance.allCases.map { ($0.rawValue, summary.users[$0] ?? 0) })),
             Entry("devices", summary.devices),
             Entry(
@@ -41,12 +41,12 @@ struct StatusCommand: AdminCommand {
                 "providers",
                 counts([("enabled", summary.providers.enabled), ("disabled", summary.providers.disabled)])),
             Entry("outbox", counts(summary.outbox.map { ($0.state.rawValue, $0.count) })),
-            Entry("counted_at", Cell(summary.countedAt.cell.json, (summary.countedAt ?? summary.at).rfc3339)),
+            Entry("counted_at", ReportCell(summary.countedAt.cell.json, (summary.countedAt ?? summary.at).rfc3339)),
         ]
     }
 
-    private static func counts(_ parts: [(String, Int)]) -> Cell {
-        Cell(
+    private static func counts(_ parts: [(String, Int)]) -> ReportCell {
+        ReportCell(
             Report(parts.map { .json($0.0, $0.1) }).json,
             parts.map { "\($0.1) \($0.0)" }.joined(separator: ", "))
     }
@@ -58,7 +58,7 @@ struct StatusCommand: AdminCommand {
             .json("last_checkpoint_at", summary.signedAt),
         ])
         return [
-            Entry("audit", "audit log", Cell(audit.json, "\(chained) chained, \(summary.unchained) not yet")),
+            Entry("audit", "audit log", ReportCell(audit.json, "\(chained) chained, \(summary.unchained) not yet")),
             .people("last checkpoint", summary.signedAt.map { "entry \(signed) at \($0.rfc3339)" }, none: "none"),
         ]
     }
@@ -66,7 +66,7 @@ struct StatusCommand: AdminCommand {
     private static func store(_ bytes: Int64?, version: Int) -> [Entry] {
         let store = Report([.json("bytes", bytes), .json("schema_version", version)])
         return [
-            Entry("store", Cell(store.json, bytes.map { "\(($0 + 1023) / 1024) KiB" })),
+            Entry("store", ReportCell(store.json, bytes.map { "\(($0 + 1023) / 1024) KiB" })),
             .people("schema version", version),
         ]
     }

@@ -80,9 +80,10 @@ struct StoreCommand: AsyncParsableCommand {
             let log = audit.map { $0.defect == nil ? "\($0.entries) valid entries" : "not valid" }
             var report = Report([
                 .people("file", file.isEmpty ? "sound" : "damaged"), .json("valid", defects.isEmpty),
-                Entry("schema_version", Cell(version.cell.json, "\(version) of \(expected)")),
+                Entry("schema_version", ReportCell(version.cell.json, "\(version) of \(expected)")),
                 .json("expected_schema_version", expected),
-                Entry("audit_entries", "audit log", Cell((audit?.entries).cell.json, log)), .json("defects", defects),
+                Entry("audit_entries", "audit log", ReportCell((audit?.entries).cell.json, log)),
+                .json("defects", defects),
             ])
             if !defects.isEmpty { report.failure = CommandFailure(defects.joined(separator: "; ") + ".") }
             return report

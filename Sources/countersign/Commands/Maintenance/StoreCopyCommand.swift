@@ -25,6 +25,7 @@ struct StoreCopyCommand: InstallationCommand {
     @Flag(help: "Do what --final says; without this flag only say what would happen.") var yes = false
 
     func report(on installation: Installation) async throws -> Report {
+        let settings = installation.settings
         let (source, target) = (try address(from), try address(to))
         guard yes || !final else {
             throw CommandFailure(
@@ -90,7 +91,7 @@ struct StoreCopyCommand: InstallationCommand {
             Field("source_rows", column: "ROWS") { $0.source.rows },
             Field("target_rows", column: "ROWS OF THE COPY") { $0.target.rows },
             Field("source_checksum", column: "CHECKSUM") {
-                Cell(.string($0.source.checksum), String($0.source.checksum.prefix(16)))
+                ReportCell(.string($0.source.checksum), String($0.source.checksum.prefix(16)))
             },
             .json("target_checksum") { $0.target.checksum },
             .people(column: "STATE") { $0.isEqual ? "equal" : "differs" },

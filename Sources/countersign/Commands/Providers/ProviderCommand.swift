@@ -99,13 +99,13 @@ struct ProviderCommand: AsyncParsableCommand {
         ]
     }
 
-    private static func cell(of issuer: ProviderIssuer, _ reading: IssuerReading?) -> Cell {
+    private static func cell(of issuer: ProviderIssuer, _ reading: IssuerReading?) -> ReportCell {
         let report = Report([
             .json("url", issuer.url), .json("audience", issuer.audience), .json("algorithms", issuer.algorithms),
             .json("ends_sessions_of_removed_keys", issuer.endsSessionsOfRemovedKeys),
             .json("read_at", reading?.readAt), .json("failure", reading?.failure),
         ])
-        return Cell(report.json, issuer.url)
+        return ReportCell(report.json, issuer.url)
     }
 
     /// Reads and parses a public key file.

@@ -64,13 +64,13 @@ struct StreamCommand: AsyncParsableCommand {
             .json("awaits_approval") { $0.awaitsApproval },
             Field("status", column: "STATUS") { stream in
                 let status = stream.present.status.rawValue
-                return Cell(.string(status), stream.awaitsApproval ? "awaits approval" : status)
+                return ReportCell(.string(status), stream.awaitsApproval ? "awaits approval" : status)
             },
             Field("reason", none: "") { $0.present.reason }, Field("description", none: "") { $0.settings.description },
             Field("signing_alg", "algorithm") { $0.settings.algorithm.rawValue },
             Field("subject_format", "subjects") { $0.settings.subjectForm.rawValue },
             Field("events_delivered", "events") { stream in
-                Cell(stream.settings.delivered.cell.json, stream.settings.delivered.joined(separator: " "))
+                ReportCell(stream.settings.delivered.cell.json, stream.settings.delivered.joined(separator: " "))
             },
             Field("created_at", "created", column: "CREATED") { $0.createdAt },
         ]

@@ -98,7 +98,7 @@ struct UserCommand: AsyncParsableCommand {
             }
             let receipt = try await EraseNamedUser(admin.context, keys: admin.personalKeys())(id, reason: reason)
             return Report([
-                Entry("user_id", id), Entry("erased", Cell(.bool(true), "true")),
+                Entry("user_id", id), Entry("erased", ReportCell(.bool(true), "true")),
                 Entry("receipt", receipt.uuidString.lowercased()),
             ])
         }
@@ -126,7 +126,7 @@ struct UserCommand: AsyncParsableCommand {
                             .joined(separator: ", ")
                     default: member.value.text ?? member.value.jsonText
                     }
-                return Entry(member.name, Cell(member.value, text), none: "")
+                return Entry(member.name, ReportCell(member.value, text), none: "")
             })
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 import Operations
 
 /// One value of a report: JSON for programs and a text for people.
-struct Cell: Equatable {
+struct ReportCell: Equatable {
     let json: JSONValue
     /// `nil` if there is no value.
     let text: String?
@@ -17,46 +17,46 @@ struct Cell: Equatable {
 
 /// A value that a report can contain.
 protocol CellValue {
-    var cell: Cell { get }
+    var cell: ReportCell { get }
 }
 
-extension Cell: CellValue {
-    var cell: Cell { self }
+extension ReportCell: CellValue {
+    var cell: ReportCell { self }
 }
 
 extension String: CellValue {
-    var cell: Cell { Cell(.string(self), self) }
+    var cell: ReportCell { ReportCell(.string(self), self) }
 }
 
 extension Bool: CellValue {
-    var cell: Cell { Cell(.bool(self), self ? "yes" : "no") }
+    var cell: ReportCell { ReportCell(.bool(self), self ? "yes" : "no") }
 }
 
 extension Int: CellValue {
-    var cell: Cell { Cell(.integer(Int64(self)), String(self)) }
+    var cell: ReportCell { ReportCell(.integer(Int64(self)), String(self)) }
 }
 
 extension Int64: CellValue {
-    var cell: Cell { Cell(.integer(self), String(self)) }
+    var cell: ReportCell { ReportCell(.integer(self), String(self)) }
 }
 
 extension Date: CellValue {
-    var cell: Cell { rfc3339.cell }
+    var cell: ReportCell { rfc3339.cell }
 }
 
 extension Identifier: CellValue {
-    var cell: Cell { description.cell }
+    var cell: ReportCell { description.cell }
 }
 
 extension Optional: CellValue where Wrapped: CellValue {
-    var cell: Cell { self?.cell ?? Cell(.null, nil) }
+    var cell: ReportCell { self?.cell ?? ReportCell(.null, nil) }
 }
 
 extension Array: CellValue where Element: CellValue {
     /// An array, and its texts in one line.
-    var cell: Cell {
+    var cell: ReportCell {
         let cells = map(\.cell)
-        return Cell(.array(cells.map(\.json)), isEmpty ? nil : cells.compactMap(\.text).joined(separator: ", "))
+        return ReportCell(.array(cells.map(\.json)), isEmpty ? nil : cells.compactMap(\.text).joined(separator: ", "))
     }
 }
 
@@ -64,5 +64,5 @@ extension CountedSessions: CellValue {
     /// `12`, or `at least 1000` if counting stopped there.
     var text: String { isLeast ? "at least \(count)" : "\(count)" }
 
-    var cell: Cell { Cell(.integer(Int64(count)), text) }
+    var cell: ReportCell { ReportCell(.integer(Int64(count)), text) }
 }
