@@ -113,12 +113,9 @@ extension PersonName {
     init(spoken: String) {
         var words = spoken.split(separator: " ").map(String.init)
         var suffix: String?
-        if words.count > 2, let last = words.last, Self.generations.contains(last) { suffix = words.removeLast() }
+        if words.count > 2, let last = words.last, NameFolding.isSuffix(last) { suffix = words.removeLast() }
         self.init(family: words.popLast(), given: words.first, suffix: suffix)
         let between = words.dropFirst()
         middle = between.isEmpty ? nil : between.joined(separator: " ")
     }
-
-    /// `V` is omitted, because it is also an initial.
-    private static let generations: Set<String> = ["JR", "SR", "II", "III", "IV", "2ND", "3RD", "4TH"]
 }

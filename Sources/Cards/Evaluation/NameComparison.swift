@@ -3,19 +3,77 @@ import Domain
 /// Whether the name on a card can be the user's name at the provider.
 ///
 /// The display name must contain the family name and one of the given names, in any order. Further names may be
-/// missing on either side. Of a name of several words one is enough. Initials and suffixes are ignored. A name that
-/// the card cut off must only be a prefix.
+/// missing on either side. Of a name of several words one is enough. Initials and suffixes are ignored. A nickname or
+/// another transliteration is enough. A name that the card cut off must only be a prefix.
 struct NameComparison {
-    private let name: PersonName
+    private let family: Part?
+    private let given: Part?
+    /// The given and the first further name as one: JI and WOO are Jiwoo.
+    private let together: Part?
+    private let further: [Part]
+
+    /// The letters from which a name may have been cut although the card does not say so.
+    static let shortestCut = 10
+    /// No more further names are compared.
+    private static let maximumFurther = 8
+    /// No more words of a display name are compared.
+    private static let maximumWords = 16
+
+    /// One part of the card's name.
+    private struct Part {
+        let text: String
+        let mayBeCut: Bool
+        let isGiven: Bool
+
+        /// `nil` for no name, and for a word that stands for none.
+        init?(_ text: String?, _ truncation: PersonName.Truncation, isGiven: Bool) {
+            guard let text else { return nil }
+            let folded = NameFolding.folded(text)
+            guard !folded.isEmpty, !NameFolding.isPlaceholder(folded) else { return nil }
+            self.text = text
+            self.isGiven = isGiven
+            // Most cards do not say whether a name was cut, so a long one may be.
+            mayBeCut =
+                switch truncation {
+                case .truncated: true
+                case .complete: false
+                case .unknown: folded.utf8.count >= NameComparison.shortestCut
+                }
+        }
+    }
 
     init(_ name: PersonName) {
-        self.name = name
+        family = Part(name.family, name.familyTruncation, isGiven: false)
+        given = Part(name.given, name.givenTruncation, isGiven: true)
+        let further = name.middle?.split(separator: " ").prefix(Self.maximumFurther).map(String.init) ?? []
+        let last = further.count - 1
+        self.further = further.enumerated().compactMap { place, text in
+            NameFolding.folded(text).utf8.count < 2
+                ? nil : Part(text, place == last ? name.middleTruncation : .complete, isGiven: true)
+        }
+        together = further.first.flatMap { first in
+            name.given.flatMap { Part("\($0) \(first)", .complete, isGiven: true) }
+        }
     }
 
     func admits(_ displayName: String) -> Bool {
-        NameFolding.Spelling.allCases.contains { spelling in
-            admits(words: NameFolding.words(displayName, spelling: spelling))
+        let words = Self.words(displayName)
+        guard let family else {
+            // A card may have only one name, under either element.
+            return given.map { !runs(of: $0, in: words).isEmpty } ?? false
         }
+        return runs(of: family, in: words).contains { run in
+            guard given != nil else { return true }
+            var rest = words
+            rest.removeSubrange(run)
+            return givenNames.contains { !runs(of: $0, in: rest).isEmpty }
+        }
+    }
+
+    /// Whether any name of the card is in the display name. Without one, the names are two persons'.
+    func sharesName(with displayName: String) -> Bool {
+        let words = Self.words(displayName)
+        return ([family].compactMap(\.self) + givenNames).contains { !runs(of: $0, in: words).isEmpty }
     }
 
     /// Whether a display name that does not match is significant. It is if it looks like a name: two words or more of
@@ -30,50 +88,54 @@ struct NameComparison {
         return isWritten && isLatin && words.count <= 8 && words.count { $0.utf8.count >= 2 } >= 2
     }
 
-    private func admits(words: [String]) -> Bool {
-        // A card may have only one name, under either element.
-        guard let family = name.family else {
-            return !runs(of: name.given ?? "", cut: name.givenTruncation == .truncated, in: words).isEmpty
-        }
-        return runs(of: family, cut: name.familyTruncation == .truncated, in: words).contains { run in
-            guard let given = name.given else { return true }
-            var rest = words
-            rest.removeSubrange(run)
-            if !runs(of: given, cut: name.givenTruncation == .truncated, in: rest).isEmpty { return true }
-            let further = name.middle?.split(separator: " ").map(String.init) ?? []
-            let last = further.count - 1
-            return further.enumerated().contains { index, middle in
-                NameFolding.folded(middle).count > 1
-                    && !runs(of: middle, cut: index == last && name.middleTruncation == .truncated, in: rest).isEmpty
-            }
-        }
+    private var givenNames: [Part] { [given, together].compactMap(\.self) + further }
+
+    private static func words(_ displayName: String) -> [Set<String>] {
+        Array(NameFolding.spelledWords(displayName).prefix(maximumWords))
     }
 
     /// The positions of a part of the name: the whole part first, then each of its words that is a name by itself.
-    private func runs(of part: String, cut: Bool, in words: [String]) -> [Range<Int>] {
-        let whole = run(of: NameFolding.folded(part), cut: cut, in: words)
-        let parts = NameFolding.words(part)
-        let alone = parts.count > 1 ? parts.filter { $0.count > 2 && !Self.particles.contains($0) } : []
-        return ([whole] + alone.map { run(of: $0, cut: false, in: words) }).compactMap(\.self)
+    private func runs(of part: Part, in words: [Set<String>]) -> [Range<Int>] {
+        let whole = run(of: NameFolding.foldedSpellings(part.text), part, cut: part.mayBeCut, in: words)
+        let parts = NameFolding.spelledWords(part.text)
+        let alone = parts.count > 1 ? parts.prefix(Self.maximumFurther).filter { Self.isName($0) } : []
+        return ([whole] + alone.map { run(of: $0, part, cut: false, in: words) }).compactMap(\.self)
+    }
+
+    private static func isName(_ word: Set<String>) -> Bool {
+        word.allSatisfy { $0.utf8.count >= 2 && !particles.contains($0) && !NameFolding.isSuffix($0) }
     }
 
     /// Words before family names that are no names themselves.
     private static let particles: Set<String> = [
-        "DEL", "DELLA", "DELA", "DER", "DEN", "DES", "DOS", "DAS", "LAS", "LOS", "VAN", "VON", "VANDER", "ZUM", "ZUR",
-        "BIN", "BINT", "IBN", "ABU", "MAC", "SAN", "SANTA", "SAINT",
+        "DE", "DA", "DI", "DO", "DU", "LA", "LE", "EL", "AL", "TE", "DEL", "DELLA", "DELA", "DER", "DEN", "DES", "DOS",
+        "DAS", "LAS", "LOS", "VAN", "VON", "VANDER", "ZUM", "ZUR", "BIN", "BINT", "IBN", "ABU", "MAC", "MC", "SAN",
+        "SANTA", "SAINT", "ST",
     ]
 
-    /// The words that make up a name, however it is divided: MC DONALD is MCDONALD.
-    private func run(of sought: String, cut: Bool, in words: [String]) -> Range<Int>? {
-        guard !sought.isEmpty else { return nil }
+    /// The words that make up a name, however it is divided: MC DONALD is MCDONALD. If none do, the one word that can
+    /// stand for it.
+    private func run(of sought: Set<String>, _ part: Part, cut: Bool, in words: [Set<String>]) -> Range<Int>? {
         for start in words.indices {
-            var joined = ""
-            for end in start..<words.count {
-                joined += words[end]
-                if joined == sought || (cut && joined.hasPrefix(sought)) { return start..<end + 1 }
-                if joined.utf8.count >= sought.utf8.count { break }
+            // Beginnings of what is sought: a few, since each is as long as its words.
+            var begun: Set<String> = [""]
+            for end in start..<words.count where !begun.isEmpty {
+                let joined = begun.flatMap { first in words[end].map { first + $0 } }
+                let isFound = joined.contains { written in
+                    sought.contains(written) || (cut && sought.contains { written.hasPrefix($0) })
+                }
+                if isFound { return start..<end + 1 }
+                begun = Set(joined.filter { written in sought.contains { $0.hasPrefix(written) } })
             }
         }
-        return nil
+        let place = words.firstIndex { word in
+            word.contains { written in sought.contains { standsFor(written, $0, part) } }
+        }
+        return place.map { $0..<$0 + 1 }
+    }
+
+    private func standsFor(_ written: String, _ sought: String, _ part: Part) -> Bool {
+        part.isGiven
+            ? NameVariants.areGivenNames(written, sought) : NameVariants.areSpellings(written, sought)
     }
 }

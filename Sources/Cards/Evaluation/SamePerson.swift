@@ -6,32 +6,55 @@ package enum SamePerson {
     /// Compares the stored data of two cards.
     package static func agree(_ former: CardFacts, _ next: CardFacts) -> Bool {
         guard former.dateOfBirth == next.dateOfBirth else { return false }
-        return NameFolding.Spelling.allCases.contains { formerly in
-            NameFolding.Spelling.allCases.contains { now in
-                agree(words(former.fullName, formerly), words(next.fullName, now))
-            }
-        }
+        let (one, other) = (name(of: former), name(of: next))
+        if !joined(one).isDisjoint(with: joined(other)) { return true }
+        return agree(words(one), words(other))
     }
 
-    private static func agree(_ one: [String], _ other: [String]) -> Bool {
-        if one.joined() == other.joined() { return true }
+    private static func agree(_ one: [Set<String>], _ other: [Set<String>]) -> Bool {
         let (fewer, more) = one.count <= other.count ? (one, other) : (other, one)
         // One common word is not enough.
         guard fewer.count >= 2 else { return false }
         var left = more
         return fewer.allSatisfy { word in
-            guard let place = left.firstIndex(of: word) else { return false }
+            guard let place = left.firstIndex(where: { isSame(word, $0) }) else { return false }
             left.remove(at: place)
             return true
         }
     }
 
-    /// The words of a name without generation suffixes, which passports omit.
-    private static func words(_ name: String, _ spelling: NameFolding.Spelling) -> [String] {
-        var words = NameFolding.words(name, spelling: spelling)
-        while words.count > 2, let last = words.last, generations.contains(last) { words.removeLast() }
-        return words
+    /// One of two cards may have cut a long word off.
+    private static func isSame(_ one: Set<String>, _ other: Set<String>) -> Bool {
+        if !one.isDisjoint(with: other) { return true }
+        return one.contains { word in
+            other.contains { another in
+                min(word.utf8.count, another.utf8.count) >= NameComparison.shortestCut
+                    && (word.hasPrefix(another) || another.hasPrefix(word))
+            }
+        }
     }
 
-    private static let generations: Set<String> = ["JR", "SR", "II", "III", "IV", "2ND", "3RD", "4TH"]
+    /// The name without its suffix, of any kind: passports omit it.
+    private static func name(of facts: CardFacts) -> String {
+        guard let name = facts.name else { return facts.fullName }
+        return [name.given, name.middle, name.family].compactMap(\.self).joined(separator: " ")
+    }
+
+    private static func joined(_ name: String) -> Set<String> {
+        Set(
+            NameFolding.Spelling.allCases.map { spelling in
+                names(NameFolding.words(name, spelling: spelling)) { $0 }.joined()
+            })
+    }
+
+    private static func words(_ name: String) -> [Set<String>] {
+        names(NameFolding.spelledWords(name)) { $0.first ?? "" }
+    }
+
+    /// Words without those that stand for no name, and without suffixes at the end.
+    private static func names<Word>(_ words: [Word], _ text: (Word) -> String) -> [Word] {
+        var words = words.filter { !NameFolding.isPlaceholder(text($0)) }
+        while words.count > 2, let last = words.last, NameFolding.isSuffix(text(last)) { words.removeLast() }
+        return words
+    }
 }

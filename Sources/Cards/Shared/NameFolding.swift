@@ -9,6 +9,8 @@ package enum NameFolding {
         case plain
         /// As ICAO 9303-3 §6 transliterates them: `MUELLER`.
         case icao
+        /// By the other forms that the same table allows, and by those in use beside it: `DJ` for Đ, `NXX` for Ñ.
+        case further
     }
 
     /// The words of a name: capitals, no marks. Letters of other scripts stay.
@@ -30,9 +32,11 @@ package enum NameFolding {
                 }
             } else if let letters = spelled(scalar, spelling) {
                 word.append(contentsOf: letters.unicodeScalars)
+            } else if ignored.contains(scalar) {
+                continue
             } else if scalar.properties.isAlphabetic {
                 word.append(contentsOf: unmarked(scalar))
-            } else if !ignored.contains(scalar), scalar.properties.generalCategory != .nonspacingMark {
+            } else if scalar.properties.generalCategory != .nonspacingMark {
                 end()
             }
         }
@@ -40,13 +44,48 @@ package enum NameFolding {
         return words
     }
 
+    /// The words of a name, each in all its spellings: one word may be written without marks beside one that is
+    /// transliterated. No spelling divides a word.
+    static func spelledWords(_ name: String) -> [Set<String>] {
+        let plain = words(name)
+        var spelled = plain.map { Set([$0]) }
+        guard !name.utf8.allSatisfy({ $0 < 0x80 }) else { return spelled }
+        for spelling in Spelling.allCases where spelling != .plain {
+            for (place, word) in words(name, spelling: spelling).enumerated() where place < spelled.count {
+                spelled[place].insert(word)
+            }
+        }
+        return spelled
+    }
+
+    /// The whole name without blanks, in all spellings.
+    static func foldedSpellings(_ name: String) -> Set<String> {
+        Set(Spelling.allCases.map { words(name, spelling: $0).joined() })
+    }
+
+    /// Whether a word is a generation or a title behind a name. `V` is also an initial, so it is none.
+    static func isSuffix(_ word: String) -> Bool { suffixes.contains(word) }
+
+    /// Whether a word stands for a name that is unknown, or that the holder does not have (*first name unknown*).
+    static func isPlaceholder(_ word: String) -> Bool { placeholders.contains(word) }
+
     /// The whole name without blanks.
     package static func folded(_ name: String) -> String {
         words(name).joined()
     }
 
     private static let maximumLength = 256
-    private static let ignored: Set<Unicode.Scalar> = ["\u{2018}", "\u{2019}", "\u{02BC}", "\u{00B4}", "\u{200D}"]
+    /// Apostrophes, and letters that are used as such: Hawaii's ʻokina, ayin and hamza.
+    private static let ignored: Set<Unicode.Scalar> = [
+        "\u{2018}", "\u{2019}", "\u{201B}", "\u{2032}", "\u{02B9}", "\u{02BB}", "\u{02BC}", "\u{02BD}", "\u{02BE}",
+        "\u{02BF}", "\u{02C8}", "\u{00B4}", "\u{200D}", "\u{FF07}", "\u{A78C}",
+    ]
+    private static let suffixes: Set<String> = [
+        "JR", "SR", "II", "III", "IV", "VI", "VII", "VIII", "IX", "1ST", "2ND", "3RD", "4TH", "5TH", "6TH", "7TH",
+        "8TH",
+        "9TH", "ESQ", "MD", "PHD", "DDS",
+    ]
+    private static let placeholders: Set<String> = ["FNU", "LNU", "MNU", "NFN", "NLN", "NMN", "UNKNOWN", "XXX", "NONE"]
 
     private static func unmarked(_ scalar: Unicode.Scalar) -> [Unicode.Scalar] {
         String(scalar).decomposedStringWithCanonicalMapping.unicodeScalars.filter {
@@ -55,20 +94,20 @@ package enum NameFolding {
     }
 
     private static func spelled(_ scalar: Unicode.Scalar, _ spelling: Spelling) -> String? {
-        switch (scalar, spelling) {
-        case ("Æ", _): "AE"
-        case ("Œ", _): "OE"
-        case ("Þ", _): "TH"
-        case ("ẞ", _): "SS"
-        case ("Ð", _), ("Đ", _): "D"
-        case ("Ł", _): "L"
-        case ("Ħ", _): "H"
-        case ("Ø", .plain): "O"
-        case ("Ä", .icao): "AE"
-        case ("Ö", .icao), ("Ø", .icao): "OE"
-        case ("Ü", .icao): "UE"
-        case ("Å", .icao): "AA"
-        default: nil
+        guard let forms = letters[scalar] else { return nil }
+        switch spelling {
+        case .plain: return forms.plain
+        case .icao: return forms.icao
+        case .further: return forms.further
         }
     }
+
+    /// `nil` stands for the letter without its mark.
+    private static let letters: [Unicode.Scalar: (plain: String?, icao: String?, further: String?)] = [
+        "Æ": ("AE", "AE", "AE"), "Œ": ("OE", "OE", "OE"), "Þ": ("TH", "TH", "TH"), "ẞ": ("SS", "SS", "SS"),
+        "Ĳ": ("IJ", "IJ", "IJ"), "Ð": ("D", "D", "DH"), "Đ": ("D", "D", "DJ"), "Ł": ("L", "L", "L"),
+        "Ħ": ("H", "H", "H"), "Ŧ": ("T", "T", "TH"), "Ŋ": ("N", "N", "NG"), "Ə": ("E", "E", "A"),
+        "Ø": ("O", "OE", "O"), "Ä": (nil, "AE", "AXX"), "Ö": (nil, "OE", "OXX"), "Ü": (nil, "UE", "UXX"),
+        "Å": (nil, "AA", nil), "Ñ": (nil, nil, "NXX"),
+    ]
 }
