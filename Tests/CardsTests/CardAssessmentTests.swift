@@ -142,7 +142,7 @@ struct CardAssessmentTests {
 
     @Test("only report a number of another form, a post office box and departures from the standard")
     func reported() throws {
-        let number = try CardSpecimen.of { $0.number = "ABC" }.assessed()
+        let number = try CardSpecimen.of { $0.number = "ABCDE" }.assessed()
         #expect(number.failed == [.numberFormat])
         let box = try CardSpecimen.of { $0.street = "P.O. Box 123" }.assessed()
         #expect(box.failed == [.poBox])
@@ -152,14 +152,17 @@ struct CardAssessmentTests {
         for assessment in [number, box, departure] { #expect(assessment.verdict == .accepted) }
     }
 
-    @Test("send a postal code of elsewhere to review, or what the policy names instead, such as another name")
+    @Test("send a postal code of elsewhere and a stranger's name to review, or what the policy names instead")
     func review() throws {
         let postal = try CardSpecimen.of { $0.postalCode = "902100000" }.assessed()
         #expect(postal.failed == [.postalCode])
         #expect(postal.verdict == .inReview)
-        let name = try CardSpecimen.of().assessed(displayName: "Erika Mustermann")
+        let name = try CardSpecimen.of().assessed(displayName: "Michael Mustermann")
         #expect(name.failed == [.name])
         #expect(name.verdict == .accepted)
+        let stranger = try CardSpecimen.of().assessed(displayName: "Erika Mustermann")
+        #expect(stranger.failed == [.name, .otherName])
+        #expect(stranger.verdict == .inReview)
         var policy = CardPolicy()
         policy.reviewedChecks = ["name"]
         #expect(try CardSpecimen.of().assessed(policy: policy, displayName: "Erika Mustermann").verdict == .inReview)
@@ -172,7 +175,7 @@ struct CardAssessmentTests {
     func hardBeforeSoft() throws {
         let assessment = try CardSpecimen.of { $0.expiry = CardSpecimen.day(2025, 1, 1) }.assessed(
             displayName: "Some Other")
-        #expect(assessment.failed == [.unexpired, .name])
+        #expect(assessment.failed == [.unexpired, .name, .otherName])
         #expect(assessment.verdict == .rejected)
     }
 

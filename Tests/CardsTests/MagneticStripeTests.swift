@@ -8,7 +8,7 @@ import Testing
 struct MagneticStripeTests {
     /// An invented person's, as British Columbia writes it.
     private static let victoria =
-        "%BCVICTORIA^SAMPLE,$MICHAEL JOHN^12 MAIN ST$VICTORIA BC  V8W 1P6^?;6360281234567=321219860606=?"
+        "%BCVICTORIA^SAMPLE,$MICHAEL JOHN^12 MAIN ST$VICTORIA BC  V8W 1P6^?;6360281234567=321219860616=?"
         + "_%0AV8W1P6                     M183 72BRNBRO9876543210                ?"
 
     private func read(_ text: String) throws -> ScannedCard { try .read(barcode: Array(text.utf8), today: today) }
@@ -21,7 +21,7 @@ struct MagneticStripeTests {
     func britishColumbia() throws {
         let card = try read(Self.victoria).identityCard
         #expect(card.name == PersonName(family: "SAMPLE", given: "MICHAEL", middle: "JOHN"))
-        #expect(card.dateOfBirth?.text == "1986-06-06")
+        #expect(card.dateOfBirth?.text == "1986-06-16")
         #expect(card.expiresOn?.text == "2032-12-31")
         #expect(card.documentNumber == "1234567")
         #expect(card.address?.line == "12 MAIN ST, VICTORIA BC  V8W 1P6, VICTORIA, BC V8W 1P6, CAN")
@@ -40,7 +40,7 @@ struct MagneticStripeTests {
     @Test("of another issuer has dollar signs in the name, a long number behind the dates, and a city without a mark")
     func others() throws {
         let card = try read(
-            "%TXSAN ANTONIO NSAMPLE$MICHAEL$JOHN^12 MAIN ST^?;636015123456789012=3212198606063456?"
+            "%TXSAN ANTONIO NSAMPLE$MICHAEL$JOHN^12 MAIN ST^?;636015123456789012=3212198606163456?"
         ).identityCard
         #expect(card.name == PersonName(family: "SAMPLE", given: "MICHAEL", middle: "JOHN"))
         #expect(card.address?.city == "SAN ANTONIO N")
@@ -52,11 +52,18 @@ struct MagneticStripeTests {
         "has an expiry of year and month, or a word for never, the month of birth and the birthday",
         arguments: [
             ("3212", "2032-12-31"), ("2802", "2028-02-29"), ("2702", "2027-02-28"), ("3277", "9999-12-31"),
-            ("3288", "2032-06-30"), ("3299", "2032-06-06"), ("9912", "1999-12-31"),
+            ("3288", "2032-06-30"), ("3299", "2032-06-16"), ("9912", "1999-12-31"), ("9999", "9999-12-31"),
         ])
     func expiry(written: String, day: String) throws {
         let text = Self.victoria.replacing("=3212", with: "=\(written)")
         #expect(try read(text).identityCard.expiresOn?.text == day)
+    }
+
+    @Test("has a third track whose first mark readers show in three ways", arguments: ["%", "#", "+"])
+    func thirdTrack(mark: String) throws {
+        let card = try read(Self.victoria.replacing("_%", with: "_" + mark)).identityCard
+        #expect(card.address?.postalCode == "V8W 1P6")
+        #expect(card.sex == .male)
     }
 
     @Test("that contradicts itself, or lacks what a card cannot count without, is rejected")
@@ -64,8 +71,8 @@ struct MagneticStripeTests {
         for (old, new, check) in [
             ("=3212", "=2601", CardCheck.Name.unexpired), ("=3212", "=3213", .unexpired),
             ("=3212", "=3200", .unexpired),
-            ("636028", "699999", .issuer), ("636028", "63X028", .issuer), ("19860606", "20280606", .dateOrder),
-            ("19860606", "19860231", .minimumAge), ("19860606", "20151106", .minimumAge),
+            ("636028", "699999", .issuer), ("636028", "63X028", .issuer), ("19860616", "20280606", .dateOrder),
+            ("19860616", "19860231", .minimumAge), ("19860616", "20151106", .minimumAge),
             ("1234567", "", .mandatoryElements),
             ("1234567", "0000000", .documentNumber), ("SAMPLE,$MICHAEL JOHN", "", .mandatoryElements),
         ] {

@@ -127,7 +127,7 @@ struct RealCardTests {
     @Test("may comply with REAL ID materially, and may never expire")
     func elements() throws {
         #expect(try CardSpecimen.of { $0.replaced["DDA"] = "M" }.read().identityCard.compliance == .material)
-        for never in ["99999999", "NONE", "none", "12319999", "999999"] {
+        for never in ["99999999", "NONE", "none", "12319999", "999999", "INDEF", "MIL", "indefinite"] {
             let card = try CardSpecimen.of { $0.replaced["DBA"] = never }
             #expect(try card.read().identityCard.expiresOn?.text == "9999-12-31")
             #expect(try card.assessed().verdict == .accepted)
@@ -137,6 +137,29 @@ struct RealCardTests {
         }
         #expect(try CardSpecimen.of { $0.replaced["DBB"] = "99999999" }.assessed().verdict == .rejected)
         #expect(try CardSpecimen.of { $0.replaced["DBD"] = "NONE" }.assessed().verdict == .accepted)
+    }
+
+    @Test("may state no day of birth, or no month; the latest possible day counts, in review")
+    func partialBirthday() throws {
+        for (written, latest) in [("06001986", "1986-06-30"), ("19860000", "1986-12-31"), ("00001986", "1986-12-31")] {
+            let card = try CardSpecimen.of { $0.replaced["DBB"] = written }
+            #expect(try card.read().identityCard.dateOfBirth?.text == latest)
+            let assessment = try card.assessed()
+            #expect(assessment.failed == [.birthday, .conformance])
+            #expect(assessment.verdict == .inReview)
+        }
+        #expect(try CardSpecimen.of { $0.replaced["DBB"] = "00061986" }.assessed().verdict == .rejected)
+    }
+
+    @Test("of Arizona's first edition has its number in another element")
+    func arizona() throws {
+        let specimen = try CardSpecimen.of("AZ", version: 1)
+        let card = try AAMVACard.read(specimen.text.replacing("DAQ", with: "DBJ"))
+        #expect(card.identityCard.documentNumber == specimen.number)
+        #expect(card.missingElements.isEmpty)
+        // Later editions have no number there.
+        let later = try CardSpecimen.of("AZ", version: 3).text.replacing("DAQ", with: "DBJ")
+        #expect(try AAMVACard.read(later).missingElements == ["DAQ"])
     }
 
     @Test("comes from the Department of State or from Mexico as well")

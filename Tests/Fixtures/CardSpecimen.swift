@@ -3,7 +3,8 @@ import Domain
 import Foundation
 
 /// Writes the barcodes of invented people's cards: any version, any jurisdiction, as the standard says or with the
-/// deviations that real cards show. The values are those of the standard's own example, Michael John Sample.
+/// deviations that real cards show. The values are those of the standard's own example, Michael John Sample, with
+/// another birthday: his own card would wait for a reviewer.
 package struct CardSpecimen: Sendable {
     /// 1 to 10, or 11 for the edition of 2025.
     package var version = 10
@@ -14,7 +15,7 @@ package struct CardSpecimen: Sendable {
     package var given = "MICHAEL"
     package var middle = "JOHN"
     package var suffix = "JR"
-    package var birth = Self.day(1986, 6, 6)
+    package var birth = Self.day(1986, 6, 16)
     package var issue = Self.day(2024, 6, 6)
     package var expiry = Self.day(2032, 12, 10)
     package var street = "2300 WEST BROAD STREET"

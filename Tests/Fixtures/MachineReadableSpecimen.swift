@@ -1,16 +1,17 @@
 import Cards
 import Domain
 
-/// Writes machine readable zones of invented people: the specimens of ICAO 9303, of a state called Utopia.
+/// Writes machine readable zones of invented people: those of ICAO 9303, of a state that exists and with another
+/// birthday. The standard's own persons would wait for a reviewer.
 package struct MachineReadableSpecimen: Sendable {
     package var format = MachineReadableFormat.td3
     package var code = "P<"
-    package var state = "UTO"
-    package var nationality = "UTO"
+    package var state = "NOR"
+    package var nationality = "NOR"
     package var family = "ERIKSSON"
     package var given = "ANNA<MARIA"
     package var number = "L898902C3"
-    package var birth = "740812"
+    package var birth = "740822"
     package var sex = "F"
     package var expiry = "340415"
     package var optionalData = ""

@@ -80,7 +80,7 @@ def main():
 
     people = {name: new_person() for name in ("alice", "carol", "dave", "mallory")}
     Issuer.known = {
-        people["alice"]["number"]: {"date_of_birth": "1986-06-06"},
+        people["alice"]["number"]: {"date_of_birth": "1986-06-16"},
         people["carol"]["number"]: {"date_of_birth": "1986-06-07"},
     }
     Issuer.silent = {people["dave"]["number"]}

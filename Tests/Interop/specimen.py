@@ -1,5 +1,5 @@
 """The barcode of an invented card, as the AAMVA standard (version 10) says, with the values of the standard's own example
-unless others are asked for."""
+and another birthday, unless others are asked for. A card with the example's birthday would wait for a reviewer."""
 
 import base64
 
@@ -9,7 +9,7 @@ NAMES = {
 }
 SAMPLE = {
     "DAQ": "T64235789", "DCS": "SAMPLE", "DDE": "N", "DAC": "MICHAEL", "DDF": "N", "DAD": "JOHN", "DDG": "N", "DCU": "JR",
-    "DCA": "D", "DCB": "K", "DCD": "PH", "DBD": "06062024", "DBB": "06061986", "DBA": "12102099", "DBC": "1",
+    "DCA": "D", "DCB": "K", "DCD": "PH", "DBD": "06062024", "DBB": "06161986", "DBA": "12102099", "DBC": "1",
     "DAU": "068 in", "DAY": "BRO", "DAG": "2300 WEST BROAD STREET", "DAI": "RICHMOND", "DAJ": "VA", "DAK": "232690000",
     "DCF": "2424244747474786102204", "DCG": "USA", "DDA": "F", "DDB": "06062024", "DDD": "0", "DDK": "1", "DDL": "1",
 }

@@ -11,6 +11,8 @@ package struct AAMVACard: Sendable, Equatable, Confidential {
     /// The edition by which the card was parsed: the header's, or a guess if the header's is missing or unknown.
     package let version: AAMVAVersion
     package let identityCard: IdentityCard
+    /// What only its contradictions show.
+    let statements: Statements
     /// The text's departures from the standard.
     package let conformance: AAMVAConformance
     /// The missing elements without which a card is invalid, by the standard's three letters: number, birthday,
@@ -78,10 +80,10 @@ package struct AAMVACard: Sendable, Equatable, Confidential {
         card.country = issuer?.country ?? country
         card.jurisdiction = issuer == nil ? address.jurisdiction : issuer?.jurisdiction?.code
         let order: AAMVADate.Order = version.number == 1 || country == "CAN" ? .yearMonthDay : .monthDayYear
-        card.dateOfBirth = values.date(ElementID("DBB"), expecting: order)
+        (card.dateOfBirth, card.isBirthdayInFull) = values.birth(ElementID("DBB"), expecting: order)
         card.issuedOn = values.date(ElementID("DBD"), expecting: order)
         card.expiresOn = values.expiry(ElementID("DBA"), expecting: order)
-        card.documentNumber = values.text(ElementID("DAQ")) ?? ""
+        card.documentNumber = values.text(firstOf: version.numberElements) ?? ""
         card.documentDiscriminator = values.text(ElementID("DCF"))
         card.sex = values.text(ElementID("DBC")).flatMap(Self.sex)
         card.compliance = values.text(ElementID("DDA")).flatMap(IdentityCard.Compliance.init(rawValue:))
@@ -90,7 +92,8 @@ package struct AAMVACard: Sendable, Equatable, Confidential {
 
         let names = values.missingNames(version: version)
         missingElements =
-            AAMVAVersion.requiredElements.filter { !values.isPresent($0) }.map(\.text)
+            version.requiredElements.filter { either in !either.contains { values.isPresent($0) } }
+            .compactMap(\.first?.text)
             + (NameFolding.folded(card.name.full).isEmpty ? (names.isEmpty ? version.nameElements : names) : [])
         let identifying = version.identifyingElements.filter { either in !either.contains { values.isPresent($0) } }
         let descriptive = version.descriptiveElements(forDriving: card.kind == .licence).filter { !values.contains($0) }
@@ -101,6 +104,7 @@ package struct AAMVACard: Sendable, Equatable, Confidential {
         self.header = header
         self.version = version
         self.identityCard = card
+        statements = Statements(&values, card)
         self.conformance = values.conformance
     }
 
@@ -109,8 +113,36 @@ package struct AAMVACard: Sendable, Equatable, Confidential {
         switch code {
         case "1", "M": .male
         case "2", "F": .female
-        case "9", "0", "X": .unspecified
+        case "9", "0", "X", "N", "U": .unspecified
         default: nil
+        }
+    }
+}
+
+extension AAMVACard {
+    /// Statements that become no property of the card, but may deny one.
+    struct Statements: Sendable, Equatable {
+        /// Whether an element that says who the holder is occurs twice with two values.
+        let hasTwoValues: Bool
+        /// Whether there is a day of issue that is no date.
+        let isIssueUnreadable: Bool
+        /// Whether there is a sex that is no code.
+        let isSexUnreadable: Bool
+        /// The days on which the holder becomes 18, 19 and 21.
+        let birthdays: [Int: CalendarDate]
+        /// When the card's design was revised.
+        let revisedOn: CalendarDate?
+
+        init(_ values: inout AAMVAValues, _ card: IdentityCard) {
+            hasTwoValues = values.hasTwoValues()
+            isIssueUnreadable = card.issuedOn == nil && values.text(ElementID("DBD")) != nil
+            isSexUnreadable = card.sex == nil && values.text(ElementID("DBC")) != nil
+            var birthdays: [Int: CalendarDate] = [:]
+            for (age, id) in [(18, ElementID("DDH")), (19, ElementID("DDI")), (21, ElementID("DDJ"))] {
+                birthdays[age] = values.day(of: id)
+            }
+            self.birthdays = birthdays
+            revisedOn = values.day(of: ElementID("DDB"))
         }
     }
 }

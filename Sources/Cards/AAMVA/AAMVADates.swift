@@ -13,6 +13,8 @@ struct AAMVADate {
 
     /// The parsed day; `nil` if the value is no date.
     private(set) var day: CalendarDate?
+    /// The latest day that a value of eight digits with an unknown day (`00`), or unknown month and day, can mean.
+    private(set) var latestDay: CalendarDate?
     /// The order of its parts.
     private(set) var order: Order?
     /// Whether it has eight digits.
@@ -48,6 +50,8 @@ struct AAMVADate {
         case 8:
             take(run / 10_000, run / 100 % 100, run % 100, .yearMonthDay)
             take(run % 10_000, run / 1_000_000, run / 10_000 % 100, .monthDayYear)
+            takePart(run / 10_000, run / 100 % 100, run % 100)
+            takePart(run % 10_000, run / 1_000_000, run / 10_000 % 100)
         case 7:
             take(run % 10_000, run / 1_000_000, run / 10_000 % 100, .monthDayYear)
             take(run % 10_000, run / 100_000, run / 10_000 % 10, .monthDayYear)
@@ -58,6 +62,12 @@ struct AAMVADate {
             take(run / 100, run / 10 % 10, run % 10, .yearMonthDay)
         default: break
         }
+    }
+
+    /// Keeps the last day of a year or month, if the rest is unknown.
+    private mutating func takePart(_ year: Int, _ month: Int, _ day: Int) {
+        guard self.day == nil, latestDay == nil, day == 0, (1900...2199).contains(year) else { return }
+        latestDay = CalendarDate(lastDayOf: month == 0 ? 12 : month, year: year)
     }
 
     /// Keeps the first interpretation that is a valid day.

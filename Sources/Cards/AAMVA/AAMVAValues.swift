@@ -19,7 +19,10 @@ struct AAMVAValues {
     func contains(_ id: ElementID) -> Bool { elements.contains(id) }
 
     /// The value of the first of some elements that has one. The standard's placeholders for "nothing" are no values.
-    mutating func text(_ ids: ElementID...) -> String? {
+    mutating func text(_ ids: ElementID...) -> String? { text(firstOf: ids) }
+
+    /// As ``text(_:)``.
+    mutating func text(firstOf ids: [ElementID]) -> String? {
         for id in ids {
             if let text = text(of: id) { return text }
         }
@@ -41,6 +44,16 @@ struct AAMVAValues {
 
     /// The date of an element.
     mutating func date(_ id: ElementID, expecting order: AAMVADate.Order) -> CalendarDate? {
+        read(id, expecting: order)?.day
+    }
+
+    /// A birthday, and whether it is stated in full.
+    mutating func birth(_ id: ElementID, expecting order: AAMVADate.Order) -> (day: CalendarDate?, isInFull: Bool) {
+        let date = read(id, expecting: order)
+        return (date?.day ?? date?.latestDay, date?.day != nil || date?.latestDay == nil)
+    }
+
+    private mutating func read(_ id: ElementID, expecting order: AAMVADate.Order) -> AAMVADate? {
         guard let value = value(of: id), !value.isEmpty, !Self.meansNothing(value) else { return nil }
         let date = AAMVADate(value)
         if date.day == nil {
@@ -49,14 +62,35 @@ struct AAMVAValues {
             if date.order != order { conformance.note(.dateOrder, id.text) }
             if !date.isEightDigits { conformance.note(.dateZeros, id.text) }
         }
-        return date.day
+        return date
     }
 
-    /// The last day of validity. Only nines, or NONE, mean that the card does not expire.
+    /// The last day of validity. Only nines, or a word, mean that the card does not expire.
     mutating func expiry(_ id: ElementID, expecting order: AAMVADate.Order) -> CalendarDate? {
         guard let value = value(of: id) else { return nil }
-        let isNever = Self.isNone(value) || (value.count >= 6 && value.allSatisfy { $0 == UInt8(ascii: "9") })
-        return isNever ? CalendarDate(year: 9999, month: 12, day: 31) : date(id, expecting: order)
+        let isNever =
+            Self.neverWords.contains { Self.isWord($0, value) }
+            || (value.count >= 6 && value.allSatisfy { $0 == UInt8(ascii: "9") })
+        return isNever ? .never : date(id, expecting: order)
+    }
+
+    /// The day of an element that departs from nothing if it is no date.
+    func day(of id: ElementID) -> CalendarDate? {
+        elements.first(id).flatMap { AAMVADate(bytes[$0.value]).day }
+    }
+
+    /// Whether an element of ``ElementID/saysWho`` has two values, in one subfile or in two. Nothing is no value, and
+    /// case, marks and blanks make no difference.
+    func hasTwoValues() -> Bool {
+        var known: [ElementID: String] = [:]
+        for element in elements.all where element.id.saysWho {
+            let value = bytes[element.value]
+            guard !value.isEmpty, !Self.meansNothing(value) else { continue }
+            let folded = NameFolding.folded(Self.decode(value).text)
+            guard !folded.isEmpty else { continue }
+            if known.updateValue(folded, forKey: element.id).map({ $0 != folded }) == true { return true }
+        }
+        return false
     }
 
     /// All elements with their raw values.
@@ -103,10 +137,13 @@ struct AAMVAValues {
     /// What cards write for "nothing": the standard's NONE and UNAVL, and issuers' own words.
     private static func meansNothing(_ value: ArraySlice<UInt8>) -> Bool {
         guard value.count <= 11 else { return false }
-        return isNone(value) || ["UNAVL", "UNAVAIL", "UNAVAILABLE", "N/A"].contains { isWord($0, value) }
+        return nothingWords.contains { isWord($0, value) }
     }
 
-    private static func isNone(_ value: ArraySlice<UInt8>) -> Bool { isWord("NONE", value) }
+    private static let nothingWords: [StaticString] = ["NONE", "UNAVL", "UNAVAIL", "UNAVAILABLE", "N/A"]
+
+    /// What cards write for an expiry that never comes; `MIL` is on those of soldiers.
+    private static let neverWords: [StaticString] = ["NONE", "INDEF", "INDEFINITE", "MIL", "MILITARY"]
 
     private static func isWord(_ word: StaticString, _ value: ArraySlice<UInt8>) -> Bool {
         word.utf8CodeUnitCount == value.count

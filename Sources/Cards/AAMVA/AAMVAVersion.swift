@@ -73,8 +73,12 @@ package struct AAMVAVersion: Sendable, Equatable {
         }
     }
 
-    /// The elements without which a card of any version is invalid, apart from names: number, birthday and expiry.
-    static let requiredElements = ["DAQ", "DBA", "DBB"].map(id)
+    /// The elements that can hold the number: Arizona's cards of the first edition have it in DBJ.
+    var numberElements: [ElementID] { number == 1 ? [Self.id("DAQ"), Self.id("DBJ")] : [Self.id("DAQ")] }
+
+    /// The elements without which a card of any version is invalid, apart from names: number, birthday and expiry, each
+    /// with its possible substitute.
+    var requiredElements: [[ElementID]] { [numberElements, [Self.id("DBA")], [Self.id("DBB")]] }
 
     /// Elements that the standard requires to be non-empty, each with its possible substitute. Some states leave some
     /// of them empty, so this is only reported.

@@ -22,6 +22,15 @@ struct ElementID: Hashable, Sendable {
     /// The property that the element is read as, if there is one.
     var property: CardProperty? { Self.properties[self] }
 
+    /// Whether it says who the holder is, or which document it is: a card has one value of it.
+    var saysWho: Bool {
+        switch property {
+        case .name, .familyName, .givenName, .middleName, .dateOfBirth, .expiresOn, .issuedOn, .sex, .documentNumber:
+            true
+        default: false
+        }
+    }
+
     private static let properties: [ElementID: CardProperty] = [
         ElementID("DAA"): .name, ElementID("DCS"): .familyName, ElementID("DAB"): .familyName,
         ElementID("DAC"): .givenName, ElementID("DCT"): .givenName, ElementID("DAD"): .middleName,
@@ -31,7 +40,7 @@ struct ElementID: Hashable, Sendable {
         ElementID("DAH"): .street, ElementID("DAI"): .city, ElementID("DAJ"): .addressJurisdiction,
         ElementID("DAK"): .postalCode, ElementID("DAL"): .street, ElementID("DAM"): .street, ElementID("DAN"): .city,
         ElementID("DAO"): .addressJurisdiction, ElementID("DAP"): .postalCode, ElementID("DCG"): .country,
-        ElementID("DAQ"): .documentNumber,
+        ElementID("DAQ"): .documentNumber, ElementID("DBJ"): .documentNumber,
         ElementID("DCF"): .documentDiscriminator, ElementID("DDA"): .compliance, ElementID("DDD"): .limitedDuration,
     ]
 }

@@ -27,8 +27,7 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
         guard bytes.count <= AAMVACard.maximumLength else {
             throw Refusal(.malformedRequest, "aamva is longer than \(AAMVACard.maximumLength) bytes.")
         }
-        guard let first = track(bytes[...], from: UInt8(ascii: "%")),
-            let second = track(bytes[first.endIndex...], from: UInt8(ascii: ";")),
+        guard let first = track(bytes[...], from: "%"), let second = track(bytes[first.endIndex...], from: ";"),
             let separator = second.firstIndex(of: UInt8(ascii: "="))
         else {
             throw Refusal(
@@ -36,7 +35,8 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
                 "aamva holds the tracks of a magnetic stripe, but not the first two whole: send all from % to the last ?."
             )
         }
-        let third = track(bytes[second.endIndex...], from: UInt8(ascii: "%"))
+        // Readers show the third track's sentinel in three ways.
+        let third = track(bytes[second.endIndex...], from: "%#+")
         return MagneticStripe(
             first: first, number: second[..<separator], dates: second[second.index(after: separator)...],
             third: third ?? [], today: today)
@@ -78,9 +78,9 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
         identityCard = card
     }
 
-    /// The text between a sentinel and the next question mark.
-    private static func track(_ bytes: ArraySlice<UInt8>, from sentinel: UInt8) -> ArraySlice<UInt8>? {
-        guard let start = bytes.firstIndex(of: sentinel) else { return nil }
+    /// The text between the first of some sentinels and the next question mark.
+    private static func track(_ bytes: ArraySlice<UInt8>, from sentinels: String) -> ArraySlice<UInt8>? {
+        guard let start = bytes.firstIndex(where: sentinels.utf8.contains) else { return nil }
         let content = bytes[bytes.index(after: start)...]
         guard let end = content.firstIndex(of: UInt8(ascii: "?")) else { return nil }
         return content[..<end]
@@ -111,26 +111,24 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
     }
 
     /// The last day of the month. Special values of the month are 77 for a card that does not expire, 88 for the end
-    /// of the month of birth, and 99 for the birthday itself.
+    /// of the month of birth, and 99 for the birthday itself. Four nines mean never, as in a barcode.
     private static func expiry(
         _ digits: ArraySlice<UInt8>, birth: CalendarDate?, today: CalendarDate
     ) -> CalendarDate? {
         guard let number = number(digits, width: 4) else { return nil }
+        if number == 9999 { return .never }
         let century = today.year / 100 * 100
         let years = [century + 100, century, century - 100].map { $0 + number / 100 }
         guard let year = years.first(where: { (today.year - 50..<today.year + 50).contains($0) }) else { return nil }
         switch (number % 100, birth) {
-        case (let month, _) where (1...12).contains(month): return lastDay(of: month, year)
-        case (77, _): return CalendarDate(year: 9999, month: 12, day: 31)
-        case (88, let birth?): return lastDay(of: birth.month, year)
+        case (let month, _) where (1...12).contains(month): return CalendarDate(lastDayOf: month, year: year)
+        case (77, _): return .never
+        case (88, let birth?): return CalendarDate(lastDayOf: birth.month, year: year)
         case (99, let birth?):
-            return CalendarDate(year: year, month: birth.month, day: birth.day) ?? lastDay(of: birth.month, year)
+            return CalendarDate(year: year, month: birth.month, day: birth.day)
+                ?? CalendarDate(lastDayOf: birth.month, year: year)
         default: return nil
         }
-    }
-
-    private static func lastDay(of month: Int, _ year: Int) -> CalendarDate? {
-        [31, 30, 29, 28].lazy.compactMap { CalendarDate(year: year, month: month, day: $0) }.first
     }
 
     private static func sex(_ character: UInt8) -> IdentityCard.Sex? {

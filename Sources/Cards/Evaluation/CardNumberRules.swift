@@ -21,6 +21,21 @@ extension CardRule {
             : (.failed, "The document number has none of the forms that the issuer is known to give out.")
     }
 
+    static let numberRule = CardRule(name: .numberRule) { input in
+        let card = input.identityCard
+        let rule: IssuerNumberRule? =
+            switch input.card {
+            case .aamva: card.jurisdiction.flatMap { IssuerNumberRule($0) }
+            case .stripe, .machineReadable: nil
+            }
+        guard let rule, let birth = card.dateOfBirth, card.isBirthdayInFull, let family = card.name.family,
+            let fits = rule.admits(card.normalisedNumber, family: family, birth: birth)
+        else { return (.notApplicable, "The issuer has no public rule for numbers of this form.") }
+        return fits
+            ? (.passed, "The document number follows from name and birthday, as the issuer's do.")
+            : (.failed, "The document number does not follow from name and birthday, as the issuer's do.")
+    }
+
     static let postalCode = CardRule(name: .postalCode) { input in
         guard let address = input.identityCard.address, let code = address.postalCode,
             let area = address.jurisdiction.flatMap({ PostalArea.of($0) })
@@ -55,6 +70,16 @@ extension CardRule {
             : (.notApplicable, "The account's display name has not the shape of a person's name.")
     }
 
+    static let otherName = CardRule(name: .otherName) { input in
+        let comparison = NameComparison(input.identityCard.name)
+        guard let displayName = input.displayName, comparison.canCompare(displayName) else {
+            return (.notApplicable, "The provider sent no display name, or none that looks like a person's name.")
+        }
+        return comparison.sharesName(with: displayName)
+            ? (.passed, "The card and the account's display name have a name in common.")
+            : (.failed, "The card and the account's display name have no name in common.")
+    }
+
     static let postOfficeBox = CardRule(name: .poBox) { input in
         guard let street = input.identityCard.address?.street else {
             return (.notApplicable, "The card states no street.")
@@ -84,7 +109,8 @@ extension CardRule {
             let elements = conformance.departures.filter { $0.kind == kind }.compactMap(\.element)
             return elements.isEmpty ? kind.explanation : "\(kind.explanation) (\(elements.joined(separator: ", ")))"
         }
-        return (.failed, "The text departs from the standard: \(named.joined(separator: "; ")).")
+        .joined(separator: "; ")
+        return (.failed, "The text departs from the standard: \(named).")
     }
 }
 

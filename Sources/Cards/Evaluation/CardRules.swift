@@ -32,8 +32,10 @@ struct CardRule: Sendable {
 
     /// In the order in which they are reported.
     static let all: [CardRule] = [
-        unexpired, dateOrder, minimumAge, issuer, mandatoryElements, documentNumber, checkDigits, numberFormat,
-        postalCode, addressJurisdiction, displayName, postOfficeBox, conformance,
+        unexpired, dateOrder, minimumAge, issuer, mandatoryElements, documentNumber, checkDigits, birthday,
+        numberFormat,
+        numberRule, postalCode, addressJurisdiction, displayName, otherName, postOfficeBox, conformance, contradiction,
+        specimen,
     ]
 
     static let unexpired = CardRule(name: .unexpired) { input in
@@ -46,7 +48,7 @@ struct CardRule: Sendable {
     static let dateOrder = CardRule(name: .dateOrder) { input in
         let card = input.identityCard
         guard let birth = card.dateOfBirth, let expiry = card.expiresOn else {
-            return (.failed, "The card lacks a day of birth or expiry, so that their order cannot be input.")
+            return (.failed, "The card lacks a day of birth or expiry, so their order cannot be checked.")
         }
         guard birth < expiry, birth <= input.today else {
             return (.failed, "The holder is born after today or after the card's expiry.")
@@ -76,9 +78,11 @@ struct CardRule: Sendable {
         case .aamva(let card): number = card.header.issuerNumber
         case .stripe(let stripe): number = stripe.issuerNumber
         case .machineReadable(let zone):
-            return zone.identityCard.country != nil
-                ? (.notApplicable, "A machine readable zone has no issuer number.")
-                : (.failed, "The zone states no issuing state.")
+            guard let state = zone.identityCard.country else { return (.failed, "The zone states no issuing state.") }
+            let states = [state, zone.identityCard.nationality].compactMap(\.self)
+            return states.allSatisfy(IssuingState.isKnown)
+                ? (.passed, "Issuing state and nationality have codes of ICAO.")
+                : (.failed, "The issuing state or the nationality is none of ICAO's codes.")
         }
         guard let issuer = number.flatMap({ Issuer.of(number: $0) }) else {
             return (.failed, "The issuer number belongs to no state, territory or province.")
@@ -90,11 +94,32 @@ struct CardRule: Sendable {
         return (.passed, "Issuer number and country belong together.")
     }
 
+    static let birthday = CardRule(name: .birthday) { input in
+        guard input.identityCard.dateOfBirth != nil else { return (.notApplicable, "The card states no day of birth.") }
+        return input.identityCard.isBirthdayInFull
+            ? (.passed, "The day of birth is stated in full.")
+            : (.failed, "The day or month of birth is unknown. The latest possible day counts.")
+    }
+
+    static let contradiction = CardRule(name: .contradiction) { input in
+        let kinds = Contradiction.allCases.filter { $0.isIn(input) }.map(\.explanation).joined(separator: "; ")
+        return kinds.isEmpty
+            ? (.passed, "No statement of the card denies another one.")
+            : (.failed, "The card contradicts itself: \(kinds).")
+    }
+
+    static let specimen = CardRule(name: .specimen) { input in
+        PublishedSpecimen.isOne(input.identityCard)
+            ? (.failed, "The holder is the invented person of a published specimen.")
+            : (.passed, "The holder is nobody of whom a specimen was published.")
+    }
+
     static let mandatoryElements = CardRule(name: .mandatoryElements) { input in
         let missing = input.card.missing
+        let names = missing.joined(separator: ", ")
         return missing.isEmpty
             ? (.passed, "Number, birthday, expiry and a name are there.")
-            : (.failed, "What a card cannot count without is missing or empty: \(missing.joined(separator: ", ")).")
+            : (.failed, "What a card cannot count without is missing or empty: \(names).")
     }
 
     static let checkDigits = CardRule(name: .checkDigits) { input in
@@ -102,9 +127,9 @@ struct CardRule: Sendable {
         case .aamva, .stripe: return (.notApplicable, "A barcode has no check digits.")
         case .machineReadable(let zone):
             let wrong = zone.checkDigits.filter { !$0.fits }.map(\.field.rawValue)
+            let fields = wrong.joined(separator: ", ")
             return wrong.isEmpty
-                ? (.passed, "All check digits fit.")
-                : (.failed, "Check digits do not fit: \(wrong.joined(separator: ", ")).")
+                ? (.passed, "All check digits fit.") : (.failed, "Check digits do not fit: \(fields).")
         }
     }
 }

@@ -7,6 +7,9 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
     package let identityCard: IdentityCard
     /// Each check digit and whether it is right, in the zone's order.
     package let checkDigits: [CheckedDigit]
+    /// Whether the holder's national number in the optional data has the right check digit and the zone's birthday.
+    /// `nil` if there is none of a known form.
+    let nationalNumberFits: Bool?
 
     package struct CheckedDigit: Sendable, Equatable {
         package let field: Field
@@ -70,13 +73,20 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
         var card = IdentityCard(source: .mrz, kind: kind)
         card.name = Self.name(zone[format.name])
         card.documentNumber = number.text
-        card.dateOfBirth = MachineReadableDate.birth(zone[format.birth], today: today)
-        card.expiresOn = MachineReadableDate.expiry(zone[format.expiry], today: today)
+        let birth = MachineReadableDate.birth(zone[format.birth], today: today)
+        card.dateOfBirth = birth?.day
+        card.isBirthdayInFull = birth?.isInFull ?? true
         card.sex = Self.sex(zone[format.sex])
         card.country = Self.trimmed(zone[format.issuingState])
+        card.expiresOn = MachineReadableDate.expiry(zone[format.expiry], of: card.country, format, today: today)
         card.nationality = Self.trimmed(zone[format.nationality])
         card.fields = Self.fields(zone, format)
         identityCard = card
+        nationalNumberFits = card.country.flatMap { state in
+            let optional = [format.optionalData, format.furtherOptionalData].compactMap { $0.map { Array(zone[$0]) } }
+            return NationalNumber.fits(
+                optional, of: state, birth: Array(zone[format.birth]), year: birth?.day.year, isTD2: format == .td2)
+        }
         checkDigits = Self.verifyCheckDigits(zone, format, numberFits: number.fits)
     }
 
@@ -94,7 +104,8 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
     }
 
     /// A number of more than nine characters has `<` as its check digit and continues in the optional data. There
-    /// follow the rest, the check digit over the whole number, and `<` (ICAO 9303-5 §4.2.4, 9303-6 §4.2.4).
+    /// follow the rest, the check digit over the whole number, and `<` (ICAO 9303-5 §4.2.4, 9303-6 §4.2.4). Portugal
+    /// and others compute the digit over the characters as they stand, with the `<` between, so both are right.
     private static func documentNumber(
         _ zone: [UInt8], _ format: MachineReadableFormat
     ) -> (text: String, fits: Bool) {
@@ -104,30 +115,33 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
         let overflow = zone[format.optionalData].prefix { $0 != filler }
         guard let last = overflow.last, overflow.count > 1 else { return (trimmed(field) ?? "", false) }
         let whole = Array(field) + overflow.dropLast()
-        return (trimmed(whole[...]) ?? "", CheckDigit.over(whole) == last)
+        let asWritten = Array(field) + [filler] + overflow.dropLast()
+        return (trimmed(whole[...]) ?? "", CheckDigit.over(whole) == last || CheckDigit.over(asWritten) == last)
     }
 
     private static func verifyCheckDigits(_ zone: [UInt8], _ format: MachineReadableFormat, numberFits: Bool)
         -> [CheckedDigit]
     {
-        func fits(_ range: Range<Int>) -> Bool { CheckDigit.over(zone[range]) == zone[range.upperBound] }
+        // The digit of an empty field may be omitted (ICAO 9303-4 §4.2.2).
+        func fits(_ range: Range<Int>) -> Bool {
+            let digit = zone[range.upperBound]
+            return CheckDigit.over(zone[range]) == digit || (digit == filler && zone[range].allSatisfy { $0 == filler })
+        }
         var checked = [
             CheckedDigit(field: .documentNumber, fits: numberFits),
             CheckedDigit(field: .dateOfBirth, fits: fits(format.birth)),
             CheckedDigit(field: .dateOfExpiry, fits: fits(format.expiry)),
         ]
         if format == .td3 {
-            // The digit of an empty field may be omitted (ICAO 9303-4 §4.2.2).
-            let isEmpty = zone[format.optionalData].allSatisfy { $0 == filler }
-            let isLeftOut = isEmpty && zone[format.optionalData.upperBound] == filler
-            checked.append(CheckedDigit(field: .optionalData, fits: isLeftOut || fits(format.optionalData)))
+            checked.append(CheckedDigit(field: .optionalData, fits: fits(format.optionalData)))
         }
         let composite = CheckDigit.over(format.composite.flatMap { zone[$0] })
         checked.append(CheckedDigit(field: .composite, fits: composite == zone[format.compositeDigit]))
         return checked
     }
 
-    /// `FAMILY<NAME<<GIVEN<NAMES`; a field that is full to its last character may have been cut off.
+    /// `FAMILY<NAME<<GIVEN<NAMES`. A field that is full to its last character may have been cut off, at its end or
+    /// within the names before; any other is complete.
     private static func name(_ field: ArraySlice<UInt8>) -> PersonName {
         let parts = words(field)
         var name = PersonName()
@@ -136,9 +150,10 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
         let further = parts.secondary.dropFirst()
         name.middle = further.isEmpty ? nil : further.joined(separator: " ")
         let isFull = field.last != filler
-        name.familyTruncation = isFull && parts.secondary.isEmpty ? .truncated : .unknown
-        name.givenTruncation = isFull && parts.secondary.count == 1 ? .truncated : .unknown
-        name.middleTruncation = isFull && parts.secondary.count > 1 ? .truncated : .unknown
+        let before = isFull ? PersonName.Truncation.unknown : .complete
+        name.familyTruncation = isFull && parts.secondary.isEmpty ? .truncated : before
+        name.givenTruncation = isFull && parts.secondary.count == 1 ? .truncated : before
+        name.middleTruncation = isFull && parts.secondary.count > 1 ? .truncated : before
         return name
     }
 

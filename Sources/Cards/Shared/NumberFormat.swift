@@ -56,6 +56,14 @@ package struct NumberFormat: Sendable, Equatable {
         return alternatives.contains { Self.matches(bytes, $0) }
     }
 
+    /// Whether a number of a length may exist although no format has it. The formats are older than today's cards, so
+    /// only a length under half of the shortest and one over thrice the longest are impossible.
+    package func isNearLength(_ length: Int) -> Bool {
+        let shortest = alternatives.map { $0.reduce(0) { $0 + $1.count.lowerBound } }.min() ?? 0
+        let longest = alternatives.map { $0.reduce(0) { $0 + $1.count.upperBound } }.max() ?? length
+        return (shortest / 2...max(shortest / 2, longest * 3)).contains(length)
+    }
+
     /// Each run consumes as much as it can: no two adjacent runs of the table share a character.
     private static func matches(_ bytes: [UInt8], _ runs: [Run]) -> Bool {
         var position = 0

@@ -27,18 +27,28 @@ package struct CardCheck: Sendable, Equatable {
         case documentNumber = "document_number"
         /// The check digits of a machine readable zone are right.
         case checkDigits = "check_digits"
+        /// The day of birth is stated in full.
+        case birthday
         /// The number has a format that the jurisdiction issues.
         case numberFormat = "number_format"
+        /// The number is the one that the jurisdiction derives from name and birthday, if its rule is public.
+        case numberRule = "number_rule"
         /// The postal code lies in the jurisdiction.
         case postalCode = "postal_code"
         /// The address lies in the jurisdiction that issued the card.
         case addressJurisdiction = "address_jurisdiction"
         /// The name matches the user's name at the provider.
         case name
+        /// The name shares a word with the user's name at the provider.
+        case otherName = "other_name"
         /// The address is a place where someone can live.
         case poBox = "po_box"
         /// The text follows the standard.
         case conformance
+        /// No statement of the card denies another one, or what is possible.
+        case contradiction
+        /// The holder is nobody of whom a specimen was published.
+        case specimen
         /// The issuer confirms the data, if it can be queried.
         case issuerConfirmation = "issuer_confirmation"
         /// Nobody else at the provider has shown the document, or a card of the same person.
@@ -59,8 +69,8 @@ package struct CardCheck: Sendable, Equatable {
         package var isHard: Bool {
             switch self {
             case .unexpired, .dateOrder, .minimumAge, .issuer, .mandatoryElements, .documentNumber, .checkDigits: true
-            case .numberFormat, .postalCode, .addressJurisdiction, .name, .poBox, .conformance, .issuerConfirmation,
-                .uniqueness, .samePerson:
+            case .birthday, .numberFormat, .numberRule, .postalCode, .addressJurisdiction, .name, .otherName, .poBox,
+                .conformance, .contradiction, .specimen, .issuerConfirmation, .uniqueness, .samePerson:
                 false
             }
         }

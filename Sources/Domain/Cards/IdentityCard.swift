@@ -8,6 +8,8 @@ package struct IdentityCard: Sendable, Equatable, Confidential {
     package var name = PersonName()
     /// The holder's birthday; `nil` if the card states none that exists.
     package var dateOfBirth: CalendarDate?
+    /// Whether the card states the day of birth in full. If not, ``dateOfBirth`` is the latest day that it can be.
+    package var isBirthdayInFull = true
     /// The day of issue; a machine readable zone has none.
     package var issuedOn: CalendarDate?
     /// The last day of validity.

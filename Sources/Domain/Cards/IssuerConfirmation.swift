@@ -11,13 +11,13 @@ package enum IssuerConfirmation: Sendable, Equatable {
         switch self {
         case .confirmed: CardCheck(.issuerConfirmation, .passed, "The issuer's data match.")
         case .contradicted(let names):
-            CardCheck(
-                .issuerConfirmation, .failed,
-                "The issuer's data do not match: \(names.sorted().joined(separator: ", ")).")
+            CardCheck(.issuerConfirmation, .failed, "The issuer's data do not match: \(Self.list(names)).")
         case .unanswered:
             CardCheck(
                 .issuerConfirmation, .notApplicable,
-                "The issuer could not be reached; show the card again later to reach the next level.")
+                "The issuer could not be reached. Show the card again later to reach the next level.")
         }
     }
+
+    private static func list(_ names: [String]) -> String { names.sorted().joined(separator: ", ") }
 }

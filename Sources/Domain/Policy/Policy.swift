@@ -101,7 +101,9 @@ package struct CardPolicy: Sendable, Equatable {
     /// The soft checks (``CardCheck/Name``) whose failure sends a card to review. The defaults point at another
     /// person's or an invented card. The others fail for too many genuine cards: published number formats are out of
     /// date, most real barcodes depart from the standard, people move, and many go by another name than their card's.
-    package var reviewedChecks = ["postal_code", "issuer_confirmation", "uniqueness"]
+    package var reviewedChecks = [
+        "birthday", "postal_code", "other_name", "contradiction", "specimen", "issuer_confirmation", "uniqueness",
+    ]
     /// The URL of the service that queries a card's issuer; empty if there is none.
     package var issuerCheckURL = ""
     package var issuerCheckSecretFile = "issuer-check.secret"

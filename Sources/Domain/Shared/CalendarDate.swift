@@ -22,6 +22,19 @@ package struct CalendarDate: Sendable, Hashable, Comparable, Confidential {
         digits = Int32(year * 10_000 + month * 100 + day)
     }
 
+    /// The last day of a month that exists; `nil` for any other.
+    package init?(lastDayOf month: Int, year: Int) {
+        guard (1...12).contains(month) else { return nil }
+        self.init(year: year, month: month, day: Self.days(in: month, of: year))
+    }
+
+    private init(digits: Int32) {
+        self.digits = digits
+    }
+
+    /// The last day of a card that never expires.
+    package static let never = CalendarDate(digits: 9999_12_31)
+
     /// The UTC day of a point in time. West of Greenwich that day ends up to twelve hours later.
     package init(utcDayOf instant: Date) {
         let days = min(2_932_896, max(-719_162, (instant.timeIntervalSince1970 / 86_400).rounded(.down)))

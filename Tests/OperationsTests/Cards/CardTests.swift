@@ -202,15 +202,15 @@ struct CardTests {
     @Test("counts as issuer_checked only where the issuer says the same; a contradiction goes to review")
     func issuer() async throws {
         try await ServiceFixture.run { fixture in
-            for (number, answer, status, level) in [
-                ("+14155552671", IssuerConfirmation.confirmed, CardStatus.verified, Assurance.issuerChecked),
-                ("+14155552672", .contradicted(["family_name"]), .inReview, .phone),
-                ("+14155552673", .unanswered, .verified, .barcode),
+            for (number, family, answer, status, level) in [
+                ("+14155552671", "SAMPLEA", IssuerConfirmation.confirmed, CardStatus.verified, Assurance.issuerChecked),
+                ("+14155552672", "SAMPLEB", .contradicted(["family_name"]), .inReview, .phone),
+                ("+14155552673", "SAMPLEC", .unanswered, .verified, .barcode),
             ] {
                 let bench = try CardBench(fixture) { _ in answer }
                 let person = try await bench.withPhone(number, number)
                 let judged = try await bench.show(
-                    try CardBench.specimen("T6423" + number.suffix(4), family: "SAMPLE" + number.suffix(1)), person)
+                    try CardBench.specimen("T6423" + number.suffix(4), family: family), person)
                 #expect(judged.status == status)
                 #expect(try await bench.assurance(person) == level)
             }
@@ -278,7 +278,7 @@ struct CardTests {
         try await ServiceFixture.run { fixture in
             let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
-            let text = "%BCVICTORIA^SAMPLE,$MICHAEL^1 MAIN ST^?;6360281234567=321219860606=?_%0AV8W1P6?"
+            let text = "%BCVICTORIA^SAMPLE,$MICHAEL^1 MAIN ST^?;6360281234567=321219860616=?_%0AV8W1P6?"
             let judged = try await bench.submit(.aamva(Data(text.utf8).base64EncodedString()), for: alice.session)
             #expect(judged.status == .verified)
             #expect(judged.facts.jurisdiction == "BC")

@@ -1,0 +1,121 @@
+/// The number that some states give a person for life and write into the optional data of their documents. Most have a
+/// check digit, and the birthday.
+///
+/// The rules are public; python-stdnum has the same.
+enum NationalNumber {
+    /// Whether the number has the right check digit and the zone's birthday. `nil` if the state has no known rule, or
+    /// if no optional data has the form of its number.
+    ///
+    /// - Parameters:
+    ///   - optional: the fields of optional data, with fillers.
+    ///   - birth: the zone's six digits.
+    ///   - year: the year that they mean.
+    static func fits(_ optional: [[UInt8]], of state: String, birth: [UInt8], year: Int?, isTD2: Bool) -> Bool? {
+        let filler = UInt8(ascii: "<")
+        let fields = optional.map { field in
+            let start = field.drop { $0 == filler }
+            return Array(start.reversed().drop { $0 == filler }.reversed())
+        }
+        for field in fields {
+            guard let number = Number(field, of: state, birth: birth, year: year, isTD2: isTD2) else { continue }
+            return number.isCheckRight && (number.birth == nil || number.birth == digits(birth))
+        }
+        return nil
+    }
+
+    private struct Number {
+        let isCheckRight: Bool
+        /// The birthday as the zone writes it; `nil` if the number does not say.
+        let birth: [Int]?
+
+        init?(_ field: [UInt8], of state: String, birth: [UInt8], year: Int?, isTD2: Bool) {
+            if state == "ESP" {
+                guard let isRight = NationalNumber.isSpanish(field) else { return nil }
+                (isCheckRight, self.birth) = (isRight, nil)
+                return
+            }
+            guard let d = digits(field) else { return nil }
+            switch (state, d.count) {
+            case ("BEL", 11):
+                // A 2 is thought before the numbers of those born since 2000.
+                let number = value(d.prefix(9)) + ((year ?? 0) < 2000 ? 0 : 2_000_000_000)
+                isCheckRight = 97 - number % 97 == value(d.suffix(2))
+                // 20 or 40 more for those whose sex or birthday was not known; then the month may be none.
+                self.birth = value(d[2..<4]) % 20 == 0 ? nil : day(d[0..<6], monthModulo: 20)
+            case ("EST", 11):
+                let first = weighted(d, by: [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]) % 11
+                let second = weighted(d, by: [3, 4, 5, 6, 7, 8, 9, 1, 2, 3]) % 11
+                isCheckRight = (first < 10 ? first : second % 10) == d[10]
+                self.birth = Array(d[1..<7])
+            case ("SWE", 10), ("SWE", 12):
+                let last = Array(d.suffix(10))
+                isCheckRight = isLuhn(last)
+                // 60 more than the day for those who are not registered.
+                let days = value(last[4..<6])
+                self.birth = days > 60 ? last[0..<4] + [(days - 60) / 10, (days - 60) % 10] : Array(last[0..<6])
+            case ("ROU", 13): (isCheckRight, self.birth) = (isRomanian(d), Array(d[1..<7]))
+            case ("ROU", 7) where isTD2:
+                // The zone of an identity card omits the birthday, which it has already.
+                guard let birth = digits(birth) else { return nil }
+                (isCheckRight, self.birth) = (isRomanian(d.prefix(1) + birth + d.suffix(6)), nil)
+            case ("BGR", 10):
+                isCheckRight = weighted(d, by: [2, 4, 8, 5, 10, 9, 7, 3, 6]) % 11 % 10 == d[9]
+                // 20 more than the month for the 19th century, 40 more for the 21st.
+                self.birth = day(d[0..<6], monthModulo: 20)
+            case ("HRV", 11):
+                isCheckRight = isCroatian(d)
+                self.birth = nil
+            default: return nil
+            }
+        }
+    }
+
+    /// Digits and a letter that follows from them; foreigners' numbers begin with X, Y or Z. `nil` for any other form.
+    private static func isSpanish(_ field: [UInt8]) -> Bool? {
+        guard field.count == 9, let first = field.first, let last = field.last, last.isCapital else { return nil }
+        let foreign = Array("XYZ".utf8).firstIndex(of: first)
+        guard let rest = digits(foreign == nil ? Array(field.prefix(8)) : Array(field[1..<8])) else { return nil }
+        let number = (foreign ?? 0) * 10_000_000 + value(rest)
+        return Array("TRWAGMYFPDXBNJZSQVHLCKE".utf8)[number % 23] == last
+    }
+
+    private static func isRomanian(_ d: some Collection<Int>) -> Bool {
+        let d = Array(d)
+        let sum = weighted(d, by: [2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9]) % 11
+        return (sum == 10 ? 1 : sum) == d.last
+    }
+
+    /// ISO/IEC 7064, MOD 11,10.
+    private static func isCroatian(_ d: [Int]) -> Bool {
+        let product = d.dropLast().reduce(10) { product, digit in
+            let sum = (product + digit) % 10
+            return (sum == 0 ? 10 : sum) * 2 % 11
+        }
+        return (11 - product) % 10 == d.last
+    }
+
+    private static func isLuhn(_ d: [Int]) -> Bool {
+        let sum = d.reversed().enumerated().reduce(0) { sum, place in
+            let twice = place.element * 2
+            return sum + (place.offset % 2 == 0 ? place.element : twice > 9 ? twice - 9 : twice)
+        }
+        return sum % 10 == 0
+    }
+
+    private static func weighted(_ d: [Int], by weights: [Int]) -> Int {
+        zip(d, weights).reduce(0) { $0 + $1.0 * $1.1 }
+    }
+
+    private static func day(_ d: ArraySlice<Int>, monthModulo: Int) -> [Int] {
+        let month = value(d.dropFirst(2).prefix(2)) % monthModulo
+        return d.prefix(2) + [month / 10, month % 10] + d.suffix(2)
+    }
+
+    private static func digits(_ field: [UInt8]) -> [Int]? {
+        guard !field.isEmpty, field.allSatisfy(\.isDigit) else { return nil }
+        return field.map { Int($0 - UInt8(ascii: "0")) }
+    }
+
+    /// Of 13 digits at most.
+    private static func value(_ d: some Sequence<Int>) -> Int { d.reduce(0) { $0 * 10 + $1 } }
+}
