@@ -169,6 +169,39 @@ struct ProtocolDocumentTests {
         #expect(rows == [hard, soft, Set(names.map(\.rawValue)).subtracting(hard).subtracting(soft)])
     }
 
+    /// A reader of the document reads each sentence that a user gets.
+    @Test("have what each check of a card says if it fails, in the words of the sources")
+    func sentencesOfChecks() throws {
+        let names = Dictionary(uniqueKeysWithValues: CardCheck.Name.allCases.map { ("\($0)", $0.rawValue) })
+        let files = try ["Sources/Cards/Evaluation", "Sources/Domain/Cards"].flatMap { try SourceFile.all(below: $0) }
+        var said: Set<[String]> = []
+        for file in files {
+            var rule: Substring = ""
+            let sentence = /\(name: \.(?<rule>\w+)\)|(?:\.(?<name>\w+), )?\.failed,\s*"(?<text>(?:[^"\\]|\\.)*)"/
+            for match in file.text.matches(of: sentence) {
+                if let begun = match.output.rule { rule = begun }
+                guard let text = match.output.text else { continue }
+                let name = String(match.output.name ?? rule)
+                said.insert([try #require(names[name], "\(file.name): \(name)"), Self.withoutValues(text)])
+            }
+            for kind in file.text.matches(of: /case \.\w+: "((?:[^"\\]|\\.)*)"/)
+            where file.name == "Contradiction.swift" {
+                said.insert([CardCheck.Name.contradiction.rawValue, Self.withoutValues(kind.1)])
+            }
+        }
+        let rows = MarkdownDocument.rows(codes.section("Sentences of failed checks")).map {
+            MarkdownDocument.words($0[0]) + [$0[1]]
+        }
+        #expect(Set(said.map { $0[0] }) == Set(names.values), "a check says nothing that can be found")
+        #expect(said.subtracting(rows).sorted { $0[1] < $1[1] } == [], "not described")
+        #expect(Set(rows).subtracting(said).sorted { $0[1] < $1[1] } == [], "described, and not there")
+    }
+
+    /// A literal with … for what is put in.
+    private static func withoutValues(_ literal: Substring) -> String {
+        literal.replacing(/\\\((?:[^()]|\([^()]*\))*\)/, with: "…").description
+    }
+
     @Test("show how each token is made, by steps that work on a running service as they stand there")
     func recipes() async throws {
         let service = try await RunningService()
