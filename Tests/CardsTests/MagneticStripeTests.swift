@@ -59,6 +59,19 @@ struct MagneticStripeTests {
         #expect(try read(text).identityCard.expiresOn?.text == day)
     }
 
+    @Test("may have no day of birth, or no month; the latest possible day counts, in review")
+    func partialBirthday() throws {
+        for (written, latest) in [("19860600", "1986-06-30"), ("19860000", "1986-12-31")] {
+            let text = Self.victoria.replacing("19860616", with: written)
+            #expect(try read(text).identityCard.dateOfBirth?.text == latest)
+            #expect(try assessed(text).failed == [.birthday])
+            #expect(try assessed(text).verdict == .inReview)
+        }
+        for written in ["00000000", "19861300"] {
+            #expect(try assessed(Self.victoria.replacing("19860616", with: written)).verdict == .rejected)
+        }
+    }
+
     @Test("has a third track whose first mark readers show in three ways", arguments: ["%", "#", "+"])
     func thirdTrack(mark: String) throws {
         let card = try read(Self.victoria.replacing("_%", with: "_" + mark)).identityCard

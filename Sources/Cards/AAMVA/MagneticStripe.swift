@@ -62,7 +62,7 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
         card.address = address
         card.country = issuer?.country
         card.jurisdiction = issuer?.jurisdiction?.code
-        card.dateOfBirth = Self.birth(dates.dropFirst(4).prefix(8))
+        (card.dateOfBirth, card.isBirthdayInFull) = Self.birth(dates.dropFirst(4).prefix(8))
         card.expiresOn = Self.expiry(dates.prefix(4), birth: card.dateOfBirth, today: today)
         // The part of a long number that does not fit before the dates comes after them.
         let overflow = dates.dropFirst(12).prefix { $0.isDigit }
@@ -105,9 +105,13 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
             family: parts.first, given: given.first, middle: further.isEmpty ? nil : further.joined(separator: " "))
     }
 
-    private static func birth(_ digits: ArraySlice<UInt8>) -> CalendarDate? {
-        guard let number = number(digits, width: 8) else { return nil }
-        return CalendarDate(year: number / 10_000, month: number / 100 % 100, day: number % 100)
+    /// The birthday. If the day is 00, or month and day are, it is the latest possible one.
+    private static func birth(_ digits: ArraySlice<UInt8>) -> (day: CalendarDate?, isInFull: Bool) {
+        guard let number = number(digits, width: 8) else { return (nil, true) }
+        let (year, month, day) = (number / 10_000, number / 100 % 100, number % 100)
+        guard day == 0 else { return (CalendarDate(year: year, month: month, day: day), true) }
+        let latest = CalendarDate(lastDayOf: month == 0 ? 12 : month, year: year)
+        return (latest, latest == nil)
     }
 
     /// The last day of the month. Special values of the month are 77 for a card that does not expire, 88 for the end
