@@ -17,7 +17,7 @@ package struct Provider: Sendable, Equatable {
     /// By which its sessions' tokens for its backend are signed.
     package var tokenAlgorithm: AccessTokenAlgorithm
     /// Whose ID tokens vouch for its users; `nil` if its own identity tokens do.
-    package let issuer: ProviderIssuer?
+    package var issuer: ProviderIssuer?
 
     package init(
         id: ProviderID, slug: Slug, name: String, account: String?, avatarHosts: [String], createdAt: Date,

@@ -46,8 +46,12 @@ package struct AddIssuer: Sendable {
         let application = Application(id: environment.newIdentifier(), providerID: provider.id, name: name)
         try await context.commit { transaction, events in
             let providers = ProviderRepository(transaction)
-            guard try providers.find(issuer: issuer.url, audience: issuer.audience) == nil else {
-                throw Refusal(.conflict, "This issuer and audience have a provider already.", state: "registered")
+            for audience in issuer.audiences {
+                guard try providers.find(issuer: issuer.url, audience: audience) == nil else {
+                    throw Refusal(
+                        .conflict, "The issuer has a provider with the audience \(audience) already.",
+                        state: "registered")
+                }
             }
             let others = try providers.list(issuer: issuer.url, limit: IssuerKeys.mostProviders)
             guard others.count < IssuerKeys.mostProviders else {

@@ -42,24 +42,29 @@ package struct ProviderRepository {
 
     /// Writes a new provider; `false` if the slug is taken.
     package func insert(_ provider: Provider) throws -> Bool {
-        try transaction.execute(
-            "\(Self.columns.insertion) ON CONFLICT (slug) DO NOTHING", Self.columns.row(provider)) > 0
+        let isNew =
+            try transaction.execute(
+                "\(Self.columns.insertion) ON CONFLICT (slug) DO NOTHING", Self.columns.row(provider)) > 0
+        if isNew { try ProviderClients(transaction).insert(provider) }
+        return isNew
     }
 
     /// The provider with an id.
     package func find(_ id: ProviderID) throws -> Provider? {
-        try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])
+        try transaction.first(Self.columns, "WHERE id = $1", [.id(id)]).map(ProviderClients(transaction).complete)
     }
 
     /// The provider with a slug.
     package func find(_ slug: Slug) throws -> Provider? {
         try transaction.first(Self.columns, "WHERE slug = $1", [.text(slug.text)])
+            .map(ProviderClients(transaction).complete)
     }
 
-    /// The provider of an issuer and an audience.
+    /// The provider of an issuer and one of its audiences.
     package func find(issuer: String, audience: String) throws -> ProviderID? {
-        try transaction.value(
+        let first: ProviderID? = try transaction.value(
             "SELECT id FROM providers WHERE issuer = $1 AND audience = $2", [.text(issuer), .text(audience)])
+        return try first ?? ProviderClients(transaction).find(issuer: issuer, audience: audience)
     }
 
     /// The providers of an issuer by audience, no more than a number.
@@ -71,7 +76,7 @@ package struct ProviderRepository {
 
     /// All providers by slug.
     package func list() throws -> [Provider] {
-        try transaction.query(Self.columns, "ORDER BY slug", [])
+        try transaction.query(Self.columns, "ORDER BY slug", []).map(ProviderClients(transaction).complete)
     }
 
     /// Disables a provider, or enables it with `nil`.

@@ -19,6 +19,18 @@ extension Schema {
         )
         """,
         "CREATE UNIQUE INDEX providers_by_issuer ON providers (issuer, audience) WHERE issuer IS NOT NULL",
+        // Further clients of a provider's issuer: audiences beside the first, and parties that may request ID tokens.
+        """
+        CREATE TABLE provider_clients (
+            provider_id TEXT NOT NULL REFERENCES providers (id),
+            role TEXT NOT NULL,
+            position BIGINT NOT NULL,
+            client TEXT NOT NULL,
+            issuer TEXT NOT NULL,
+            PRIMARY KEY (provider_id, role, position)
+        )
+        """,
+        "CREATE UNIQUE INDEX provider_clients_by_audience ON provider_clients (issuer, client) WHERE role = 'audience'",
         """
         CREATE TABLE provider_keys (
             id TEXT NOT NULL PRIMARY KEY,

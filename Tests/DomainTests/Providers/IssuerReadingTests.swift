@@ -36,7 +36,7 @@ struct IssuerReadingTests {
     func typed() throws {
         func take(_ url: String, _ audience: String = "c", loopback: Bool = false) throws(Refusal) -> ProviderIssuer {
             try ProviderIssuer(
-                typed: url, audience: audience, algorithms: ["RS256"], endsSessionsOfRemovedKeys: false,
+                typed: url, audiences: [audience], algorithms: ["RS256"], endsSessionsOfRemovedKeys: false,
                 allowingLoopback: loopback)
         }
         #expect(try take("https://idp.example").host == "idp.example")
@@ -51,5 +51,21 @@ struct IssuerReadingTests {
         for audience in ["", String(repeating: "a", count: 257), "a\u{7}"] {
             #expect(throws: Refusal(.malformedRequest, "")) { try take("https://idp.example", audience) }
         }
+    }
+    @Test("An issuer has different audiences and parties, in their order, and 16 of each at most")
+    func clients() throws {
+        func take(_ audiences: [String], _ parties: [String] = []) throws(Refusal) -> ProviderIssuer {
+            try ProviderIssuer(
+                typed: "https://idp.example", audiences: audiences, parties: parties, algorithms: ["RS256"],
+                endsSessionsOfRemovedKeys: false, allowingLoopback: false)
+        }
+        let issuer = try take(["app", "web", "app"], ["android", "android"])
+        #expect(issuer.audience == "app" && issuer.audiences == ["app", "web"] && issuer.parties == ["android"])
+        let many = (0..<17).map { "client-\($0)" }
+        #expect(try take(Array(many.dropLast())).audiences.count == 16)
+        #expect(throws: Refusal(.malformedRequest, "")) { try take([]) }
+        #expect(throws: Refusal(.malformedRequest, "")) { try take(many) }
+        #expect(throws: Refusal(.malformedRequest, "")) { try take(["app"], many) }
+        #expect(throws: Refusal(.malformedRequest, "")) { try take(["app"], ["a\u{7}"]) }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Repositories
 
-@Suite("Table issuers, and what providers and provider_keys hold of an issuer")
+@Suite("Tables issuers and provider_clients, and what providers and provider_keys hold of an issuer")
 struct IssuerTableTests {
     private static let issuer = ProviderIssuer(
         url: "https://idp.example", audience: "client-1", algorithms: ["RS256", "ES256"],
@@ -46,6 +46,41 @@ struct IssuerTableTests {
             try await tables.sql("UPDATE providers SET audience = NULL WHERE slug = 'one'")
             await #expect(throws: DamagedRow.self) {
                 try await tables.read { try ProviderRepository($0).find(first.id) }
+            }
+        }
+    }
+
+    @Test(
+        "A provider has further audiences and parties, in their order, and is found by each audience",
+        arguments: StoreKind.shared)
+    func clients(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            var (first, second) = (try Self.provider("one"), try Self.provider("two", audience: "client-2"))
+            first.issuer?.otherAudiences = ["web", "app"]
+            first.issuer?.parties = ["tablet", "phone"]
+            second.issuer?.parties = ["phone"]
+            let (one, two) = (first, second)
+            try await tables.write {
+                for provider in [one, two] { _ = try ProviderRepository($0).insert(provider) }
+            }
+            let url = Self.issuer.url
+            let found = try await tables.read { transaction in
+                let providers = ProviderRepository(transaction)
+                return (
+                    try ["client-1", "web", "app", "phone", "client-2"].map {
+                        try providers.find(issuer: url, audience: $0)
+                    },
+                    try [providers.find(one.id), providers.find(one.slug), providers.find(two.id)],
+                    try providers.list().filter { $0.issuer != nil }
+                )
+            }
+            #expect(found.0 == [one.id, one.id, one.id, nil, two.id])
+            #expect(found.1 == [one, one, two] && found.2 == [one, two])
+            var third = try Self.provider("three", audience: "client-3")
+            third.issuer?.otherAudiences = ["web"]
+            let taken = third
+            await #expect(throws: StoreError.constraint(kind: .unique)) {
+                try await tables.write { _ = try ProviderRepository($0).insert(taken) }
             }
         }
     }
@@ -151,6 +186,10 @@ struct IssuerTableTests {
             let plans = StatementPlans(kind)
             for (sql, index) in [
                 ("SELECT id FROM providers WHERE issuer = 'x' AND audience = 'y'", "providers_by_issuer"),
+                (
+                    "SELECT provider_id FROM provider_clients WHERE issuer = 'x' AND client = 'y' AND role = 'audience'",
+                    "provider_clients_by_audience"
+                ),
                 (
                     "SELECT id FROM providers WHERE issuer = 'x' ORDER BY issuer, audience LIMIT 1",
                     "providers_by_issuer"

@@ -22,7 +22,10 @@ struct ProviderAddCommand: InstallationCommand {
     @Option(help: "The file of its public key, PEM or JWK.") var key: String?
     @Option(help: "The key's algorithm; by its type by default.") var alg: SignatureAlgorithm?
     @Option(help: "The OpenID provider's issuer, an https URL as its ID tokens name it.") var issuer: String?
-    @Option(help: "The client id that the OpenID provider gave: the aud of its ID tokens.") var audience: String?
+    @Option(help: "A client id that the OpenID provider gave, the aud of its ID tokens; may be repeated.")
+    var audience: [String] = []
+    @Option(help: "A client that may request ID tokens for the audience (azp); may be repeated. Any by default.")
+    var party: [String] = []
     @Option(help: "An allowed algorithm of the issuer's keys; may be repeated. All by default.")
     var idTokenAlg: [SignatureAlgorithm] = []
     @Flag(help: "End the sessions of a key that leaves the issuer's key set.")
@@ -31,10 +34,20 @@ struct ProviderAddCommand: InstallationCommand {
     @Option(help: "The algorithm of its sessions' tokens: RS256 or ES256.") var tokenAlg = AccessTokenAlgorithm
         .rs256
 
+    /// What a backend signs, and what OAuth calls these ids.
+    private static func explanation(_ made: AddProvider.Registration, _ algorithm: SignatureAlgorithm) -> [String] {
+        [
+            "An identity token of this provider is signed with the key, over this header and payload:",
+            #"{"typ":"JWS","cty":"layer-eit;v=1","alg":"\#(algorithm.rawValue)","kid":"\#(made.keyID)"}"#,
+            #"{"iss":"\#(made.provider.id)","prn":"USER","nce":"NONCE","iat":NOW,"exp":NOW+300}"#,
+            "In OAuth client_id is the provider_id for client_credentials, and the app_id for grants of devices.",
+        ]
+    }
+
     func report(on installation: Installation) async throws -> Report {
-        switch (key, issuer, audience) {
-        case (let key?, nil, nil): try await addByKey(key, installation)
-        case (nil, let issuer?, let audience?): try await addByIssuer(issuer, audience, installation)
+        switch (key, issuer, audience.isEmpty) {
+        case (let key?, nil, true): try await addByKey(key, installation)
+        case (nil, let issuer?, false): try await addByIssuer(issuer, installation)
         default: throw CommandFailure("Give --name and --key, or --issuer and --audience.", exitCode: .usage)
         }
     }
@@ -43,9 +56,9 @@ struct ProviderAddCommand: InstallationCommand {
         guard let name else {
             throw CommandFailure("--name is missing: give the provider's name for people.", exitCode: .usage)
         }
-        guard idTokenAlg.isEmpty, !endSessionsOfRemovedKeys else {
+        guard idTokenAlg.isEmpty, party.isEmpty, !endSessionsOfRemovedKeys else {
             throw CommandFailure(
-                "--id-token-alg and --end-sessions-of-removed-keys require --issuer.", exitCode: .usage)
+                "--id-token-alg, --party and --end-sessions-of-removed-keys require --issuer.", exitCode: .usage)
         }
         let verificationKey = try ProviderCommand.readKey(key, algorithm: alg)
         let slug = try parsedSlug()
@@ -54,19 +67,22 @@ struct ProviderAddCommand: InstallationCommand {
                 name: name, slug: slug, account: account, avatarHosts: avatarHost, key: verificationKey,
                 tokenAlgorithm: tokenAlg)
         }
-        return Report([
+        var report = Report([
             Entry("provider_id", "provider_id", made.provider.id), Entry("slug", made.provider.slug.text),
             Entry("key_id", "key_id", made.keyID), Entry("app_id", "app_id", made.applicationID),
         ])
+        if !shared.json { report.notes = Self.explanation(made, verificationKey.algorithm) }
+        return report
     }
 
-    private func addByIssuer(
-        _ url: String, _ audience: String, _ installation: Installation
-    ) async throws -> Report {
+    private func addByIssuer(_ url: String, _ installation: Installation) async throws -> Report {
+        guard alg == nil else {
+            throw CommandFailure("--alg requires --key: give --id-token-alg.", exitCode: .usage)
+        }
         let algorithms = idTokenAlg.isEmpty ? SignatureAlgorithm.allCases : idTokenAlg
         let allowsLoopback = installation.settings.allowsLoopbackURLs
         let issuer = try ProviderIssuer(
-            typed: url, audience: audience, algorithms: algorithms.map(\.rawValue),
+            typed: url, audiences: audience, parties: party, algorithms: algorithms.map(\.rawValue),
             endsSessionsOfRemovedKeys: endSessionsOfRemovedKeys, allowingLoopback: allowsLoopback)
         let slug = try parsedSlug()
         let reader = KeySetReader(DeliveryPolicy(), allowingLoopback: allowsLoopback)

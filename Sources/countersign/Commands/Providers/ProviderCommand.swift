@@ -101,7 +101,8 @@ struct ProviderCommand: AsyncParsableCommand {
 
     private static func cell(of issuer: ProviderIssuer, _ reading: IssuerReading?) -> ReportCell {
         let report = Report([
-            .json("url", issuer.url), .json("audience", issuer.audience), .json("algorithms", issuer.algorithms),
+            .json("url", issuer.url), .json("audience", issuer.audience), .json("audiences", issuer.audiences),
+            .json("parties", issuer.parties), .json("algorithms", issuer.algorithms),
             .json("ends_sessions_of_removed_keys", issuer.endsSessionsOfRemovedKeys),
             .json("read_at", reading?.readAt), .json("failure", reading?.failure),
         ])

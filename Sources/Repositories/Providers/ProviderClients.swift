@@ -1,0 +1,54 @@
+import Database
+import Domain
+
+/// The further clients of providers by issuer: audiences beside the first one, and parties.
+struct ProviderClients {
+    private let transaction: any Transaction
+
+    init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    private enum Role: String {
+        case audience
+        case party
+    }
+
+    private static let columns = ColumnTuple(
+        Column<ProviderID>("provider_id"), Column<String>("role"), Column<Int64>("position"), Column<String>("client"),
+        Column<String>("issuer"))
+
+    /// Writes those of a new provider.
+    func insert(_ provider: Provider) throws {
+        guard let issuer = provider.issuer else { return }
+        for (role, clients) in [(Role.audience, issuer.otherAudiences), (.party, issuer.parties)] {
+            for (position, client) in clients.enumerated() {
+                try transaction.execute(
+                    "INSERT INTO provider_clients (\(Self.columns)) VALUES (\(Self.columns.placeholders))",
+                    Self.columns.row(provider.id, role.rawValue, Int64(position), client, issuer.url))
+            }
+        }
+    }
+
+    /// A provider as read from its own row, with its clients. Only one with an issuer has any.
+    func complete(_ provider: Provider) throws -> Provider {
+        guard provider.issuer != nil else { return provider }
+        var complete = provider
+        complete.issuer?.otherAudiences = try list(.audience, of: provider.id)
+        complete.issuer?.parties = try list(.party, of: provider.id)
+        return complete
+    }
+
+    private func list(_ role: Role, of provider: ProviderID) throws -> [String] {
+        try transaction.values(
+            "SELECT client FROM provider_clients WHERE provider_id = $1 AND role = $2 ORDER BY position",
+            [.id(provider), .text(role.rawValue)])
+    }
+
+    /// The provider with a further audience.
+    func find(issuer: String, audience: String) throws -> ProviderID? {
+        try transaction.value(
+            "SELECT provider_id FROM provider_clients WHERE issuer = $1 AND client = $2 AND role = 'audience'",
+            [.text(issuer), .text(audience)])
+    }
+}
