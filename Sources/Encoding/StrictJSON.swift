@@ -22,8 +22,8 @@ package struct StrictJSON {
     /// More members or elements in one object or array are refused.
     package static let maximumCount = 256
 
-    private var bytes: UnsafeBufferPointer<UInt8>
-    private var position = 0
+    private let bytes: UnsafeBufferPointer<UInt8>
+    var position = 0
     private var path: [Step] = []
 
     /// One step of a path, written out only if it is needed.
@@ -51,7 +51,7 @@ package struct StrictJSON {
         return try result.get()
     }
 
-    private init(bytes: UnsafeBufferPointer<UInt8>) {
+    init(bytes: UnsafeBufferPointer<UInt8>) {
         self.bytes = bytes
     }
 
@@ -62,11 +62,11 @@ package struct StrictJSON {
         return value
     }
 
-    private func defect(_ problem: String) -> JSONDefect {
+    func defect(_ problem: String) -> JSONDefect {
         JSONDefect(path: "$" + path.map(\.text).joined(), problem: problem)
     }
 
-    private mutating func skipSpace() {
+    mutating func skipSpace() {
         while position < bytes.count {
             switch bytes[position] {
             case 0x20, 0x0A, 0x0D, 0x09: position += 1
@@ -75,7 +75,7 @@ package struct StrictJSON {
         }
     }
 
-    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+    var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private mutating func value(depth: Int) throws(JSONDefect) -> JSONValue {
         guard depth <= Self.maximumDepth else { throw defect("nested too deeply") }
@@ -92,7 +92,7 @@ package struct StrictJSON {
         }
     }
 
-    private mutating func word(_ word: StaticString, _ value: JSONValue) throws(JSONDefect) -> JSONValue {
+    mutating func word(_ word: StaticString, _ value: JSONValue) throws(JSONDefect) -> JSONValue {
         let count = word.utf8CodeUnitCount
         guard position + count <= bytes.count else { throw defect("is not JSON") }
         for index in 0..<count where bytes[position + index] != word.utf8Start[index] { throw defect("is not JSON") }
@@ -155,8 +155,20 @@ package struct StrictJSON {
         }
     }
 
-    /// RFC 8259 §6: no plus sign, no leading zero, digits on both sides of the point.
     private mutating func number() throws(JSONDefect) -> JSONValue {
+        let start = position
+        let isWhole = try scanNumber()
+        guard position - start <= 32 else { throw defect("a number is too long") }
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        if isWhole, let integer = Int64(text) { return .integer(integer) }
+        guard let double = Double(text), double.isFinite else { throw defect("a number is out of range") }
+        return .number(double)
+    }
+
+    /// RFC 8259 §6: no plus sign, no leading zero, digits on both sides of the point.
+    ///
+    /// - Returns: whether the number has neither fraction nor exponent.
+    mutating func scanNumber() throws(JSONDefect) -> Bool {
         let start = position
         var isWhole = true
         if next == UInt8(ascii: "-") { position += 1 }
@@ -176,11 +188,7 @@ package struct StrictJSON {
             if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { position += 1 }
             guard skipDigits() > 0 else { throw defect("a number lacks digits") }
         }
-        guard position - start <= 32 else { throw defect("a number is too long") }
-        let text = String(decoding: bytes[start..<position], as: UTF8.self)
-        if isWhole, let integer = Int64(text) { return .integer(integer) }
-        guard let double = Double(text), double.isFinite else { throw defect("a number is out of range") }
-        return .number(double)
+        return isWhole
     }
 
     private mutating func skipDigits() -> Int {
@@ -189,7 +197,19 @@ package struct StrictJSON {
         return position - start
     }
 
-    private mutating func string() throws(JSONDefect) -> String {
+    mutating func string() throws(JSONDefect) -> String {
+        let (content, plain) = try scanString()
+        let raw = UnsafeBufferPointer(rebasing: bytes[content])
+        guard let text = String(validating: raw, as: UTF8.self) else { throw defect("is not UTF-8") }
+        let value = plain ? text : try unescape(raw)
+        guard value.isStreamSafe else { throw defect("a string has more than 30 combining marks in a row") }
+        return value
+    }
+
+    /// Finds the end of a string.
+    ///
+    /// - Returns: where its content is, and whether nothing in it is escaped.
+    mutating func scanString() throws(JSONDefect) -> (content: Range<Int>, plain: Bool) {
         position += 1
         let start = position
         var plain = true
@@ -202,12 +222,9 @@ package struct StrictJSON {
             position += 1
         }
         guard position < bytes.count else { throw defect("a string does not end") }
-        let raw = UnsafeBufferPointer(rebasing: bytes[start..<position])
+        let content = start..<position
         position += 1
-        guard let text = String(validating: raw, as: UTF8.self) else { throw defect("is not UTF-8") }
-        let value = plain ? text : try unescape(raw)
-        guard value.isStreamSafe else { throw defect("a string has more than 30 combining marks in a row") }
-        return value
+        return (content, plain)
     }
 
     private func unescape(_ raw: UnsafeBufferPointer<UInt8>) throws(JSONDefect) -> String {

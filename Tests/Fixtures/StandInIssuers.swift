@@ -53,7 +53,11 @@ package final class StandInIssuers: Sendable {
 package struct StandInIssuer: Sendable {
     package let url: String
     package let audience: String
-    /// Its keys by `kid`, in the order of its key set.
+    /// Further audiences of the provider.
+    package var otherAudiences: [String] = []
+    /// The clients that may request ID tokens; any if empty.
+    package var parties: [String] = []
+    /// Its keys by `kid`, in the order of its key set. An empty `kid` is left out.
     package var keys: [(kid: String, signer: ProviderSigner)]
 
     package init(
@@ -70,9 +74,9 @@ package struct StandInIssuer: Sendable {
                 guard case .object(let members) = try key.signer.verificationKey.publicKey.numbers.webKey else {
                     return .null
                 }
+                let kid = key.kid.isEmpty ? [] : [JSONMember(name: "kid", value: .string(key.kid))]
                 return .object(
-                    members + [
-                        JSONMember(name: "kid", value: .string(key.kid)),
+                    members + kid + [
                         JSONMember(name: "alg", value: .string(key.signer.algorithm.rawValue)),
                         JSONMember(name: "use", value: .string("sig")),
                     ])
@@ -94,7 +98,8 @@ package struct StandInIssuer: Sendable {
         try publish(on: fixture)
         return try await AddIssuer(fixture.admin, readKeySet: fixture.issuers.read)(
             ProviderIssuer(
-                url: url, audience: audience, algorithms: algorithms, endsSessionsOfRemovedKeys: endingSessions),
+                url: url, audience: audience, otherAudiences: otherAudiences, parties: parties,
+                algorithms: algorithms, endsSessionsOfRemovedKeys: endingSessions),
             name: nil, slug: slug.flatMap { Slug($0) }, account: nil, avatarHosts: avatarHosts)
     }
 
@@ -106,6 +111,7 @@ package struct StandInIssuer: Sendable {
             JSONMember(name: "alg", value: .string(key?.signer.algorithm.rawValue ?? "")),
             JSONMember(name: "kid", value: .string(key?.kid ?? kid ?? "")),
         ])
+        if key?.kid.isEmpty ?? false { draft[header: "kid"] = nil }
         draft[claim: "iss"] = .string(url)
         draft[claim: "sub"] = .string(user)
         draft[claim: "aud"] = .string(audience)

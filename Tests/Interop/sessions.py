@@ -91,7 +91,7 @@ def refused_tokens(world):
         "wrong_audience": lambda nonce: token(nonce, aud="elsewhere"),
         "missing_claim": lambda nonce: token(nonce, prn=None),
         "wrong_type": lambda nonce: token(nonce, header={"cty": "layer-provider;v=1"}),
-        "unsupported_header": lambda nonce: token(nonce, header={"jku": "https://example.com/keys"}),
+        "unsupported_header": lambda nonce: token(nonce, header={"zip": "DEF"}),
         "unknown_issuer": lambda nonce: token(nonce, iss="00000000-0000-4000-8000-000000000000"),
         "unknown_key": lambda nonce: token(nonce, header={"kid": "no-such-key"}),
         "algorithm_mismatch": lambda nonce: token(nonce, key=new_key(other)),

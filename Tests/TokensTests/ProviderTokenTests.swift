@@ -78,7 +78,7 @@ struct ProviderTokenTests {
             { $0[header: "cty"] = .string("layer-eit;v=1") }, { $0[header: "cty"] = nil },
             { $0[header: "typ"] = .string("at+jwt") }, { $0[header: "kid"] = nil },
             { $0[header: "alg"] = .string("none") },
-            { $0[header: "jku"] = .string("https://evil.example/keys") }, { $0[claim: "iss"] = nil },
+            { $0[header: "crit"] = .array([.string("exp")]) }, { $0[claim: "iss"] = nil },
             { $0[claim: "iss"] = .string(UUID().uuidString) }, { $0[claim: "aud"] = nil },
             { $0[claim: "aud"] = .string("other.example") }, { $0[claim: "iat"] = nil }, { $0[claim: "exp"] = nil },
             { $0[claim: "exp"] = .integer(seconds + 3601) }, { $0[claim: "iat"] = .integer(seconds + 61) },

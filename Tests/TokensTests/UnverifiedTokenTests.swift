@@ -67,7 +67,7 @@ struct UnverifiedTokenTests {
         let id = UUID()
         let header = #"{"typ":"JWT","cty":"layer-eit; v=1","alg":"ES256","kid":"\#(id)"}"#
         let token = try UnverifiedToken("\(encode(header)).\(encode(#"{"iss":"\#(id)"}"#)).AAAA")
-        #expect(token.header.type == "JWT")
+        #expect(token.header.type == "jwt")
         #expect(token.header.contentType == "layer-eit;v=1")
         #expect(token.header.algorithm == "ES256")
         #expect(token.keyID == ProviderKeyID(id))
@@ -115,10 +115,58 @@ struct UnverifiedTokenTests {
 
     @Test(
         "A header that changes how a token is read, or brings its own key, is not supported",
-        arguments: ["crit", "b64", "zip", "jwk", "jku", "x5u", "x5c"])
+        arguments: ["crit", "b64", "zip", "jwk"])
     func unsupportedHeader(name: String) throws {
         let header = #"{"alg":"ES256","\#(name)":["exp"]}"#
         #expect(throws: refusal(.unsupportedHeader)) { try UnverifiedToken("\(encode(header)).\(encode("{}")).AAAA") }
+    }
+
+    @Test("What a token says of certificates and places of keys is ignored, as any unknown parameter is")
+    func ignoredHeader() throws {
+        let deep = String(repeating: "[", count: 40) + String(repeating: "]", count: 40)
+        let header = #"{"alg":"ES256","jku":"https://evil.example","x5u":1,"x5c":["AA"],"x5t":null,"more":\#(deep)}"#
+        #expect(try UnverifiedToken("\(encode(header)).\(encode("{}")).AAAA").header.algorithm == "ES256")
+    }
+
+    @Test("A media type is compared without its case and without the prefix application/, and alg by either name")
+    func names() throws {
+        for (written, read) in [
+            ("JWT", "jwt"), ("application/jwt", "jwt"), ("Application/DPoP+JWT", "dpop+jwt"),
+            ("application/a/b", "application/a/b"), ("application/", ""), ("layer-eit; v=1", "layer-eit;v=1"),
+        ] {
+            let token = try UnverifiedToken(
+                "\(encode(#"{"alg":"Ed25519","typ":"\#(written)","cty":"\#(written)"}"#)).\(encode("{}")).AAAA")
+            #expect(token.header.contentType == read && token.header.algorithm == "EdDSA")
+            #expect(token.header.type?.filter { $0 != " " } == read)
+        }
+        #expect(SignatureAlgorithm(rawValue: "Ed25519") == .edDSA && SignatureAlgorithm(rawValue: "ed25519") == nil)
+    }
+
+    @Test("Claims that nobody reads are skipped, however deep, long or odd, up to 32 KiB in an identity token")
+    func skipped() throws {
+        let groups = (0..<157).map { "\"\(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8($0))))\"" }
+        let deep = String(repeating: "[", count: 5000) + String(repeating: "]", count: 5000)
+        for odd in [
+            "[\(groups.joined(separator: ","))]", "[\((0..<257).map(String.init).joined(separator: ","))]", deep,
+            String(repeating: "9", count: 40), #"{"a":1,"a":[{},"]}\\\""]}"#,
+            #"{"a":{"b":{}},"c":[[],[1,{"d":null}]]}"#,
+        ] {
+            let payload = #"{"odd":\#(odd),"sub":"anna"}"#
+            let token = try UnverifiedToken(
+                "\(encode(#"{"alg":"ES256"}"#)).\(encode(payload)).AAAA", upTo: UnverifiedToken.maximumIdentityLength)
+            #expect(token.payload["sub"] == .string("anna") && token.payload["missing"] == nil)
+        }
+        // What is read is as strict as ever: it is of no type that a reader expects.
+        let strict = try UnverifiedToken("\(encode(#"{"alg":"ES256"}"#)).\(encode(#"{"sub":{"a":1,"a":2}}"#)).AAAA")
+        #expect(strict.payload["sub"]?.text == nil && strict.payload["sub"] != nil)
+        for broken in [
+            "[", "[1,]", "[1 2]", "[}", "{\"a\"}", "{\"a\":}", "{1:2}", "01", "1.", "tru", "\"a", "\"\n\"", "[1]]", "",
+            "{,}",
+        ] {
+            #expect(throws: refusal(.malformed), "\(broken)") {
+                try UnverifiedToken("\(encode(#"{"alg":"ES256"}"#)).\(encode(#"{"odd":\#(broken)}"#)).AAAA")
+            }
+        }
     }
 
     @Test("The refusal carries the code of what the token was shown for")

@@ -21,6 +21,7 @@ enum MetricHelp {
         "housekeeping_tasks_overdue": "Tasks of housekeeping that should have been done.",
         "http_request_duration_seconds": "Time from the header of a request to its answer, by the route's template.",
         "http_requests": "Requests by the route's template and the status of the answer.",
+        "identity_claims_ignored": "Claims that describe a user and were left out of a sign-in, by claim.",
         "last_uses_pending": "Sessions whose last use is not written yet.",
         "nonces_issued": "Nonces that were handed out.",
         "nonces_spent": "Nonces that opened or renewed a session.",

@@ -404,7 +404,8 @@ extension ServiceDocument {
           "PS256",
           "ES256",
           "ES384",
-          "EdDSA"
+          "EdDSA",
+          "Ed25519"
          ],
          "introspection_endpoint_auth_methods_supported": [
           "private_key_jwt"
@@ -414,7 +415,8 @@ extension ServiceDocument {
           "PS256",
           "ES256",
           "ES384",
-          "EdDSA"
+          "EdDSA",
+          "Ed25519"
          ],
          "revocation_endpoint_auth_methods_supported": [
           "private_key_jwt"
@@ -424,7 +426,8 @@ extension ServiceDocument {
           "PS256",
           "ES256",
           "ES384",
-          "EdDSA"
+          "EdDSA",
+          "Ed25519"
          ],
          "tls_client_certificate_bound_access_tokens": true,
          "protected_resources": [
@@ -10163,6 +10166,25 @@ extension ServiceDocument {
             ]
            }
           },
+          "ignored": {
+           "type": "array",
+           "description": "Claims that describe the user and that a session opens without.",
+           "items": {
+            "type": "object",
+            "properties": {
+             "claim": {
+              "type": "string"
+             },
+             "detail": {
+              "type": "string"
+             }
+            },
+            "required": [
+             "claim",
+             "detail"
+            ]
+           }
+          },
           "clock_skew_seconds": {
            "type": [
             "integer",
@@ -10173,6 +10195,7 @@ extension ServiceDocument {
          "required": [
           "valid",
           "defects",
+          "ignored",
           "clock_skew_seconds"
          ]
         },
@@ -10182,6 +10205,12 @@ extension ServiceDocument {
           {
            "reason": "expired",
            "detail": "exp was 12 s ago."
+          }
+         ],
+         "ignored": [
+          {
+           "claim": "name",
+           "detail": "The claim name is not a string."
           }
          ],
          "clock_skew_seconds": -3

@@ -54,7 +54,7 @@ struct RequireSession: RouterMiddleware {
                 throw Refusal(.invalidIdentityToken, "realm is not this service's.", reason: .wrongAudience)
             }
             let opened = try await open(identityToken: token, applicationID: applicationID, on: connection)
-            Counter(label: "nonces_spent").increment()
+            opened.count()
             return opened
         } catch let refusal as Refusal where refusal.code == .invalidIdentityToken {
             throw HeaderSignInRefusal(refusal: refusal)
@@ -66,6 +66,16 @@ struct RequireSession: RouterMiddleware {
 struct ActionFailedAfterSignIn: Error {
     let cause: any Error
     let opened: OpenedSession
+}
+
+extension OpenedSession {
+    /// Counts a sign-in, and the claims that it came without.
+    func count() {
+        Counter(label: "nonces_spent").increment()
+        for claim in ignoredClaims {
+            Counter(label: "identity_claims_ignored", dimensions: [("claim", claim)]).increment()
+        }
+    }
 }
 
 extension Response {

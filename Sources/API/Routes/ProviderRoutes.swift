@@ -108,8 +108,11 @@ package struct ProviderRoutes: Sendable {
         let defects = result.defects.map {
             JSONValue.object(["reason": .string($0.reason.rawValue), "detail": .string($0.detail)])
         }
+        let ignored = result.ignored.map {
+            JSONValue.object(["claim": .string($0.name), "detail": .string($0.detail)])
+        }
         return .json([
-            "valid": .bool(result.defects.isEmpty), "defects": .array(defects),
+            "valid": .bool(result.defects.isEmpty), "defects": .array(defects), "ignored": .array(ignored),
             "clock_skew_seconds": result.clockSkew.map { .integer(Int64($0)) } ?? .null,
         ])
     }

@@ -20,7 +20,6 @@ package struct SessionRoutes: Sendable {
     let realm: String
     let now: @Sendable () -> Date
     private let noncesIssued = Counter(label: "nonces_issued")
-    private let noncesSpent = Counter(label: "nonces_spent")
 
     package init(_ context: ServiceContext) {
         issueNonce = IssueNonce(context)
@@ -70,7 +69,7 @@ package struct SessionRoutes: Sendable {
         try members.rejectUnknown()
         let opened = try await open(
             identityToken: identityToken, applicationID: applicationID, on: try context.connection)
-        noncesSpent.increment()
+        opened.count()
         var response = answer(opened, .created)
         response.headers[values: .layerUserID] = [opened.session.userID.description]
         response.headers[values: .layerSessionToken] = [opened.token?.text.reveal() ?? ""]
@@ -93,7 +92,7 @@ package struct SessionRoutes: Sendable {
         try members.rejectUnknown()
         let renewed = try await renew(
             sessionToken: sessionToken, identityToken: identityToken, on: try context.connection)
-        noncesSpent.increment()
+        renewed.count()
         return answer(renewed, .ok)
     }
 

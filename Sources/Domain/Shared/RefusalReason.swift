@@ -9,7 +9,7 @@ extension Refusal {
         /// Not a compact JWS of two JSON objects, or a claim of the wrong type or form. Also for malformed keys and
         /// requests.
         case malformed
-        /// The header carries `crit`, `b64`, `zip`, or a key of its own (`jwk`, `jku`, `x5u`, `x5c`).
+        /// The header carries `crit`, `b64`, `zip`, or a key of its own (`jwk`).
         case unsupportedHeader = "unsupported_header"
         /// `typ` or `cty` names another kind of token.
         case wrongType = "wrong_type"

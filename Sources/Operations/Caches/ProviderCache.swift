@@ -14,7 +14,7 @@ package final class CachedProvider: Sendable {
     /// Its keys as registered, revoked ones too.
     package let keyRecords: [ProviderKeyRecord]
     let keys: [ProviderKeyID: RegisteredKey]
-    /// The keys of its issuer by the `kid` of their key set; those that count come first.
+    /// The keys of its issuer by the `kid` of their key set, empty for one without; those that are valid come first.
     private let issuerKeys: [String: [RegisteredKey]]
     /// The signed answers that it asked for: introspections, and polls that took events.
     let signatures: RecentAttempts
@@ -34,7 +34,7 @@ package final class CachedProvider: Sendable {
                 keys[record.id] = key
                 continue
             }
-            guard let name = record.issuerKeyID else { continue }
+            let name = record.issuerKeyID ?? ""
             let others = issuerKeys[name] ?? []
             issuerKeys[name] = key.retired ? others + [key] : [key] + others
         }
@@ -45,10 +45,22 @@ package final class CachedProvider: Sendable {
         id.flatMap { keys[$0] }
     }
 
-    /// The issuer's key that the header of an ID token names. Of several under one `kid` it is the one of its `alg`.
+    /// The issuer's key that the header of an ID token names. Of several under one `kid` it is the one of its `alg`. A header
+    /// without `kid` means the only valid key of its `alg` (OpenID Connect Core 1.0 §10.1).
     func issuerKey(of header: TokenHeader) -> RegisteredKey? {
-        guard let name = header.keyID, let named = issuerKeys[name] else { return nil }
+        guard let name = header.keyID else {
+            let fitting = issuerKeys.values.joined().filter {
+                !$0.retired && $0.verificationKey.algorithm.rawValue == header.algorithm
+            }
+            return fitting.count == 1 ? fitting.first : nil
+        }
+        guard !name.isEmpty, let named = issuerKeys[name] else { return nil }
         return named.first { $0.verificationKey.algorithm.rawValue == header.algorithm } ?? named.first
+    }
+
+    /// Whether a valid key of the issuer fits the header of an ID token.
+    func hasIssuerKey(for header: TokenHeader) -> Bool {
+        issuerKey(of: header).map { !$0.retired && $0.verificationKey.algorithm.rawValue == header.algorithm } ?? false
     }
 }
 

@@ -37,7 +37,7 @@ struct IssuerKeyChanges: Equatable {
         let subjectPublicKeyInfo: [UInt8]
 
         init(_ member: WebKeySet.Member) {
-            keyID = Array(member.keyID.utf8)
+            keyID = Array((member.keyID ?? "").utf8)
             algorithm = member.key.algorithm.rawValue
             subjectPublicKeyInfo = member.key.subjectPublicKeyInfo
         }

@@ -35,16 +35,18 @@ package struct IssuerKeys: Sendable {
         return try await context.caches.providers.find(other)
     }
 
-    /// The provider with the keys that count now for a token with this header.
+    /// The provider with the keys that are valid now for a token with this header.
     ///
+    /// - Parameter doubtful: whether the key that it names did not verify its signature: an issuer may have given its `kid`
+    ///   to another key.
     /// - Throws: `Refusal` `invalid_identity_token` with reason `unknown_key` if the issuer could not be read for too long;
     ///   `unavailable`.
     func current(
-        _ known: CachedProvider, of issuer: ProviderIssuer, for header: TokenHeader
+        _ known: CachedProvider, of issuer: ProviderIssuer, for header: TokenHeader, doubtful: Bool = false
     ) async throws -> CachedProvider {
         let cache = context.caches.issuers
         let now = context.environment.now()
-        let knowsKey = known.issuerKey(of: header).map { !$0.retired } ?? false
+        let knowsKey = !doubtful && known.hasIssuerKey(for: header)
         var reading: IssuerReading
         if let remembered = cache.reading(of: issuer.url) {
             reading = remembered
@@ -147,6 +149,17 @@ package struct IssuerKeys: Sendable {
         }
         if let unreadable { throw unreadable }
         return tooMany
+    }
+
+    /// Writes down another client that requested ID tokens for a provider (`azp`), once for each process.
+    func audit(_ token: IdentityToken, of provider: Provider) async throws {
+        guard let party = token.party,
+            provider.issuer?.audiences.contains(where: { $0.hasSameBytes(as: party) }) != true,
+            context.caches.issuers.isNew(party, of: provider.id)
+        else { return }
+        try await context.commit { _, events in
+            events.record(.providerChanged(provider.id, detail: "ID tokens requested by the client \(party) (azp)"))
+        }
     }
 
     /// How many providers may have one issuer.

@@ -17,6 +17,8 @@ package struct CheckIdentityToken: Sendable {
     package struct Findings: Sendable {
         /// Every defect: the contract's reason and a sentence.
         package let defects: [(reason: Refusal.Reason, detail: String)]
+        /// The claims that a session comes without, each with a sentence.
+        package let ignored: [(name: String, detail: String)]
         /// The token's `iat` minus this server's clock, seconds; `nil` where there is none to measure.
         package let clockSkew: Int?
     }
@@ -31,13 +33,18 @@ package struct CheckIdentityToken: Sendable {
         let check = check(identityToken, of: caller.known, now: now)
         var defects = check.defects.map { (reason: $0.reason, detail: $0.detail) }
         if let nonce = check.nonce { defects += try await nonceDefects(nonce, now: now) }
-        return Findings(defects: defects, clockSkew: check.clockSkew)
+        return Findings(
+            defects: defects, ignored: check.ignored.map { (name: $0.name, detail: $0.detail) },
+            clockSkew: check.clockSkew)
     }
 
     /// An ID token is judged by the issuer's keys as they are known; nothing is read anew for a check.
     private func check(_ text: String, of known: CachedProvider, now: Date) -> TokenCheck {
         let policy = context.policy[\.identityTokens]
-        if known.provider.issuer != nil, let token = try? UnverifiedToken(text), IDTokenVerifier.isNamed(by: token) {
+        if known.provider.issuer != nil,
+            let token = try? UnverifiedToken(text, upTo: UnverifiedToken.maximumIdentityLength),
+            IDTokenVerifier.isNamed(by: token)
+        {
             return IDTokenVerifier(clockSkew: policy.clockSkew).check(
                 token, provider: known.provider, key: known.issuerKey(of: token.header), now: now)
         }

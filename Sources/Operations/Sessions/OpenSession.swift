@@ -43,7 +43,7 @@ package struct OpenSession: Sendable {
         connection.attach(session)
         return OpenedSession(
             session: session, token: token, address: identity.known.provider.address(of: session.externalID),
-            assurance: assurance, now: session.createdAt, policy: policy)
+            assurance: assurance, now: session.createdAt, policy: policy, ignored: identity.token.ignored)
     }
 
     /// By one statement if the user is known and nothing stands against it, else by a transaction that says what does.
@@ -161,8 +161,10 @@ package struct OpenSession: Sendable {
         if let text {
             guard let id = ApplicationID(text[...]), let found = applications.first(where: { $0.id == id }) else {
                 throw Refusal(
-                    .malformedRequest, "It names no app of the provider that signed the identity token.",
-                    about: .applicationID)
+                    .malformedRequest,
+                    ProviderID(text[...]) == identity.known.provider.id
+                        ? "It is the provider_id: for a device it is an app_id."
+                        : "It names no app of the provider that signed the identity token.", about: .applicationID)
             }
             application = found
         } else {

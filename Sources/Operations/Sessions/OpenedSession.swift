@@ -1,6 +1,7 @@
 import Domain
 import Encoding
 import Foundation
+import Tokens
 
 /// A session as its holder is told about it; the token only where it is new.
 package struct OpenedSession: Sendable {
@@ -17,10 +18,14 @@ package struct OpenedSession: Sendable {
     package let lifetime: Int
     /// Seconds without use until it is challenged.
     package let idleLifetime: Int
+    /// The names of the identity token's claims that describe the user and were left out.
+    package let ignoredClaims: [String]
 
     init(
-        session: Session, token: SessionToken?, address: String, assurance: Assurance, now: Date, policy: SessionPolicy
+        session: Session, token: SessionToken?, address: String, assurance: Assurance, now: Date, policy: SessionPolicy,
+        ignored: [IgnoredClaim] = []
     ) {
+        ignoredClaims = ignored.map(\.name)
         self.session = session
         self.token = token
         self.address = address

@@ -70,6 +70,6 @@ package struct RenewSession: Sendable {
         connection.attach(session)
         return OpenedSession(
             session: session, token: token, address: identity.known.provider.address(of: session.externalID),
-            assurance: assurance, now: session.renewedAt, policy: policy)
+            assurance: assurance, now: session.renewedAt, policy: policy, ignored: identity.token.ignored)
     }
 }

@@ -47,7 +47,7 @@ package struct VerifyIdentity: Sendable {
                 limit: RateLimit(count: context.policy[\.sessions].createdPerMinute, per: 60),
                 now: context.environment.now())
         }
-        let unverified = try UnverifiedToken(compact)
+        let unverified = try UnverifiedToken(compact, upTo: UnverifiedToken.maximumIdentityLength)
         let isIDToken =
             switch proof {
             case .any: IDTokenVerifier.isNamed(by: unverified)
@@ -82,12 +82,29 @@ package struct VerifyIdentity: Sendable {
             known = try await issuerKeys.current(found, of: issuer, for: unverified.header)
         }
         let verifier = IDTokenVerifier(clockSkew: context.policy[\.identityTokens].clockSkew)
-        let token = try verifier.verify(
-            unverified, provider: known?.provider, key: known?.issuerKey(of: unverified.header),
-            now: context.environment.now())
+        func verify(by known: CachedProvider?) throws(Refusal) -> IdentityToken {
+            try verifier.verify(
+                unverified, provider: known?.provider, key: known?.issuerKey(of: unverified.header),
+                now: context.environment.now())
+        }
+        let token: IdentityToken
+        do throws(Refusal) {
+            token = try verify(by: known)
+        } catch {
+            guard error.reason == .badSignature else { throw error }
+            guard let before = known, let issuer = before.provider.issuer else { throw error }
+            let now = try await issuerKeys.current(before, of: issuer, for: unverified.header, doubtful: true)
+            // Without another key there is nothing to verify again.
+            guard now.issuerKey(of: unverified.header)?.id != before.issuerKey(of: unverified.header)?.id else {
+                throw error
+            }
+            token = try verify(by: now)
+            known = now
+        }
         guard let known else {
             throw Refusal(.invalidIdentityToken, "iss names no provider.", reason: .unknownIssuer)
         }
+        try await issuerKeys.audit(token, of: known.provider)
         return (token, known)
     }
 }

@@ -34,7 +34,8 @@ package struct ProviderKeyRepository {
 
     /// By what keys are told apart: an issuer's inside its provider alone.
     private static func hash(of key: ProviderKeyRecord) -> Digest256 {
-        guard let name = key.issuerKeyID else { return Digest256.of(key.subjectPublicKeyInfo) }
+        guard key.origin == .issuer else { return Digest256.of(key.subjectPublicKeyInfo) }
+        let name = key.issuerKeyID ?? ""
         return Digest256.of(Array("\(key.providerID) \(key.algorithm) \(name) ".utf8) + key.subjectPublicKeyInfo)
     }
 

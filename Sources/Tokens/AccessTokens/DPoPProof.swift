@@ -57,7 +57,7 @@ package struct DPoPProof: Sendable, Equatable {
     }
 
     private static func check(
-        _ payload: JSONValue, method: String, url: String, now: Date
+        _ payload: JSONOutline, method: String, url: String, now: Date
     ) throws(TokenDefect) {
         var claims = ClaimReader(payload)
         _ = claims.text("jti", bytes: 1...128)
@@ -71,11 +71,13 @@ package struct DPoPProof: Sendable, Equatable {
         }
     }
 
-    /// A URL without query and fragment, in the one form of its scheme, host and port (RFC 9449 §4.3, RFC 3986 §6.2.2 and
-    /// §6.2.3).
+    /// A URL without query and fragment, in the one form of its scheme, host, port and path (RFC 9449 §4.3, RFC 3986 §6.2.2
+    /// and §6.2.3).
     private static func normalized(_ url: String) -> String? {
         let bare = url.prefix { $0 != "?" && $0 != "#" }
         let scheme = bare.prefix { $0 != ":" }
-        return WebAddress(scheme.lowercased() + bare[scheme.endIndex...])?.description
+        return WebAddress(scheme.lowercased() + bare[scheme.endIndex...]).map { address in
+            "\(address.isSecure ? "https" : "http")://\(address.host)\(WebAddress.normalizedPath(address.path))"
+        }
     }
 }

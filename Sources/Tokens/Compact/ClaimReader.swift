@@ -6,9 +6,11 @@ import Foundation
 ///
 /// All kinds of token use it. If a defect was recorded, the values must not be used.
 struct ClaimReader {
-    private let payload: JSONValue
+    private let payload: JSONOutline
     /// The defects so far, in the order of reading.
     private(set) var defects: [TokenDefect] = []
+    /// What was left out of the description of the user.
+    private(set) var ignored: [IgnoredClaim] = []
 
     /// When a token was issued and when it expires.
     struct Validity {
@@ -16,7 +18,7 @@ struct ClaimReader {
         var expiresAt = Date.distantPast
     }
 
-    init(_ payload: JSONValue) {
+    init(_ payload: JSONOutline) {
         self.payload = payload
     }
 
@@ -59,6 +61,26 @@ struct ClaimReader {
             return nil
         }
         return text
+    }
+
+    /// A claim that only describes the user. An issuer leaves out one without a value, or should (OpenID Connect Core 1.0
+    /// §5.3.2), and people choose names: a claim that cannot be shown never locks its user out.
+    ///
+    /// - Parameter objection: why a text is not shown, in words; `nil` if it is.
+    mutating func description(
+        _ name: String, bytes: ClosedRange<Int>, for use: PlainText.Use = .identifier,
+        objection: (String) -> String? = { _ in nil }
+    ) -> String? {
+        var attempt = ClaimReader(payload)
+        let text = attempt.optionalText(name, bytes: bytes, for: use)
+        if let defect = attempt.defects.first {
+            ignored.append(IgnoredClaim(name: name, detail: defect.detail))
+        } else if let objection = text.flatMap(objection) {
+            ignored.append(IgnoredClaim(name: name, detail: "The claim \(name) \(objection)."))
+        } else {
+            return text
+        }
+        return nil
     }
 
     /// The subject: `prn`, or its alias `sub`; both only if they are the same bytes.
@@ -104,9 +126,47 @@ struct ClaimReader {
         }
     }
 
-    /// How many audiences `aud` names.
-    var audienceCount: Int {
-        if case .array(let values)? = payload["aud"] { values.count } else { has("aud") ? 1 : 0 }
+    /// `aud` and `azp` of an ID token (OpenID Connect Core 1.0 §3.1.3.7, steps 3 to 5).
+    ///
+    /// With one audience the token is for us, whoever requested it: an app requests tokens for its backend so. With several,
+    /// `azp` says for which of them it is.
+    ///
+    /// - Returns: `azp`.
+    mutating func party(of issuer: ProviderIssuer?) -> String? {
+        let clients = issuer?.audiences ?? []
+        audience(among: clients, required: true)
+        let party = payload["azp"] == .null ? nil : optionalText("azp", bytes: 1...256)
+        let named = audiences
+        if named.count > 1 {
+            switch party {
+            case nil where payload["azp"] == nil || payload["azp"] == .null:
+                note(
+                    .wrongAudience, "The claim aud names several clients, and azp does not say for which the token is.")
+            case let party? where !(Self.has(party, clients) && Self.has(party, named)):
+                note(
+                    .wrongAudience,
+                    "The claim azp names another client than \(clients.joined(separator: " or ")), or one that aud lacks."
+                )
+            default: break
+            }
+        } else if let party, let parties = issuer?.parties, !parties.isEmpty,
+            !Self.has(party, parties + clients)
+        {
+            note(.wrongAudience, "The claim azp names a client that was not registered (--party).")
+        }
+        return party
+    }
+
+    private static func has(_ client: String, _ clients: [String]) -> Bool {
+        clients.contains { $0.hasSameBytes(as: client) }
+    }
+
+    private var audiences: [String] {
+        switch payload["aud"] {
+        case .string(let text): [text]
+        case .array(let values): values.compactMap(\.text)
+        default: []
+        }
     }
 
     /// `iat`, `exp` and the optional `nbf`, checked against `now` (RFC 7519 §4.1.4 to §4.1.6).

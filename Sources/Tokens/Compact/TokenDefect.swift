@@ -21,3 +21,9 @@ package struct TokenDefect: Error, Sendable, Equatable {
         }
     }
 }
+
+/// A claim that describes the user and was left out, with a sentence that helps its developer.
+package struct IgnoredClaim: Sendable, Equatable {
+    package let name: String
+    package let detail: String
+}

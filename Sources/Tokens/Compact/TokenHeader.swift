@@ -3,11 +3,12 @@ import Encoding
 
 /// The JOSE header of a compact JWS (RFC 7515 §4), without unused parameters.
 package struct TokenHeader: Sendable, Equatable {
-    /// `typ` (§4.1.9).
+    /// `typ` (§4.1.9), as ``mediaType(_:)``.
     package let type: String?
-    /// `cty` (§4.1.10), spaces removed.
+    /// `cty` (§4.1.10), as ``mediaType(_:)`` and without spaces.
     package let contentType: String?
-    /// `alg` (§4.1.1) as written. It is only compared with the algorithm of a key.
+    /// `alg` (§4.1.1), by the name that ``SignatureAlgorithm`` has for it; as written if there is none. It is only compared
+    /// with the algorithm of a key.
     package let algorithm: String
     /// `kid` (§4.1.4).
     package let keyID: String?
@@ -16,27 +17,35 @@ package struct TokenHeader: Sendable, Equatable {
     /// The parameters in it that are never accepted, in the header's order.
     let unsupported: [String]
 
-    /// Parameters that change how the token is parsed (RFC 7515 §4.1.11, RFC 7797, RFC 7516 §4.1.3), and keys inside
-    /// the token (RFC 8725 §2.9 and §3.10).
-    private static let neverAccepted = ["crit", "b64", "zip", "jwk", "jku", "x5u", "x5c"]
+    /// Parameters that change how the token is parsed (RFC 7515 §4.1.11, RFC 7797, RFC 7516 §4.1.3), and a key inside
+    /// the token (RFC 8725 §2.9 and §3.10). Certificates and URLs of keys (`x5c`, `x5u`, `jku`) are ignored like every other
+    /// parameter, and never followed: the key is the registered one.
+    private static let neverAccepted = ["crit", "b64", "zip", "jwk"]
 
-    init(_ json: JSONValue) throws(TokenDefect) {
-        guard case .object(let members) = json else {
-            throw TokenDefect(.malformed, "The header is not a JSON object.")
-        }
+    init(_ json: JSONOutline) throws(TokenDefect) {
         guard let algorithm = try Self.text("alg", in: json) else {
             throw TokenDefect(.malformed, "The header has no alg.")
         }
-        self.algorithm = algorithm
-        type = try Self.text("typ", in: json)
-        let contentType = try Self.text("cty", in: json)
+        self.algorithm = SignatureAlgorithm(rawValue: algorithm)?.rawValue ?? algorithm
+        type = try Self.text("typ", in: json).map(Self.mediaType)
+        let contentType = try Self.text("cty", in: json).map(Self.mediaType)
         self.contentType = contentType?.utf8.contains(0x20) == true ? contentType?.filter { $0 != " " } : contentType
         keyID = try Self.text("kid", in: json)
         webKey = json["jwk"]
-        unsupported = members.lazy.map(\.name).filter(Self.neverAccepted.contains)
+        unsupported = json.names.filter(Self.neverAccepted.contains)
     }
 
-    private static func text(_ name: String, in json: JSONValue) throws(TokenDefect) -> String? {
+    /// A media type in the one form in which types are compared: lower case, without the prefix `application/`, which may be
+    /// left out if nothing else has a slash (RFC 7515 §4.1.9).
+    static func mediaType(_ text: String) -> String {
+        let bytes = text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        let prefix = Array("application/".utf8)
+        let rest = bytes.dropFirst(prefix.count)
+        let isPrefixed = bytes.starts(with: prefix) && !rest.contains(UInt8(ascii: "/"))
+        return String(decoding: isPrefixed ? rest : bytes[...], as: UTF8.self)
+    }
+
+    private static func text(_ name: String, in json: JSONOutline) throws(TokenDefect) -> String? {
         guard let value = json[name] else { return nil }
         guard let text = value.text else { throw TokenDefect(.malformed, "The header's \(name) is not a string.") }
         return text
@@ -58,6 +67,7 @@ package struct TokenHeader: Sendable, Equatable {
         guard let type else {
             return required ? TokenDefect(.wrongType, "The header has no typ: write \(named).") : nil
         }
-        return types.contains(type) ? nil : TokenDefect(.wrongType, "The header's typ is not \(named).")
+        return types.contains { Self.mediaType($0).hasSameBytes(as: type) }
+            ? nil : TokenDefect(.wrongType, "The header's typ is not \(named).")
     }
 }

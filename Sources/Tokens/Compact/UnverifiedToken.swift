@@ -9,10 +9,12 @@ import Encoding
 package struct UnverifiedToken: Sendable {
     /// Longer texts are refused unread, in bytes.
     package static let maximumLength = 8192
+    /// The same for identity and ID tokens, to which issuers add claims for others: groups, roles, addresses.
+    package static let maximumIdentityLength = 32_768
 
     package let header: TokenHeader
-    /// The payload, a JSON object.
-    package let payload: JSONValue
+    /// The payload, a JSON object. Claims that nobody reads are not parsed (RFC 7519 §4).
+    package let payload: JSONOutline
     package let signature: [UInt8]
     /// The claimed issuer; `nil` if `iss` is no provider id. Only for finding the key.
     package let issuer: ProviderID?
@@ -23,11 +25,15 @@ package struct UnverifiedToken: Sendable {
 
     /// Parses the compact form.
     ///
-    /// - Parameter code: the code of the refusal if another kind of token is expected.
+    /// - Parameters:
+    ///   - code: the code of the refusal if another kind of token is expected.
+    ///   - maximum: the largest length, in bytes.
     /// - Throws: `Refusal` with reason `malformed` or `unsupported_header`.
-    package init(_ compact: String, refusing code: Refusal.Code = .invalidIdentityToken) throws(Refusal) {
+    package init(
+        _ compact: String, refusing code: Refusal.Code = .invalidIdentityToken, upTo maximum: Int = maximumLength
+    ) throws(Refusal) {
         do throws(TokenDefect) {
-            try self.init(reading: compact)
+            try self.init(reading: compact, upTo: maximum)
             if let defect = header.unsupportedDefect { throw defect }
         } catch {
             throw error.refusal(code)
@@ -35,9 +41,9 @@ package struct UnverifiedToken: Sendable {
     }
 
     /// Parses the form without a check of the header's unsupported parameters: a ``TokenRule`` reports them.
-    init(reading text: String) throws(TokenDefect) {
-        guard text.utf8.count <= Self.maximumLength else {
-            throw TokenDefect(.malformed, "The token is longer than \(Self.maximumLength) bytes.")
+    init(reading text: String, upTo maximum: Int = maximumLength) throws(TokenDefect) {
+        guard text.utf8.count <= maximum else {
+            throw TokenDefect(.malformed, "The token is longer than \(maximum) bytes.")
         }
         compact = Array(text.utf8)
         let dots = Self.dots(in: compact)
@@ -68,18 +74,15 @@ package struct UnverifiedToken: Sendable {
         return dots
     }
 
-    private static func object(_ part: ArraySlice<UInt8>, _ name: String) throws(TokenDefect) -> JSONValue {
+    private static func object(_ part: ArraySlice<UInt8>, _ name: String) throws(TokenDefect) -> JSONOutline {
         guard let bytes = Base64URL.decode(part) else {
             throw TokenDefect(.malformed, "The \(name) is not canonical base64url without padding.")
         }
-        let value: JSONValue
         do throws(JSONDefect) {
-            value = try StrictJSON.parse(bytes)
+            return try JSONOutline(bytes)
         } catch {
-            throw TokenDefect(.malformed, "The \(name) is not strict JSON: \(error.path) \(error.problem).")
+            throw TokenDefect(.malformed, "The \(name) is not a strict JSON object: \(error.path) \(error.problem).")
         }
-        guard case .object = value else { throw TokenDefect(.malformed, "The \(name) is not a JSON object.") }
-        return value
     }
 
     /// The claimed issuer as text, which is a URL if it is an OpenID provider's; `nil` if `iss` is none.

@@ -85,13 +85,12 @@ extension TokenRule {
     }
 
     fileprivate static let issuerKey = TokenRule { input in
-        guard input.token.header.keyID != nil else {
-            return TokenDefect(.unknownKey, "The header has no kid: it names a key of the issuer's key set.")
-        }
-        guard let key = input.key, key.providerID == input.provider?.id else {
-            return TokenDefect(.unknownKey, "The header's kid names no key in the issuer's key set.")
-        }
-        return nil
+        if let key = input.key, key.providerID == input.provider?.id { return nil }
+        return input.token.header.keyID == nil
+            ? TokenDefect(
+                .unknownKey,
+                "The header has no kid, and the issuer's key set does not have exactly one key of its alg.")
+            : TokenDefect(.unknownKey, "The header's kid names no key in the issuer's key set.")
     }
 }
 
@@ -109,29 +108,13 @@ extension IdentityClaims {
                 "The claim iat was \(Int(saturating: age.rounded(.up))) s ago: an ID token signs in for "
                     + "\(Int(saturating: IDTokenVerifier.maximumAge)) s.")
         }
-        claims.party(provider.issuer?.audience ?? "")
+        party = claims.party(of: provider.issuer)
         if claims.has("events") {
             claims.note(.wrongType, "The token has events: it is a security event or a logout token, not an ID token.")
         }
         applicationID = nil
-        displayName = claims.optionalText("name", bytes: 1...256, for: .prose)
-        avatarURL = claims.optionalText("picture", bytes: 1...AvatarURL.maximumLength)
-        if let objection = avatarURL.flatMap({ AvatarURL.objection(to: $0, hosts: provider.avatarHosts) }) {
-            claims.note(.malformed, "The claim picture \(objection).")
-        }
-    }
-}
-
-extension ClaimReader {
-    /// `aud` and `azp` of an ID token (OpenID Connect Core 1.0 §3.1.3.7, steps 3 to 5).
-    fileprivate mutating func party(_ client: String) {
-        audience(among: [client], required: true)
-        let party = optionalText("azp", bytes: 1...256)
-        if let party, !party.utf8.elementsEqual(client.utf8) {
-            note(.wrongAudience, "The claim azp names another client than \(client).")
-        }
-        if party == nil, !has("azp"), audienceCount > 1 {
-            note(.wrongAudience, "The claim aud names several clients, and azp does not say for which the token is.")
-        }
+        displayName = claims.displayName("name")
+        avatarURL = claims.avatar("picture", of: provider)
+        ignored = claims.ignored
     }
 }

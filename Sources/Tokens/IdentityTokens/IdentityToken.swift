@@ -23,6 +23,10 @@ package struct IdentityToken: Sendable, Equatable {
     package let displayName: String?
     /// The user's picture (`avatar_url`, of an ID token `picture`): https, on a host that the provider registered.
     package let avatarURL: String?
+    /// The client that requested an ID token (`azp`); `nil` if it does not say.
+    package let party: String?
+    /// The claims that describe the user and were left out.
+    package let ignored: [IgnoredClaim]
     /// The key that signed (`kid`).
     package let keyID: ProviderKeyID
 
@@ -37,6 +41,8 @@ package struct IdentityToken: Sendable, Equatable {
         applicationID = claims.applicationID
         displayName = claims.displayName
         avatarURL = claims.avatarURL
+        party = claims.party
+        ignored = claims.ignored
     }
 }
 
@@ -48,6 +54,8 @@ struct IdentityClaims {
     let applicationID: ApplicationID?
     let displayName: String?
     let avatarURL: String?
+    let party: String?
+    let ignored: [IgnoredClaim]
 
     init(from claims: inout ClaimReader, provider: Provider, verifier: IdentityTokenVerifier, now: Date) {
         if provider.issuer != nil {
@@ -64,10 +72,21 @@ struct IdentityClaims {
         let application = claims.optionalText("app_id", bytes: 1...64)
         applicationID = application.flatMap { ApplicationID($0) }
         if application != nil, applicationID == nil { claims.note(.malformed, "The claim app_id is not an app's id.") }
-        displayName = claims.optionalText("display_name", bytes: 1...256, for: .prose)
-        avatarURL = claims.optionalText("avatar_url", bytes: 1...AvatarURL.maximumLength)
-        if let objection = avatarURL.flatMap({ AvatarURL.objection(to: $0, hosts: provider.avatarHosts) }) {
-            claims.note(.malformed, "The claim avatar_url \(objection).")
+        displayName = claims.displayName("display_name")
+        avatarURL = claims.avatar("avatar_url", of: provider)
+        party = nil
+        ignored = claims.ignored
+    }
+}
+
+extension ClaimReader {
+    /// The user's name for display.
+    mutating func displayName(_ name: String) -> String? { description(name, bytes: 1...256, for: .prose) }
+
+    /// The URL of the user's picture, on a host that the provider registered.
+    mutating func avatar(_ name: String, of provider: Provider) -> String? {
+        description(name, bytes: 1...AvatarURL.maximumLength) {
+            AvatarURL.objection(to: $0, hosts: provider.avatarHosts)
         }
     }
 }
@@ -78,11 +97,13 @@ package struct TokenCheck: Sendable, Equatable {
     package var defects: [TokenDefect]
     /// How far the provider's clock is ahead of this server's, `iat` − now in whole seconds; `nil` without `iat`.
     package let clockSkew: Int?
+    /// The claims that a session comes without. They are no defects.
+    package let ignored: [IgnoredClaim]
     /// The nonce in the token, so that the caller can look up whether it is spent; `nil` if there is none.
     package let nonce: String?
 
-    init(defects: [TokenDefect], clockSkew: Int?, nonce: String?) {
-        (self.defects, self.clockSkew, self.nonce) = (defects, clockSkew, nonce)
+    init(defects: [TokenDefect], clockSkew: Int?, nonce: String?, ignored: [IgnoredClaim] = []) {
+        (self.defects, self.clockSkew, self.nonce, self.ignored) = (defects, clockSkew, nonce, ignored)
     }
 
     /// Measures the clock by the token's `iat`.
@@ -92,6 +113,6 @@ package struct TokenCheck: Sendable, Equatable {
         self.init(
             defects: defects,
             clockSkew: issuedAt.map { Int(saturating: $0.timeIntervalSince(now).rounded()) },
-            nonce: identity.nonce.isEmpty ? nil : identity.nonce)
+            nonce: identity.nonce.isEmpty ? nil : identity.nonce, ignored: identity.ignored)
     }
 }

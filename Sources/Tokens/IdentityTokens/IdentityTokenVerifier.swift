@@ -65,7 +65,7 @@ package struct IdentityTokenVerifier: Sendable {
     package func check(_ compact: String, provider: Provider, keys: [RegisteredKey], now: Date) -> TokenCheck {
         let token: UnverifiedToken
         do throws(TokenDefect) {
-            token = try UnverifiedToken(reading: compact)
+            token = try UnverifiedToken(reading: compact, upTo: UnverifiedToken.maximumIdentityLength)
         } catch {
             return TokenCheck(defects: [error], clockSkew: nil, nonce: nil)
         }

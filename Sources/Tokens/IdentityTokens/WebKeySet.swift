@@ -5,12 +5,13 @@ import Encoding
 package struct WebKeySet: Sendable, Equatable {
     /// A key with the name by which ID tokens refer to it.
     package struct Member: Sendable, Equatable {
-        /// `kid`, 1 to 256 bytes.
-        package let keyID: String
+        /// `kid`, 1 to 256 bytes; `nil` if it has none, and serves tokens without one.
+        package let keyID: String?
         package let key: VerificationKey
     }
 
-    /// In the order of the set. Keys of another use or type, weak ones, and those without `kid` are left out.
+    /// In the order of the set. What cannot verify anything is left out (RFC 7517 §5): keys of another use or type, weak
+    /// ones, and keys of one algorithm that have one `kid` or both none, since a token could mean either.
     package let members: [Member]
 
     /// A set with more keys is refused.
@@ -19,28 +20,29 @@ package struct WebKeySet: Sendable, Equatable {
     /// Reads a set.
     ///
     /// - Parameter algorithms: those that may be used, the preferred first. A key without `alg` gets the first that fits.
-    /// - Throws: ``TokenDefect`` for anything that is no such set, or if one `kid` names two keys of one algorithm.
+    /// - Throws: ``TokenDefect`` for anything that is no such set.
     package init(_ bytes: [UInt8], allowing algorithms: [SignatureAlgorithm]) throws(TokenDefect) {
-        guard let document = try? StrictJSON.parse(bytes), case .array(let keys)? = document["keys"] else {
+        guard let document = try? JSONOutline(bytes), let keys = document.readableElements(of: "keys") else {
             throw TokenDefect(.malformed, "The key set is no JSON object with keys.")
         }
+        guard keys.count <= StrictJSON.maximumCount else {
+            throw TokenDefect(.malformed, "The key set has more than \(StrictJSON.maximumCount) elements.")
+        }
         var members: [Member] = []
-        for member in keys.compactMap({ Self.member($0, algorithms) }) where !members.contains(member) {
-            let isTaken = members.contains {
-                $0.keyID.utf8.elementsEqual(member.keyID.utf8) && $0.key.algorithm == member.key.algorithm
-            }
-            guard !isTaken else { throw TokenDefect(.malformed, "In the key set one kid names two keys.") }
+        for key in keys {
+            guard let member = Self.member(key, algorithms), !members.contains(member) else { continue }
             members.append(member)
+            guard members.count <= Self.maximumCount else {
+                throw TokenDefect(.malformed, "The key set has more than \(Self.maximumCount) keys.")
+            }
         }
-        guard members.count <= Self.maximumCount else {
-            throw TokenDefect(.malformed, "The key set has more than \(Self.maximumCount) keys.")
-        }
-        self.members = members
+        self.members = members.filter { member in members.filter { $0.isTaken(for: member) }.count == 1 }
     }
 
     private static func member(_ json: JSONValue, _ algorithms: [SignatureAlgorithm]) -> Member? {
-        guard let keyID = json["kid"]?.text, (1...256).contains(keyID.utf8.count),
-            PlainText.isPlain(keyID, for: .identifier)
+        let keyID = json["kid"]?.text
+        guard json["kid"] == nil || keyID != nil, (1...256).contains(keyID?.utf8.count ?? 1),
+            PlainText.isPlain(keyID ?? "", for: .identifier)
         else { return nil }
         do throws(PublicKeyDefect) {
             // One with a private part is a defect too: what was published is known to everybody.
@@ -52,5 +54,12 @@ package struct WebKeySet: Sendable, Equatable {
         } catch {
             return nil
         }
+    }
+}
+
+extension WebKeySet.Member {
+    /// Whether a token that names another key may mean this one.
+    fileprivate func isTaken(for other: Self) -> Bool {
+        key.algorithm == other.key.algorithm && Array((keyID ?? "").utf8) == Array((other.keyID ?? "").utf8)
     }
 }

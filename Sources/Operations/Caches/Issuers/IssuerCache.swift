@@ -28,6 +28,7 @@ final class IssuerCache: Sendable {
     private struct State {
         var readings: [String: IssuerReading] = [:]
         var tries: [String: Task<IssuerReading, any Error>] = [:]
+        var parties: [ProviderID: Set<String>] = [:]
     }
 
     private let state = Mutex(State())
@@ -37,6 +38,17 @@ final class IssuerCache: Sendable {
 
     func remember(_ reading: IssuerReading, of issuer: String) {
         state.withLock { $0.readings[issuer] = reading }
+    }
+
+    /// The most parties of a provider that this process remembers.
+    static let mostParties = 64
+
+    /// Whether this process sees a party of a provider's ID tokens for the first time. It looks at a bounded number.
+    func isNew(_ party: String, of provider: ProviderID) -> Bool {
+        state.withLock { state in
+            guard state.parties[provider, default: []].count < Self.mostParties else { return false }
+            return state.parties[provider, default: []].insert(party).inserted
+        }
     }
 
     /// Whether this process is reading an issuer now.

@@ -37,8 +37,8 @@ struct HostileIDTokenTests {
                 "none", "None", "", "HS256", "HS512", "RS256", "PS256", "ES384", "ES512", "ES256K", "EdDSA", "es256",
             ])
                 + [.integer(1), nil])
-        edits += header("kid", texts(["", "K-1", "k-9", "../k-1", "k-1 ", "other"]) + [nil, .integer(1)])
-        for name in ["jwk", "jku", "x5u", "x5c", "b64", "zip"] { edits += header(name, [.string("x")]) }
+        edits += header("kid", texts(["", "K-1", "k-9", "../k-1", "k-1 ", "other"]) + [.integer(1)])
+        for name in ["jwk", "b64", "zip"] { edits += header(name, [.string("x")]) }
         edits += header("crit", [.array([.string("exp")]), .array([])])
         edits += header("typ", texts(["at+jwt", "secevent+jwt", "dpop+jwt", "logout+jwt", "JWE", "JWS", "jwt+x", ""]))
         edits += header("cty", texts(["JWT", "layer-eit;v=1", "layer-provider;v=1", ""]))
@@ -55,7 +55,7 @@ struct HostileIDTokenTests {
             texts(["", "client-2", "Client-1", "client-1 ", plain.id.description])
                 + [nil, .array([]), .array([.integer(1)]), .object([]), .integer(1), list("client-2")]
                 + [list("client-1", "client-2"), list("client-1", "client-1"), .array([.string("client-1"), .null])])
-        edits += claim("azp", texts(["client-2", "", "Client-1"]) + [.integer(1), .null])
+        edits += claim("azp", [.string(""), .integer(1), .array([]), .string("a\u{202E}b")])
         edits += claim("nonce", texts(["", "AAAA", nonce + "A", strangers]) + [nil, .integer(1), list(nonce)])
         edits += claim(
             "iat",
@@ -68,8 +68,6 @@ struct HostileIDTokenTests {
         edits += claim("nbf", [.integer(now + 3600), .string("x")])
         edits += claim(
             "events", [.object([]), .object(["http://schemas.openid.net/event/backchannel-logout": .object([])])])
-        edits += claim("name", [.string(""), .integer(1), .string("a\u{7}")])
-        edits += claim("picture", texts(["http://img.example/a", "https://evil.example/a", "x"]) + [.integer(1)])
         return edits
     }
 
@@ -77,7 +75,7 @@ struct HostileIDTokenTests {
     private static func hostile(_ good: TokenDraft, _ signer: ProviderSigner, _ edits: [Edit]) throws -> [String] {
         let pairs = edits.indices.flatMap { first in edits.indices.dropFirst(first + 1).map { (first, $0) } }
         let chosen =
-            edits.indices.map { [$0] } + stride(from: 0, to: pairs.count, by: 61).map { [pairs[$0].0, pairs[$0].1] }
+            edits.indices.map { [$0] } + stride(from: 0, to: pairs.count, by: 43).map { [pairs[$0].0, pairs[$0].1] }
         return try chosen.prefix(240).map { indices in
             var draft = good
             for index in indices { edits[index](&draft) }

@@ -69,9 +69,9 @@ struct HostileProofs {
                 "es256", "RSA-OAEP", "dir",
             ]))
         edits += header("alg", .malformed, [nil, .integer(1), .array([.string("ES256")])])
-        edits += header("typ", .wrongType, [nil] + texts(["JWT", "JWS", "DPoP+JWT", "at+jwt", "dpop"]))
+        edits += header("typ", .wrongType, [nil] + texts(["JWT", "JWS", "x/dpop+jwt", "at+jwt", "dpop"]))
         edits += header("crit", .unsupportedHeader, [.array([.string("jwk")]), .array([])])
-        for name in ["jku", "x5u", "x5c", "b64", "zip"] {
+        for name in ["b64", "zip"] {
             edits += header(name, .unsupportedHeader, [.string("https://evil.example")])
         }
         edits += claim("htm", .missingClaim, [nil])
@@ -85,6 +85,7 @@ struct HostileProofs {
                 "https://client.example/token/", "https://client.example/sessions", "https://client.example:8441/token",
                 "https://user@client.example/token", "https://client.example.evil.example/token", "/token",
                 "https://client.example", "https://client.example/token;a", "client.example/token", "?", "#",
+                "https://client.example/%54oken", "https://client.example/token%2F", "https://client.example/token/.",
             ]))
         edits += claim("htu", .malformed, [.integer(1), .string(String(repeating: "a", count: 2049)), .null])
         edits += claim("iat", .missingClaim, [nil])
