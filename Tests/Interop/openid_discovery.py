@@ -2,6 +2,7 @@
 Those that are not named here are as they should be.
 """
 
+import gzip
 import json
 
 from stand_in import Handler, run, start
@@ -13,7 +14,9 @@ class Provider(Handler):
     def do_GET(self):
         if self.path == "/seen":
             return super().do_GET()
-        self.server.seen.append({"path": self.path, "accept": self.headers["Accept"], "agent": self.headers["User-Agent"]})
+        self.server.seen.append({
+            "path": self.path, "accept": self.headers["Accept"], "agent": self.headers["User-Agent"],
+            "coding": self.headers["Accept-Encoding"]})
         here = f"http://127.0.0.1:{self.server.server_address[1]}"
         case, _, what = self.path[1:].partition("/")
         issuer = f"{here}/{case}"
@@ -25,6 +28,10 @@ class Provider(Handler):
                 document["issuer"] = f"{here}/good"
             case "slash":
                 document["issuer"] = f"{issuer}/"
+            case "tenants":
+                document["issuer"] = f"{here}/{{tenantid}}/v2.0"
+            case "scopes":
+                document["scopes_supported"] = [f"scope-{number}" for number in range(300)]
             case "mute":
                 del document["issuer"]
             case "keyless":
@@ -62,6 +69,10 @@ class Provider(Handler):
                 self.answer(307, headers=[("Location", "/good/jwks")])
             case "keys-large":
                 self.answer(200, b" " * 10_485_760)
+            case "keys-long":
+                self.answer(200, KEYS[:-2] + b", " + json.dumps({"kty": "RSA", "x5c": ["A" * 80_000]}).encode() + b"]}")
+            case "keys-gzip":
+                self.answer(200, gzip.compress(KEYS), headers=[("Content-Encoding", "gzip")])
             case "keys-drip":
                 self.drip(200)
             case "keys-404":

@@ -36,6 +36,8 @@ package struct BoundedHTTPClient: Sendable {
         var answer: Answer
         /// `Cache-Control` (RFC 9111 §5.2); `nil` if there is none.
         var cacheControl: String?
+        /// `Content-Encoding` (RFC 9110 §8.4); `nil` if there is none.
+        var contentCoding: String?
         /// The seconds for which nothing is to be sent (RFC 9110 §10.2.3); `nil` if it does not say.
         var retryAfter: TimeInterval?
 
@@ -60,13 +62,19 @@ package struct BoundedHTTPClient: Sendable {
     }
 
     /// Reads a document of JSON.
-    func get(_ url: WebAddress) async -> Reply {
+    ///
+    /// - Parameter maximum: longer ones are not read, bytes.
+    func get(_ url: WebAddress, upTo maximum: Int) async -> Reply {
         var request = HTTPClientRequest(url: url.description)
         request.headers.add(name: "accept", value: "application/json")
-        return await send(request, to: url)
+        // Nothing here decompresses, which would need another limit.
+        request.headers.add(name: "accept-encoding", value: "identity")
+        return await send(request, to: url, upTo: maximum)
     }
 
-    private func send(_ question: HTTPClientRequest, to url: WebAddress) async -> Reply {
+    private func send(
+        _ question: HTTPClientRequest, to url: WebAddress, upTo maximum: Int = maximumAnswer
+    ) async -> Reply {
         var request = question
         request.headers.replaceOrAdd(name: "host", value: url.host)
         request.headers.add(name: "user-agent", value: "countersign")
@@ -75,15 +83,15 @@ package struct BoundedHTTPClient: Sendable {
         if let parent = span?.identity ?? trace?.parent {
             request.headers.replaceOrAdd(name: "traceparent", value: parent.description)
         }
-        let reply = await reply(to: request)
+        let reply = await reply(to: request, upTo: maximum)
         // Path and query may hold secrets of whoever is called.
         span?.end(reply.answer, to: request.method.rawValue, of: url.host)
         return reply
     }
 
-    private func reply(to question: HTTPClientRequest) async -> Reply {
+    private func reply(to question: HTTPClientRequest, upTo maximum: Int) async -> Reply {
         await withTaskGroup(of: Reply.self) { group in
-            group.addTask { await ask(question) }
+            group.addTask { await ask(question, upTo: maximum) }
             group.addTask {
                 // The client's own deadline ends with the head of a response; a body may arrive arbitrarily slowly.
                 try? await Task.sleep(for: .seconds(timeout))
@@ -97,16 +105,17 @@ package struct BoundedHTTPClient: Sendable {
     private static let unconnected: Set<CInt> = [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL]
     private static let late = "no answer in time; it may have been accepted"
 
-    private func ask(_ request: HTTPClientRequest) async -> Reply {
+    private func ask(_ request: HTTPClientRequest, upTo maximum: Int) async -> Reply {
         do {
             let limit = TimeAmount.milliseconds(Int64(timeout * 1000))
             let answer = try await http.execute(request, timeout: limit)
             var reply = Reply(
                 answer: .answered(status: answer.status.code, body: nil),
                 cacheControl: answer.headers.first(name: "cache-control"),
+                contentCoding: answer.headers.first(name: "content-encoding"),
                 retryAfter: RetryAfter.seconds(answer.headers.first(name: "retry-after"), now: Date()))
             do {
-                let body = try await answer.body.collect(upTo: Self.maximumAnswer)
+                let body = try await answer.body.collect(upTo: maximum)
                 reply.answer = .answered(status: answer.status.code, body: Array(body.readableBytesView))
                 return reply
             } catch is NIOTooManyBytesError {

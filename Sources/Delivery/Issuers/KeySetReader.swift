@@ -5,7 +5,7 @@ import Foundation
 
 /// Reads the key set of an OpenID provider: its discovery document (OpenID Connect Discovery 1.0 §4) says where it is.
 ///
-/// Both are read like a webhook is written to: https, no private address, no redirect, 64 KiB, and one deadline for all.
+/// Both are read like a webhook is written to: https, no private address, no redirect, 512 KiB, and one deadline for all.
 package struct KeySetReader: Sendable {
     /// What reading came to.
     package enum Reading: Sendable, Equatable {
@@ -23,6 +23,9 @@ package struct KeySetReader: Sendable {
 
     /// For both documents together, seconds.
     package static let timeout: TimeInterval = 5
+
+    /// Longer documents are not read, bytes. A set of twenty keys with certificates has 80 KiB.
+    static let maximumDocument = 524_288
 
     /// - Parameter allowingLoopback: also permits this machine, for development and tests.
     package init(_ policy: DeliveryPolicy, allowingLoopback: Bool, timeout: TimeInterval = timeout) {
@@ -58,12 +61,10 @@ package struct KeySetReader: Sendable {
             let path = issuer.hasSuffix("/") ? issuer.dropLast() : issuer[...]
             let (bytes, _) = try await get(
                 "\(path)/.well-known/openid-configuration", of: issuer, "the discovery document")
-            guard let document = try? StrictJSON.parse(bytes) else {
+            guard let document = try? JSONOutline(bytes) else {
                 throw Defect(reason: "the discovery document is not JSON")
             }
-            guard let named = document["issuer"]?.text, named.utf8.elementsEqual(issuer.utf8) else {
-                throw Defect(reason: "the discovery document is another issuer's")
-            }
+            try Self.require(issuer, by: document["issuer"])
             guard let place = document["jwks_uri"]?.text else {
                 throw Defect(reason: "the discovery document has no jwks_uri")
             }
@@ -78,6 +79,19 @@ package struct KeySetReader: Sendable {
         let reason: String
     }
 
+    /// Requires that the document is the issuer's own. If not, the reason has the issuer that it names, to be typed.
+    private static func require(_ issuer: String, by claim: JSONValue?) throws(Defect) {
+        guard let named = claim?.text, (1...256).contains(named.utf8.count), PlainText.isPlain(named, for: .identifier)
+        else { throw Defect(reason: "the discovery document names no issuer") }
+        guard !named.hasSameBytes(as: issuer) else { return }
+        guard !named.utf8.contains(UInt8(ascii: "{")) else {
+            throw Defect(
+                reason: "the discovery document is for many issuers, \(named): "
+                    + "register the issuer of your tenant, with its id in place of the braces")
+        }
+        throw Defect(reason: "the discovery document is of the issuer \(named): register that one if it is meant")
+    }
+
     private func get(
         _ text: String, of issuer: String, _ what: String
     ) async throws(Defect) -> (body: [UInt8], cacheControl: String?) {
@@ -85,16 +99,20 @@ package struct KeySetReader: Sendable {
             throw Defect(reason: "the URL of \(what) is no https URL of a public host")
         }
         let reply: BoundedHTTPClient.Reply
-        switch await exchange(with: url, of: .issuer(issuer), { await $0.get(url.web) }) {
+        switch await exchange(with: url, of: .issuer(issuer), { await $0.get(url.web, upTo: Self.maximumDocument) }) {
         case .unknownHost: throw Defect(reason: "the host of \(what) has no address")
         case .forbidden: throw Defect(reason: "the host of \(what) has an address that is not public")
         case .exchanged(let answer): reply = answer
         }
         switch reply.answer {
         case .failed(let reason): throw Defect(reason: "\(what): \(reason)")
-        case .answered(200, let body?): return (body, reply.cacheControl)
+        case .answered(200, let body?):
+            if let coding = reply.contentCoding, coding.lowercased() != "identity" {
+                throw Defect(reason: "\(what) has a Content-Encoding, which was not asked for")
+            }
+            return (body, reply.cacheControl)
         case .answered(200, nil):
-            throw Defect(reason: "\(what) is longer than \(BoundedHTTPClient.maximumAnswer) bytes")
+            throw Defect(reason: "\(what) is longer than \(Self.maximumDocument) bytes")
         case .answered(let status, _): throw Defect(reason: "\(what): HTTP \(status)")
         }
     }
