@@ -70,6 +70,21 @@ struct CertificationRequestTests {
         }
     }
 
+    @Test("is read as its base64 alone too, in lines or not, and a text that is neither is malformed")
+    func bareBase64() throws {
+        let pem = try TestAuthority.certificationRequest(commonName: Self.deviceID)
+        let lines = pem.split(separator: "\n").filter { !$0.hasPrefix("-----") }
+        for separator in ["\n", "\r\n", ""] {
+            let request = try CertificationRequest.parse(pkcs10: lines.joined(separator: separator))
+            #expect(request.wishedDeviceID == DeviceID(Self.deviceID))
+        }
+        for text in ["", "a request", "MIIB", String(lines.joined().dropLast(8))] {
+            #expect(throws: Refusal(.invalidCSR, "", reason: .malformed)) {
+                try CertificationRequest.parse(pkcs10: text)
+            }
+        }
+    }
+
     @Test("with a compressed point is refused as unsupported")
     func compressedPoint() async throws {
         let pem = try await Self.request(key: Self.curve("P-256"), conversion: ["-conv_form", "compressed"])

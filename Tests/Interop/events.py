@@ -157,11 +157,14 @@ def tells(provider, device, log_in):
             tell(provider, session, header={"typ": "JWT"}), tell(provider, session, key=new_key("RSA")),
             tell(provider, session, aud="elsewhere"), tell(provider, session, iat=now - 7200),
             tell(provider, session, iat=now + 600), tell(provider, session, jti=None),
-            tell(provider, session, event=RISC + "account-purged"), tell(provider, {"format": "email"}),
+            tell(provider, session, events={}), tell(provider, {"format": "email"}),
             tell(provider, {**user, "iss": str(uuid.uuid4())}), send(provider, provider.provider_token()),
             send(provider, "nonsense")):
         equal((wrong.status_code, wrong.json()["code"]), (400, "provider_token_invalid"), "the refusal")
         expect(wrong.json()["err"] and wrong.json()["description"], "no error of RFC 8935")
+    # An event that is unknown here has no effect.
+    for event in (RISC + "account-purged", "https://acme.example/event"):
+        equal(tell(provider, session, event=event).status_code, 202, "the status of an unknown event")
     accepted(device.current(first["session_token"]))
     for subject in (session, {"format": "opaque", "id": str(uuid.uuid4())}, {**user, "sub": "nobody"}):
         equal(tell(provider, subject).status_code, 202, "the status")

@@ -67,7 +67,7 @@ struct ListenerFace: Sendable {
 
     /// Where the listener describes itself as a protected resource; only the client listener is one.
     var resourceMetadata: String? {
-        name == .client ? urls(.client).map { $0 + "/.well-known/oauth-protected-resource" } : nil
+        name == .client ? urls(.client).map { ServiceURLs.wellKnown("oauth-protected-resource", of: $0) } : nil
     }
 
     /// What identifies a code as a problem's type, and where its page is (RFC 9457 §3.1.1).

@@ -137,6 +137,7 @@ final class TLSListenerChannel: ServerChildChannel {
             negotiated = channel.eventLoop.makeCompletedFuture {
                 .herald(herald, try herald.setup(channel: channel, activity: activity))
             }
+        // A client that named only foreign protocols looks like one that named none (Upstream.md).
         case .negotiated("http/1.1"), .fallback:
             negotiated = http1.setup(channel: channel, activity: activity, established: established, logger: logger)
                 .map { .http1($0) }

@@ -4,12 +4,16 @@ import Foundation
 import Hummingbird
 import Operations
 
-/// The parameters of a form body (RFC 6749 appendix B). Unknown ones are ignored, and none may be there twice (§3.2).
+/// The parameters of a form body (RFC 6749 appendix B). Unknown ones are ignored, and none may be there twice (§3.2) but
+/// those that name targets (RFC 8693 §2.1, RFC 8707 §2).
 struct FormBody {
-    private var values: [String: String] = [:]
+    private var values: [String: [String]] = [:]
+
+    private static let repeatable: Set = ["audience", "resource"]
 
     /// - Throws: `Refusal` `malformed_request`.
     init(_ bytes: [UInt8]) throws(Refusal) {
+        var count = 0
         for pair in bytes.split(separator: UInt8(ascii: "&")) {
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = Self.decode(parts.first ?? []), let value = Self.decode(parts.dropFirst().first ?? [])
@@ -17,12 +21,14 @@ struct FormBody {
             guard name.isStreamSafe, value.isStreamSafe else {
                 throw Refusal(.malformedRequest, "The form has more than 30 combining marks in a row.")
             }
-            guard values.count < Self.maximumCount else {
+            guard count < Self.maximumCount else {
                 throw Refusal(.malformedRequest, "The form has more than \(Self.maximumCount) parameters.")
             }
-            guard values.updateValue(value, forKey: name) == nil else {
+            count += 1
+            guard values[name] == nil || Self.repeatable.contains(name) else {
                 throw Refusal(.malformedRequest, "A parameter is in the form twice.")
             }
+            values[name, default: []].append(value)
         }
     }
 
@@ -31,8 +37,14 @@ struct FormBody {
 
     /// A parameter; one without a value counts as left out (RFC 6749 §3.2).
     subscript(name: String) -> String? {
-        values[name].flatMap { $0.isEmpty ? nil : $0 }
+        all(name).first
     }
+
+    /// The values of a parameter, in order, without empty ones.
+    private func all(_ name: String) -> [String] { values[name]?.filter { !$0.isEmpty } ?? [] }
+
+    /// What a token is asked for: every `audience`, then every `resource`.
+    var targets: [String] { all("audience") + all("resource") }
 
     /// A parameter that must be there.
     func required(_ name: String) throws(Refusal) -> String {

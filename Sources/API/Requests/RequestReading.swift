@@ -133,12 +133,13 @@ extension Request {
         return token
     }
 
-    /// The token of `Authorization: Bearer …` (RFC 6750 §2.1).
+    /// The token of `Authorization: Bearer …` (RFC 6750 §2.1), after one or more spaces (RFC 9110 §11.4).
     var bearer: String? {
         guard let field = headers[.authorization] else { return nil }
         let parts = field.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        return String(parts[1])
+        let token = parts[1].drop { $0 == " " }
+        return token.isEmpty ? nil : String(token)
     }
 
     /// Whether the body is a form.

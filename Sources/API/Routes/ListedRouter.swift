@@ -1,6 +1,8 @@
 import Domain
+import Encoding
 import HTTPTypes
 import Hummingbird
+import Operations
 
 /// Where the routes of a listener are declared. Each says what a call of it costs, for there is no other way to declare
 /// one; it is recorded in the directory, and each of its calls is counted before it is carried out.
@@ -61,8 +63,21 @@ struct ListedRouter<Context: ListenerContext> {
     /// What carries out a request of a route.
     typealias Handler = @Sendable (Request, Context) async throws -> Response
 
-    func get(_ path: RouterPath = "", cost: CallCost, use handler: @escaping Handler) {
+    /// - Parameter url: that of the service which a document at a well-known place describes. If the URL has a path, the
+    ///   document is also at its place with that path after it (RFC 8414 §3.1, RFC 9728 §3.1): the same document, which is
+    ///   listed once.
+    func get(
+        _ path: RouterPath = "", cost: CallCost, describing url: (@Sendable () -> String)? = nil,
+        use handler: @escaping Handler
+    ) {
         declare(.get, path, cost, handler)
+        guard let url, let name = path.description.split(separator: "/").last.map(String.init) else { return }
+        declare(.get, path.appendingPath("**"), cost, isListed: false) { request, context in
+            guard ServiceURLs.wellKnownPath(name, of: url()).hasSameBytes(as: request.uri.path) else {
+                throw HTTPError(.notFound)
+            }
+            return try await handler(request, context)
+        }
     }
 
     func post(_ path: RouterPath = "", cost: CallCost, use handler: @escaping Handler) {
@@ -82,10 +97,11 @@ struct ListedRouter<Context: ListenerContext> {
     }
 
     private func declare(
-        _ method: HTTPRequest.Method, _ path: RouterPath, _ cost: CallCost, _ handler: @escaping Handler
+        _ method: HTTPRequest.Method, _ path: RouterPath, _ cost: CallCost, isListed: Bool = true,
+        _ handler: @escaping Handler
     ) {
         let whole = self.path.appendingPath(path)
-        directory.add(method, whole.description, cost: cost, on: listener)
+        if isListed { directory.add(method, whole.description, cost: cost, on: listener) }
         let (count, gate, countsPeers) = (count, gate, countsPeers)
         let responder = CallbackResponder<Context> { request, context in
             var context = context

@@ -3,7 +3,6 @@ import Encoding
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Metrics
 import NIOCore
 import Operations
 
@@ -30,7 +29,6 @@ package struct TokenRoutes: Sendable {
     let urls: ServiceURLs
     let policy: CurrentPolicy
     let now: @Sendable () -> Date
-    private let noncesSpent = Counter(label: "nonces_spent")
 
     package init(_ context: ServiceContext) {
         open = OpenSession(context)
@@ -64,6 +62,7 @@ package struct TokenRoutes: Sendable {
         guard try grant(of: form) == .clientCredentials else {
             throw Self.elsewhere("Devices take their tokens at \(urls.clientTokenEndpoint), with mutual TLS.")
         }
+        try Self.requireOneProof(request, form)
         let answer = try await issue(form.assertion, scope: form["scope"], at: context.cost)
         return .json([
             "access_token": .string(answer.token.reveal()), "token_type": .string("Bearer"),
@@ -88,7 +87,7 @@ package struct TokenRoutes: Sendable {
     ) async throws -> Response {
         let opened = try await open(
             identityToken: try form.required(name), applicationID: form["client_id"], as: proof, on: connection)
-        noncesSpent.increment()
+        opened.count()
         return .json([
             "access_token": opened.token.map { .string($0.text.reveal()) },
             "issued_token_type": proof == .idToken ? .string(Self.accessTokenType) : nil,
@@ -106,8 +105,7 @@ package struct TokenRoutes: Sendable {
             throw Refusal(.malformedRequest, "requested_token_type is \(Self.accessTokenType), or left out.")
         }
         try requireNoActor(form)
-        let targets = [form["audience"], form["resource"]].compactMap(\.self)
-        guard targets.allSatisfy({ urls.audiences.contains($0) || $0 == urls.client }) else {
+        guard form.targets.allSatisfy({ urls.audiences.contains($0) || $0 == urls.client }) else {
             throw Refusal(
                 .malformedRequest, "audience or resource is not this service: leave it out.", reason: .invalidTarget)
         }
@@ -138,12 +136,11 @@ package struct TokenRoutes: Sendable {
             throw Refusal(.malformedRequest, "requested_token_type is \(Self.jwtType), or left out.")
         }
         try requireNoActor(form)
-        let targets = [form["audience"], form["resource"]].compactMap(\.self)
-        guard !targets.isEmpty else {
+        guard !form.targets.isEmpty else {
             throw Refusal(.malformedRequest, "audience is missing in the form: it is the provider's id.")
         }
         return ExchangeSessionToken.Request(
-            token, for: targets, clientID: form["client_id"], scope: form["scope"], proof: proof)
+            token, for: form.targets, clientID: form["client_id"], scope: form["scope"], proof: proof)
     }
 
     private static func json(_ answer: ExchangeSessionToken.Answer) -> JSONValue {
@@ -207,13 +204,20 @@ package struct TokenRoutes: Sendable {
         guard request.bearer == nil, request.hasForm else {
             let caller = try await authenticate(request.bearer, for: scope, in: request.named, at: cost)
             let form = try await request.form(upTo: maximum)
-            guard form["client_assertion"] == nil else {
-                throw Refusal(.malformedRequest, "Send Authorization or client_assertion, not both.")
-            }
+            try Self.requireOneProof(request, form)
             return (caller, form)
         }
         let form = try await request.form(upTo: maximum)
+        try Self.requireOneProof(request, form)
         return (try await authenticate(form.assertion, at: cost), form)
+    }
+
+    /// A client proves itself in one way (RFC 6749 §2.3): two could name two clients.
+    private static func requireOneProof(_ request: Request, _ form: FormBody) throws(Refusal) {
+        guard form["client_assertion"] == nil || request.headers[.authorization] == nil && form["client_secret"] == nil
+        else {
+            throw Refusal(.malformedRequest, "Send one of Authorization, client_secret and client_assertion, not two.")
+        }
     }
 
     private func grant(of form: FormBody) throws(Refusal) -> Grant {

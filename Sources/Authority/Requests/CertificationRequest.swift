@@ -13,7 +13,7 @@ package struct CertificationRequest: Sendable {
     /// The subject's common name, if it is a UUID.
     package let wishedDeviceID: DeviceID?
 
-    /// Parses a request in PEM (RFC 7468 §7) and verifies its signature with the contained key.
+    /// Parses a request in PEM (RFC 7468 §7), or the base64 inside alone, and verifies its signature with the contained key.
     ///
     /// - Throws: `invalid_csr` with reason `malformed`, `bad_proof`, `weak_key` or `unsupported_key`.
     package static func parse(pkcs10 pem: String) throws(Refusal) -> CertificationRequest {
@@ -40,7 +40,7 @@ package struct CertificationRequest: Sendable {
 
     private static func document(in text: String) throws(Refusal) -> [UInt8] {
         do throws(PEM.Defect) {
-            let document = try PEM(text)
+            let document = try PEM(text, bareLabel: "CERTIFICATE REQUEST")
             guard ["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"].contains(document.label) else { throw .notOne }
             return document.bytes
         } catch {
@@ -55,7 +55,8 @@ package struct CertificationRequest: Sendable {
             case .absent, .notOne:
                 throw Refusal.csr(
                     .malformed,
-                    "The request is not one PEM document CERTIFICATE REQUEST (RFC 7468), and nothing else.")
+                    "The request is not one PEM document CERTIFICATE REQUEST (RFC 7468), nor its base64 alone, nor a Layer "
+                        + "CSR of three parts with dots between them.")
             }
         }
     }

@@ -1,3 +1,5 @@
+import Encoding
+
 /// The one request that a presence proof is made for.
 package struct ProvenRequest: Sendable, Equatable {
     /// `POST`, `PUT` or `DELETE`, as sent.
@@ -17,13 +19,15 @@ package struct ProvenRequest: Sendable, Equatable {
     }
 
     /// Whether a target URI (RFC 9449 §4.2, `htu`) names this request: an https URL with this path and, if it has a
-    /// query, this query. The host is not compared, because the service may have several; `aud` names the service.
+    /// query, this query. The host is not compared, because the service may have several; `aud` names the service. Paths are
+    /// compared in one form (§4.3).
     package func isTarget(_ uri: String) -> Bool {
         guard uri.hasPrefix("https://"), !uri.utf8.contains(UInt8(ascii: "#")) else { return false }
         let rest = uri.dropFirst("https://".count)
         guard let start = rest.firstIndex(of: "/"), start > rest.startIndex else { return false }
-        let target = rest[start...].utf8
-        return target.elementsEqual(path.utf8)
-            || query.map { target.elementsEqual("\(path)?\($0)".utf8) } ?? false
+        let target = rest[start...].prefix { $0 != "?" }
+        guard WebAddress.normalizedPath(target).hasSameBytes(as: WebAddress.normalizedPath(path)) else { return false }
+        let named = rest[target.endIndex...]
+        return named.isEmpty || query.map { named.hasSameBytes(as: "?\($0)") } ?? false
     }
 }

@@ -27,12 +27,21 @@ package struct PEM: Sendable, Equatable {
     package static let maximumLength = 16_384
 
     /// Parses a text. The base64 may be in either alphabet (RFC 4648 §4 and §5), with or without padding.
-    package init(_ text: String) throws(Defect) {
+    ///
+    /// - Parameter bareLabel: the label of a text that is base64 alone, without the lines around it; `nil` if such a text is
+    ///   refused.
+    package init(_ text: String, bareLabel: String? = nil) throws(Defect) {
         guard text.utf8.count <= Self.maximumLength else { throw .tooLong }
         // The search covers the whole text: a private key may have lost its line breaks on the way.
         guard !text.contains("PRIVATE KEY-----") else { throw .privateKey }
         let begins = text.ranges(of: "-----BEGIN ")
-        guard let begin = begins.first else { throw .absent }
+        guard let begin = begins.first else {
+            guard let bareLabel, let bytes = Base64URL.decodeEitherAlphabet(text.utf8.filter { !Self.isSpace($0) }),
+                !bytes.isEmpty
+            else { throw .absent }
+            (label, self.bytes) = (bareLabel, bytes)
+            return
+        }
         let rest = text[begin.upperBound...]
         guard begins.count == 1, text.ranges(of: "-----END ").count == 1, let dashes = rest.firstRange(of: "-----"),
             let end = rest.firstRange(of: "-----END \(rest[..<dashes.lowerBound])-----"),

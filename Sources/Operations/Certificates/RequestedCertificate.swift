@@ -9,7 +9,7 @@ struct RequestedCertificate: Sendable {
     let userAgent: String?
 
     init(_ csr: String) throws(Refusal) {
-        if csr.contains("-----BEGIN") {
+        if csr.contains("-----BEGIN") || !csr.contains(".") {
             let request = try CertificationRequest.parse(pkcs10: csr)
             (key, wishedDeviceID, userAgent) = (request.publicKey, request.wishedDeviceID, nil)
         } else {

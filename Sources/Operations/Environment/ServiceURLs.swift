@@ -20,6 +20,21 @@ package struct ServiceURLs: Sendable {
     package var tokenEndpoint: String { issuer + "/token" }
     /// The token endpoint of devices, with mutual TLS (RFC 8705 §5).
     package var clientTokenEndpoint: String { client + "/token" }
+    /// Where a document about a service is: its name is between host and path (RFC 8414 §3.1, RFC 9728 §3.1).
+    package static func wellKnown(_ name: String, of url: String) -> String {
+        url[..<pathStart(of: url)] + wellKnownPath(name, of: url)
+    }
+
+    /// The path of ``wellKnown(_:of:)``.
+    package static func wellKnownPath(_ name: String, of url: String) -> String {
+        "/.well-known/\(name)\(url[pathStart(of: url)...])"
+    }
+
+    private static func pathStart(of url: String) -> String.Index {
+        let authority = url.firstRange(of: "://")?.upperBound ?? url.startIndex
+        return url[authority...].firstIndex(of: "/") ?? url.endIndex
+    }
+
     /// What an `aud` may name (RFC 7523 §3).
     package var audiences: [String] { [issuer, tokenEndpoint, clientTokenEndpoint] }
 }

@@ -150,7 +150,12 @@ package struct AuthenticateProvider: Sendable {
             now: context.environment.now())
         guard let known else { throw Refusal(.providerTokenInvalid, "iss names no provider.") }
         guard shown.clientID == nil || shown.clientID.flatMap({ ProviderID($0[...]) }) == proof.provider else {
-            throw Refusal(.providerTokenInvalid, "client_id is another client than the assertion's.")
+            let isApp = known.applications.contains { $0.id.description == shown.clientID?.lowercased() }
+            throw Refusal(
+                .providerTokenInvalid,
+                isApp
+                    ? "client_id is the id of an app (app_id), which is for grants of devices: here it is the provider_id."
+                    : "client_id is another client than the assertion's: it is the provider_id, as iss.")
         }
         try context.count(cost, by: .provider(proof.provider))
         try await spend("assertion \(proof.identifier)", of: proof.provider, until: proof.rememberUntil)

@@ -90,8 +90,20 @@ extension ServiceContext {
     }
 
     /// The session of a token, if it is one of the provider's.
+    ///
+    /// - Throws: `Refusal` `malformed_request` for an access token of this service. It is valid until it expires, and no
+    ///   call here changes that, so that "not active" and "revoked" would both be wrong.
     func ownSession(_ token: String, of provider: ProviderID) async throws -> Session? {
-        guard let shown = SessionToken(shown: token),
+        guard let shown = SessionToken(shown: token) else {
+            guard !SessionAccessToken.isSigned(token, by: keys.accessTokens) else {
+                throw Refusal(
+                    .malformedRequest,
+                    "This is an access token: verify it by the keys at \(urls.issuer)/.well-known/jwks.json. "
+                        + "Only session tokens are introspected and revoked.")
+            }
+            return nil
+        }
+        guard
             let cached = try await caches.sessions.find(shown, now: environment.now(), policy: policy[\.sessions]),
             cached.session.providerID == provider
         else { return nil }

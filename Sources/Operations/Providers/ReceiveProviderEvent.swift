@@ -75,7 +75,7 @@ package struct ReceiveProviderEvent: Sendable {
             return .session(session)
         case .user(let externalID):
             return try users.find(providerID: event.provider, externalID: externalID).map { .user($0.id) }
-        case .stream: return nil
+        case .nobody: return nil
         case .knownUser(let id):
             guard let user = try users.find(id), user.providerID == event.provider else { return nil }
             return .user(user.id)

@@ -71,7 +71,7 @@ package struct ExchangeSessionToken: Sendable {
         try count(connection)
         let session = try await check(request.sessionToken, on: connection)
         guard request.isOfApp(session) else {
-            throw Refusal(.malformedRequest, "client_id is not the id of the session's app.")
+            throw Refusal(.malformedRequest, "client_id is not the app_id of the session's app.")
         }
         let confirmation = try confirmation(by: request.proof, on: connection)
         let basis: Basis

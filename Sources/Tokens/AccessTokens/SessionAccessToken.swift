@@ -60,6 +60,14 @@ package struct SessionAccessToken: Sendable {
             ]), with: algorithm)
     }
 
+    /// Whether a text is an access token that this service signed, of whatever kind and age.
+    package static func isSigned(_ text: String, by keys: AccessTokenKeys) -> Bool {
+        guard let token = try? UnverifiedToken(text), ProviderAccessToken.isNamed(by: token),
+            let key = keys.key(token.header.keyID, algorithm: token.header.algorithm)
+        else { return false }
+        return key.isValid(signature: token.signature, over: token.signingInput)
+    }
+
     /// The scope that asks for ``verifiedClaims``.
     package static let verifiedClaimsScope = "verified_claims"
 

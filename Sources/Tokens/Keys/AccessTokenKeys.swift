@@ -48,6 +48,12 @@ package struct AccessTokenKeys: Sendable {
         published.first { $0.id == id }?.key
     }
 
+    /// The published key with an id and an algorithm.
+    func key(_ id: String?, algorithm: String) -> VerificationKey? {
+        let named = publishedCurve.id == id ? publishedCurve.key : key(id)
+        return named?.algorithm.rawValue == algorithm ? named : nil
+    }
+
     /// A compact JWS of a present key: an access token (RFC 9068) unless `typ` is another one.
     func signed(
         _ payload: JSONValue, with algorithm: AccessTokenAlgorithm, type: String = "at+jwt"

@@ -21,8 +21,8 @@ package struct ProviderEventToken: Sendable, Equatable {
         case user(String)
         /// Every session of a user, by the id here.
         case knownUser(UserID)
-        /// A stream of the provider's, of which this service keeps nothing.
-        case stream
+        /// Nobody that this service keeps: a stream of the provider's, or the subject of an event without effect here.
+        case nobody
     }
 
     /// What an event does here.
@@ -31,7 +31,7 @@ package struct ProviderEventToken: Sendable, Equatable {
         case endsSessions
         /// Sessions are challenged: a credential was updated, revoked or deleted, and the user must sign in again.
         case challengesSessions
-        /// Nothing: a credential was created, or the event is about the provider's stream alone.
+        /// Nothing: a credential was created, the event is about the provider's stream alone, or it is unknown here.
         case none
     }
 }
@@ -42,7 +42,8 @@ extension ProviderTokenVerifier {
 
     /// Verifies an event token: `typ` `secevent+jwt`, `kid`, `iss`, `aud`, `iat` within an hour, `jti` and `sub_id`, no
     /// `sub` and no `exp` (RFC 8417 §2.2). Earlier drafts' `subject` in the event is accepted instead of `sub_id`.
-    /// `events` must contain CAEP's session-revoked or credential-change, or RISC's account-disabled.
+    /// CAEP's session-revoked and credential-change and RISC's account-disabled have an effect. Others have none, since
+    /// receivers ignore what they do not know.
     ///
     /// - Parameter audiences: what `aud` may name: the realm, and the issuer.
     /// - Throws: `Refusal` `provider_token_invalid` with a reason; its sentence names the defect.
@@ -61,10 +62,17 @@ extension ProviderTokenVerifier {
         for name in ["sub", "exp"] where claims.has(name) {
             claims.note(.malformed, "The claim \(name) must not be in a Security Event Token.")
         }
-        let (effect, details) = Self.effect(of: token.payload["events"], &claims)
+        let events = Self.events(token.payload["events"], &claims)
+        let (effect, details) = Self.effect(of: events, &claims)
         let named = token.payload["sub_id"] ?? details?["subject"]
-        let isAboutStream = Self.isAboutStream(token.payload["events"])
-        let subject = isAboutStream ? Self.stream(named) : Self.subject(named, of: provider.id, audiences)
+        let subject: ProviderEventToken.Subject? =
+            if Self.isAboutStream(events) {
+                Self.stream(named)
+            } else if details == nil {
+                .nobody
+            } else {
+                Self.subject(named, of: provider.id, audiences)
+            }
         if subject == nil {
             claims.note(
                 .malformed,
@@ -84,6 +92,22 @@ extension ProviderTokenVerifier {
         Refusal(.providerTokenInvalid, defect.detail, reason: defect.reason)
     }
 
+    /// `events`: an object with at least one event, each of which is an object (RFC 8417 §2.2).
+    private static func events(_ value: JSONValue?, _ claims: inout ClaimReader) -> JSONValue? {
+        guard let value else {
+            claims.note(.missingClaim, "The claim events is missing: it has the URI of the event and its details.")
+            return nil
+        }
+        guard case .object(let events) = value, !events.isEmpty,
+            events.allSatisfy({ if case .object = $0.value { true } else { false } })
+        else {
+            claims.note(.malformed, "The claim events is not an object with an object for each event.")
+            return nil
+        }
+        return value
+    }
+
+    /// - Returns: the effect, and the details of an event that is known here.
     private static func effect(
         of events: JSONValue?, _ claims: inout ClaimReader
     ) -> (effect: ProviderEventToken.Effect, details: JSONValue?) {
@@ -97,14 +121,7 @@ extension ProviderTokenVerifier {
             claims.note(.unexpectedState, "The verification has a state: this service asked for none.")
             return (.none, nil)
         }
-        guard let details = events?[ProviderEvent.credentialChangeType] else {
-            let known = [
-                ProviderEvent.sessionRevokedType, ProviderEvent.credentialChangeType,
-                ProviderEvent.accountDisabledType,
-            ]
-            claims.note(.missingClaim, "The claim events holds none of \(known.joined(separator: ", ")).")
-            return (.none, nil)
-        }
+        guard let details = events?[ProviderEvent.credentialChangeType] else { return (.none, nil) }
         switch details["change_type"]?.text {
         case "create": return (.none, details)
         case "update", "revoke", "delete": return (.challengesSessions, details)
@@ -120,7 +137,8 @@ extension ProviderTokenVerifier {
     }
 
     private static func stream(_ value: JSONValue?) -> ProviderEventToken.Subject? {
-        value?["format"]?.text == "opaque" && value?["id"]?.text?.isEmpty == false ? .stream : nil
+        value?["format"]?.text == "opaque" && value?["id"]?.text?.isEmpty == false
+            ? .nobody : nil
     }
 
     private static func subject(

@@ -17,11 +17,15 @@ package struct MetadataRoutes: Sendable {
     }
 
     func addPublic(to router: ListedRouter<PublicContext>) {
-        router.get(".well-known/oauth-authorization-server", cost: .free) { _, _ in describeServer() }
+        router.get(".well-known/oauth-authorization-server", cost: .free, describing: { urls.issuer }) { _, _ in
+            describeServer()
+        }
     }
 
     func addClient(to router: ListedRouter<ClientContext>) {
-        router.get(".well-known/oauth-protected-resource", cost: .free) { _, _ in describeResource() }
+        router.get(".well-known/oauth-protected-resource", cost: .free, describing: { urls.client }) { _, _ in
+            describeResource()
+        }
     }
 
     /// RFC 8414 §2, and the endpoint with mutual TLS of RFC 8705 §5. `response_types_supported` is required though there
@@ -29,7 +33,8 @@ package struct MetadataRoutes: Sendable {
     private func describeServer() -> Response {
         let issuer = urls.issuer
         let methods = Self.texts(["private_key_jwt"])
-        let algorithms = Self.texts(["RS256", "PS256", "ES256", "ES384", "EdDSA"])
+        // Ed25519 is the newer name of EdDSA as it is used here (RFC 9864).
+        let algorithms = Self.texts(["RS256", "PS256", "ES256", "ES384", "EdDSA", "Ed25519"])
         return Self.answer(
             server,
             [

@@ -45,7 +45,8 @@ struct DPoPTests {
             let now = bench.fixture.clock.now
             var proofs = try [
                 "https://client.example/token?a=b", "https://client.example/token#c", "HTTPS://Client.Example/token",
-                "https://client.example:443/token",
+                "https://client.example:443/token", "https://client.example/%74oken",
+                "https://client.example/./a/../token",
             ].map { url in try device.proof(now) { $0[claim: "htu"] = .string(url) } }
             proofs += try [-60, 60].map { shift in
                 try device.proof(now) { $0[claim: "iat"] = .integer(Int64(now.timeIntervalSince1970) + shift) }
@@ -54,6 +55,8 @@ struct DPoPTests {
                 try device.proof(now) {
                     $0[claim: "nonce"] = .string("none was asked for")
                     $0[header: "kid"] = .string("key")
+                    $0[header: "typ"] = .string("application/DPoP+JWT")
+                    $0[header: "jku"] = .string("https://evil.example/keys")
                 })
             for (index, proof) in proofs.enumerated() {
                 let reply = try await bench.exchanged(person.token, proofs: [proof], on: person.connection)

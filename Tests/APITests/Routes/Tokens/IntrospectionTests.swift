@@ -112,4 +112,22 @@ struct IntrospectionTests {
                 "audience": person.session.providerID.description,
             ], on: person.connection)
     }
+
+    @Test("and revocation refuse an access token of this service, and say which keys verify it")
+    func accessTokens() async throws {
+        try await RouterBench.run { bench in
+            let person = try await bench.signIn()
+            let own = try await bench.exchanged(person.token, on: person.connection).text("access_token") ?? ""
+            let bearer = try await bench.access()
+            for call in ["/introspect", "/revoke"] {
+                for token in [own, bearer] {
+                    let reply = try await bench.post(call, ["token": token], bearer: bearer)
+                    #expect(reply.status == 400 && reply.text("error") == "invalid_request", "\(call)")
+                    #expect(reply.text("error_description")?.contains("/.well-known/jwks.json") == true)
+                }
+                let forged = own.dropLast(8) + "AAAAAAAA"
+                #expect(try await bench.post(call, ["token": String(forged)], bearer: bearer).status == 200)
+            }
+        }
+    }
 }

@@ -2,6 +2,9 @@ import Domain
 import Encoding
 import Fixtures
 import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
 import Operations
 import Testing
 import Tokens
@@ -40,6 +43,29 @@ struct ResourceTests {
             #expect(try Self.audience(try await Self.asked(person, audience: id)) == id)
             try await RemoveResource(bench.fixture.admin)(url)
             #expect(try await Self.asked(person, resource: url.text).text("error") == "invalid_target")
+        }
+    }
+
+    @Test("may be named beside others of the same provider, and with one of another there is no token")
+    func several() async throws {
+        try await RouterBench.run { bench in
+            let person = try await bench.signIn()
+            for path in ["a", "b"] {
+                try await AddResource(bench.fixture.admin)(
+                    try #require(ResourceURL("https://api.example/\(path)")), to: "test")
+            }
+            func ask(_ targets: String) async throws -> Reply {
+                let form =
+                    "grant_type=\(RouterBench.exchange)&subject_token=\(person.token)"
+                    + "&subject_token_type=\(RouterBench.accessToken)&\(targets)"
+                return try await bench.send(
+                    .client, "POST /token", headers: [.contentType: RouterBench.form],
+                    body: RequestBody(buffer: ByteBuffer(string: form)), on: person.connection)
+            }
+            let both = "resource=https://api.example/a&resource=https://api.example/b"
+            #expect(try Self.audience(try await ask(both)) == "https://api.example/b")
+            #expect(try await ask(both + "&resource=https://other.example").text("error") == "invalid_target")
+            #expect(try await ask(both + "&scope=x&scope=x").text("error") == "invalid_request")
         }
     }
 
