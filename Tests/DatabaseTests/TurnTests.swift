@@ -128,7 +128,8 @@ struct TurnTests {
                 return true
             }
             await held.stands()
-            #expect(try await stores[0].write(inTurn: Self.turn, Self.spend))
+            let isSpent = try await stores[0].write(inTurn: Self.turn, Self.spend)
+            #expect(isSpent)
             held.end()
             #expect(try await standing)
         }

@@ -36,8 +36,7 @@ package enum SamePerson {
 
     /// The name without its suffix, of any kind: passports omit it.
     private static func name(of facts: CardFacts) -> String {
-        guard let name = facts.name else { return facts.fullName }
-        return [name.given, name.middle, name.family].compactMap(\.self).joined(separator: " ")
+        [facts.name.given, facts.name.middle, facts.name.family].compactMap(\.self).joined(separator: " ")
     }
 
     private static func joined(_ name: String) -> Set<String> {

@@ -16,7 +16,7 @@ struct RemovedKeyTests {
             let keys = PersonalKeys(
                 try .init(wrapping: [1: first, 2: second], index: [1: first]), readAgain: { pruned })
             try await store.write { transaction in
-                _ = try DataKeyRepository(transaction, keys: keys).putInForce(1, at: transaction.now)
+                _ = try DataKeyRepository(transaction, keys: keys).putInForce(1)
             }
             let node = AnnounceNode(
                 store: store, keys: keys, host: "web-1", version: "1", environment: Environment(),
@@ -26,7 +26,7 @@ struct RemovedKeyTests {
             // No version is older than the one in force, so nothing can have been removed.
             #expect(try await node.beat().isEmpty && keys.wrappingFingerprints.keys.sorted() == [1, 2])
             try await store.write { transaction in
-                _ = try DataKeyRepository(transaction, keys: keys).putInForce(2, at: transaction.now)
+                _ = try DataKeyRepository(transaction, keys: keys).putInForce(2)
             }
             #expect(try await node.beat().isEmpty && keys.wrappingFingerprints.keys.sorted() == [2])
             let seen = try await store.read { try ClusterMemberRepository($0).live() }

@@ -13,6 +13,7 @@ struct MaintenanceTableTests {
     func rates(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
             let (limit, keys) = (RateLimit(count: 2, per: 60), tables.keys)
+            let networks = NetworkLimits(perAddress: 2, per56: 9, per48: 9)
             func attempts(_ count: @Sendable @escaping (RateRepository) throws -> Void) async throws -> [Bool] {
                 try await tables.write { transaction in
                     (0..<3).map { _ in (try? count(RateRepository(transaction))) != nil }
@@ -21,7 +22,7 @@ struct MaintenanceTableTests {
             #expect(try await attempts { try $0.count("a", limit: limit) } == [true, true, false])
             #expect(try await attempts { try $0.countExactly("b", limit: limit) } == [true, true, false])
             #expect(
-                try await attempts { try $0.count("act", from: "192.0.2.1", keys: keys, limit: limit) }
+                try await attempts { try $0.count("act", from: "192.0.2.1", keys: keys, limits: networks, per: 60) }
                     == [true, true, false])
             let room = try await tables.read { transaction in
                 ["a", "c"].map { (try? RateRepository(transaction).requireRoom($0, limit: limit)) != nil }

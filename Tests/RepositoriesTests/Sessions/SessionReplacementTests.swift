@@ -64,7 +64,7 @@ struct SessionReplacementTests {
             let beyond = try Self.opening(tables, number: 3, mostSessions: 1)
             #expect(try await SessionReplacement(beyond, insteadOf: old[0])(in: tables.store) == nil)
             try await tables.write {
-                try ProviderWebhookRepository($0).set("https://app.example", of: tables.provider, at: $0.now)
+                try ProviderWebhookRepository($0).set("https://app.example", of: tables.provider)
             }
             let told = try Self.opening(tables, number: 3)
             #expect(try await SessionReplacement(told, insteadOf: old[0])(in: tables.store) == nil)
