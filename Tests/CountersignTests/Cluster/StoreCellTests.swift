@@ -80,7 +80,7 @@ struct StoreCellTests {
 
     @Test("is given once, to a store that has none", arguments: StoreKind.shared)
     func claimed(kind: StoreKind) async throws {
-        let (own, other) = (try #require(ReportCell(4095)), try #require(ReportCell(1)))
+        let (own, other) = (try #require(Cell(4095)), try #require(Cell(1)))
         let url = StoreURL.sqlite(path: path("own.db"))
         try await withStore(kind, migrations: Schema.migrations) { store in
             try await store.requirePresent(at: url, in: other)

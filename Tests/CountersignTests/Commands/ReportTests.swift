@@ -1,3 +1,4 @@
+import ArgumentParser
 import Encoding
 import Fixtures
 import Foundation

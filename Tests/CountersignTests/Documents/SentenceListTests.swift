@@ -1,5 +1,6 @@
 import Domain
 import Fixtures
+import Foundation
 import Testing
 
 @Suite("The list of all sentences")

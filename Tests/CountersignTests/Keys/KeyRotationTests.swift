@@ -1,3 +1,4 @@
+import ArgumentParser
 import Database
 import Domain
 import Fixtures
@@ -74,7 +75,8 @@ struct KeyRotationTests {
             try await body(
                 Bench(
                     admin: Admin(
-                        installation: Installation(SharedOptions.parse(["--keys", directory])), store: store),
+                        installation: countersign.Installation(SharedOptions.parse(["--keys", directory])),
+                        store: store, environment: Environment()),
                     directory: directory,
                     server: server, users: users, provider: provider))
         }
