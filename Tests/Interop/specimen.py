@@ -9,7 +9,7 @@ NAMES = {
 }
 SAMPLE = {
     "DAQ": "T64235789", "DCS": "SAMPLE", "DDE": "N", "DAC": "MICHAEL", "DDF": "N", "DAD": "JOHN", "DDG": "N", "DCU": "JR",
-    "DCA": "D", "DCB": "K", "DCD": "PH", "DBD": "06062024", "DBB": "06161986", "DBA": "12102099", "DBC": "1",
+    "DCA": "D", "DCB": "K", "DCD": "PH", "DBD": "06062024", "DBB": "06161986", "DBA": "12102060", "DBC": "1",
     "DAU": "068 in", "DAY": "BRO", "DAG": "2300 WEST BROAD STREET", "DAI": "RICHMOND", "DAJ": "VA", "DAK": "232690000",
     "DCF": "2424244747474786102204", "DCG": "USA", "DDA": "F", "DDB": "06062024", "DDD": "0", "DDK": "1", "DDL": "1",
 }

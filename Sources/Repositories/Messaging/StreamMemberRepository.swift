@@ -31,7 +31,8 @@ package struct StreamMemberRepository {
 
     /// A user in a stream, now or before.
     package func find(_ user: UserID, in stream: MessageStreamID) throws -> StreamMember? {
-        try transaction.first(Self.columns, "WHERE stream_id = $1 AND user_id = $2 AND \(Self.isThere)", [.id(stream), .id(user)])
+        try transaction.first(
+            Self.columns, "WHERE stream_id = $1 AND user_id = $2 AND \(Self.isThere)", [.id(stream), .id(user)])
     }
 
     /// Everybody who is or was in a stream, in the order of their ids.
@@ -103,7 +104,8 @@ package struct StreamMemberRepository {
     /// The streams that a user is or was in, in the order of their ids.
     package func streams(of user: UserID, limit: Int) throws -> [StreamMember] {
         try transaction.query(
-            Self.columns, "WHERE user_id = $1 AND \(Self.isThere) ORDER BY stream_id LIMIT $2", [.id(user), limit.value])
+            Self.columns, "WHERE user_id = $1 AND \(Self.isThere) ORDER BY stream_id LIMIT $2",
+            [.id(user), limit.value])
     }
 
     /// The first of the streams that an erased user is or was in; `nil` if none is left.

@@ -17,15 +17,15 @@ package struct MetadataRoutes: Sendable {
     }
 
     func addPublic(to router: ListedRouter<PublicContext>) {
-        router.get(".well-known/oauth-authorization-server", cost: .free, describing: { urls.issuer }) { _, _ in
-            describeServer()
-        }
+        router.get(
+            ".well-known/oauth-authorization-server", cost: .free, describing: { urls.issuer },
+            use: { _, _ in describeServer() })
     }
 
     func addClient(to router: ListedRouter<ClientContext>) {
-        router.get(".well-known/oauth-protected-resource", cost: .free, describing: { urls.client }) { _, _ in
-            describeResource()
-        }
+        router.get(
+            ".well-known/oauth-protected-resource", cost: .free, describing: { urls.client },
+            use: { _, _ in describeResource() })
     }
 
     /// RFC 8414 §2, and the endpoint with mutual TLS of RFC 8705 §5. `response_types_supported` is required though there
