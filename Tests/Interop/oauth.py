@@ -191,7 +191,8 @@ def calls(chosen, provider, device, server, session_token):
     equal(client.delete(chosen.public + "/provider/users/ada/sessions").status_code, 403, "the end of sessions")
     equal(client.put(chosen.public + "/provider/webhook", json={"url": "https://a.example"}).status_code, 401, "change")
     found = client.introspect_token(server["introspection_endpoint"], token=session_token)
-    equal(accepted(found)["active"], False, "whether the token for the provider is a session's")
+    equal((found.status_code, found.json()["error"]), (400, "invalid_request"), "the token for the provider")
+    expect("jwks.json" in found.json()["error_description"], "where the keys for an access token are")
     opened = accepted(device.create_session(provider.identity_token("eve", device.nonce())), 201)["session_token"]
     equal(accepted(client.introspect_token(server["introspection_endpoint"], token=opened))["sub"], "eve", "the user")
     equal(client.revoke_token(server["revocation_endpoint"], token=opened).status_code, 200, "the revocation")

@@ -128,7 +128,7 @@ package struct OpenSession: Sendable {
                 return .banned(user.id, entry, at: now)
             }
             let isFull = found.openSessions >= policy.perUserAndDevice
-            let superseded = try isFull ? Self.superseded(by: session, policy: policy, in: transaction) : []
+            let superseded = try isFull ? Self.superseded(with: session, policy: policy, in: transaction) : []
             if mayReplace, transaction.engine == .postgreSQL, superseded.count == 1, let oldest = superseded.first {
                 throw DeviceIsFull(oldest: oldest)
             }
@@ -147,7 +147,7 @@ package struct OpenSession: Sendable {
 
     /// The oldest sessions of the user on the device beyond what the policy allows.
     private static func superseded(
-        by session: Session, policy: SessionPolicy, in transaction: any Transaction
+        with session: Session, policy: SessionPolicy, in transaction: any Transaction
     ) throws -> ArraySlice<Session> {
         let live = try SessionRepository(transaction).listOpen(.user(session.userID)).filter {
             $0.deviceID == session.deviceID && $0.effectiveState(at: session.createdAt, policy: policy) != .expired

@@ -30,7 +30,7 @@ struct Table<Record>: Sendable, CustomStringConvertible {
     let description: String
     /// The columns' names.
     let names: [String]
-    /// `INSERT INTO sessions (id, …) VALUES ($1, …)`.
+    /// `INSERT INTO sessions (id, …) VALUES (…)`.
     private(set) var insertion = ""
     /// Reads a row of exactly these columns.
     let read: @Sendable (Row) throws -> Record

@@ -152,7 +152,7 @@ struct ClaimReader {
         } else if let party, let parties = issuer?.parties, !parties.isEmpty,
             !Self.has(party, parties + clients)
         {
-            note(.wrongAudience, "The claim azp names a client that was not registered (--party).")
+            note(.wrongAudience, "The claim azp names a client that is not registered as a party of the provider.")
         }
         return party
     }

@@ -76,7 +76,7 @@ struct SpokenNameTests {
     func cards(one: String, other: String, isSame: Bool) throws {
         func facts(_ name: String) throws -> CardFacts {
             let members = [
-                ("source", "aamva"), ("kind", "licence"), ("full_name", name), ("date_of_birth", "1986-06-16"),
+                ("source", "aamva"), ("kind", "licence"), ("family_name", name), ("date_of_birth", "1986-06-16"),
                 ("document_number", "T1"), ("last_four", "1"), ("expires_on", "2099-12-10"),
             ]
             let json = JSONValue.object(members.map { JSONMember(name: $0, value: .string($1)) })

@@ -13,7 +13,7 @@ struct DevelopmentTests {
                 "--countersign", try RunningService.product("countersign"), "--texts", service.path("texts.jsonl").path,
                 "--directory", service.directory.path,
             ])
-        #expect(try !service.logLines("development mode: for nobody but this machine").isEmpty)
+        #expect(try !service.logLines("development mode: only for this machine").isEmpty)
     }
 
     /// The sentence with which a start on a store ended.

@@ -54,10 +54,10 @@ struct ConsequenceRuleTests {
             }
             #expect(Set(found.map(\.name)) == expected, "\(event)")
         }
-        // Nobody else writes a session's state. Both take what they write from the machine.
+        // No other file writes the state of a session. All take what they write from the machine.
         let writers = try SourceFile.all(below: "Sources/Repositories").filter {
             $0.text.contains(/UPDATE sessions SET[^"]*\bstate =/)
         }
-        #expect(Set(writers.map(\.name)) == ["SessionRepository.swift", "SharedSessionEnd.swift"])
+        #expect(Set(writers.map(\.name)) == ["SessionRepository.swift", "SharedSessionEnd.swift", "SessionReplacement.swift"])
     }
 }

@@ -12,7 +12,7 @@ struct IdentifierRuleTests {
 
     /// Files that read the bytes of identifiers that exist.
     private static let readers: Set = [
-        "Identifier.swift", "SessionToken.swift", "ExportToken.swift", "BanColumns.swift",
+        "Identifier.swift", "SessionToken.swift", "ExportToken.swift", "ColumnContent.swift",
     ]
 
     private static func files() throws -> [SourceFile] {

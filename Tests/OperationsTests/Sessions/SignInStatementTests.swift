@@ -102,8 +102,12 @@ struct SignInStatementTests {
             }
             // Users who are at their limit do not take one another back.
             for user in 0..<12 {
-                for _ in 0..<most { _ = try await fixture.opened("user \(user)", on: connection) }
+                for _ in 0..<most {
+                    _ = try await fixture.opened("user \(user)", on: connection)
+                    fixture.clock.advance(5)
+                }
             }
+            fixture.clock.advance(60)
             let tokens = try (0..<12).map { try fixture.identityToken("user \($0)", on: connection) }
             let stores = contexts.compactMap { $0.store as? PostgreSQLDatabase }
             let before = stores.map(\.repetitions).reduce(0, +)

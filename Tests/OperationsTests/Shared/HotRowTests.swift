@@ -49,6 +49,7 @@ struct HotRowTests {
             var sessions: [Session] = []
             for number in 0..<2 * Self.callers {
                 sessions.append(try await fixture.opened("user \(number)", on: connection).session)
+                fixture.clock.advance(5)
             }
             let people = sessions
             let decisions = try await Self.meet(in: contexts.map(\.store)) { number in

@@ -24,8 +24,8 @@ struct LargeErasureTests {
             for number in 0..<messages {
                 try transaction.enqueue(
                     """
-                    INSERT INTO stream_events (stream_id, sequence, event_id, kind, sender_id, sent_at, size, sealed_body)
-                    VALUES ($1, $2, $3, 'message', $4, $5, 256, $6)
+                    INSERT INTO stream_events (stream_id, sequence, event_id, sender_id, sent_at, size, sealed_body)
+                    VALUES ($1, $2, $3, $4, $5, 256, $6)
                     """,
                     [
                         .text(stream), .integer(Int64(number + 2)), .text(UUID().uuidString.lowercased()), id, now,

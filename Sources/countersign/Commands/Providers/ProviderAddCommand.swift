@@ -71,7 +71,7 @@ struct ProviderAddCommand: InstallationCommand {
             Entry("provider_id", "provider_id", made.provider.id), Entry("slug", made.provider.slug.text),
             Entry("key_id", "key_id", made.keyID), Entry("app_id", "app_id", made.applicationID),
         ])
-        if !shared.json { report.notes = Self.explanation(made, verificationKey.algorithm) }
+        report.notes = Self.explanation(made, verificationKey.algorithm)
         return report
     }
 
