@@ -58,6 +58,9 @@ struct ConsequenceRuleTests {
         let writers = try SourceFile.all(below: "Sources/Repositories").filter {
             $0.text.contains(/UPDATE sessions SET[^"]*\bstate =/)
         }
-        #expect(Set(writers.map(\.name)) == ["SessionRepository.swift", "SharedSessionEnd.swift", "SessionReplacement.swift"])
+        #expect(
+            Set(writers.map(\.name)) == [
+                "SessionRepository.swift", "SharedSessionEnd.swift", "SessionReplacement.swift",
+            ])
     }
 }
