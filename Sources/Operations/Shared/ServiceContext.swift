@@ -79,7 +79,7 @@ package struct ServiceContext: Sendable {
         try await Commit(store: store, lane: .usual, turn: turn, environment: environment, node: node)(body)
     }
 
-    /// Runs a body like ``commit(_:)`` that maintains rows: see `Database/maintain(_:)`.
+    /// Runs a body like ``commit(inTurn:_:)`` that maintains rows: see `Database/maintain(_:)`.
     ///
     /// - Throws: `Refusal` `unavailable`; what the body throws.
     @discardableResult

@@ -33,9 +33,9 @@ struct LargeErasureTests {
                     ])
                 try transaction.enqueue(
                     """
-                    INSERT INTO authorizations (id, provider_id, asker_id, accepter_id, target, is_delivered, state,
-                        created_at, expires_at, changed_at)
-                    VALUES ($1, $2, $3, $4, $5, 1, 'APPROVAL', $6, $6, $6)
+                    INSERT INTO authorizations (id, provider_id, asker_id, accepter_id, asker_generation,
+                        accepter_generation, target, is_delivered, state, created_at, expires_at, changed_at)
+                    VALUES ($1, $2, $3, $4, 0, 0, $5, 1, 'APPROVAL', $6, $6, $6)
                     """,
                     [
                         .text(UUID().uuidString.lowercased()), .text(user.providerID.description), id,

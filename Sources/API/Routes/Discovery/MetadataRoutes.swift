@@ -17,15 +17,13 @@ package struct MetadataRoutes: Sendable {
     }
 
     func addPublic(to router: ListedRouter<PublicContext>) {
-        router.get(
-            ".well-known/oauth-authorization-server", cost: .free, describing: { urls.issuer },
-            use: { _, _ in describeServer() })
+        let use: ListedRouter<PublicContext>.Handler = { _, _ in describeServer() }
+        router.get(".well-known/oauth-authorization-server", cost: .free, describing: { urls.issuer }, use: use)
     }
 
     func addClient(to router: ListedRouter<ClientContext>) {
-        router.get(
-            ".well-known/oauth-protected-resource", cost: .free, describing: { urls.client },
-            use: { _, _ in describeResource() })
+        let use: ListedRouter<ClientContext>.Handler = { _, _ in describeResource() }
+        router.get(".well-known/oauth-protected-resource", cost: .free, describing: { urls.client }, use: use)
     }
 
     /// RFC 8414 §2, and the endpoint with mutual TLS of RFC 8705 §5. `response_types_supported` is required though there

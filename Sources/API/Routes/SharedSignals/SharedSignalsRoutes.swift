@@ -34,8 +34,8 @@ package struct SharedSignalsRoutes: Sendable {
 
     func add(to router: ListedRouter<PublicContext>) {
         let router = router.ofProviders
-        router.get(
-            ".well-known/ssf-configuration", cost: .free, describing: { urls.issuer }, use: { _, _ in describe() })
+        let configuration: ListedRouter<PublicContext>.Handler = { _, _ in describe() }
+        router.get(".well-known/ssf-configuration", cost: .free, describing: { urls.issuer }, use: configuration)
         router.post("ssf/streams", cost: .write, use: create)
         router.get("ssf/streams", cost: .read, use: readStreams)
         router.patch("ssf/streams", cost: .write) { try await update($0, $1, isWhole: false) }
