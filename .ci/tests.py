@@ -26,6 +26,8 @@ from stages import LOGS, SOAK, STAGES, Stage
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 QUIET_LIMIT = 120
+# A test may compute for minutes, but not for longer than this without a word.
+SILENT_LIMIT = 360
 SLOWEST = 20
 JOBS = 5
 # The processes of the stages that run, for the end of this program.
@@ -157,7 +159,7 @@ def watch(stage, tests, processes, began):
     """Waits for the tests' end, or ends them; prints failures as they come. Returns the processor time in seconds."""
     printed = 0
     seen, spent, last = None, 0, time.monotonic()
-    looked = last
+    looked = heard = last
     while True:
         process, status, usage = os.wait4(tests.pid, os.WNOHANG)
         printed = print_failures(stage, printed)
@@ -169,12 +171,16 @@ def watch(stage, tests, processes, began):
         if now - looked >= 2:
             looked, state = now, (stage.log.stat().st_size, processes.outputs())
             used = processes.processor()
-            # A test may compute for minutes. Services that wait use little.
+            if state != seen:
+                heard = now
+            # Services that wait use little.
             if state != seen or used > spent + 20:
                 seen, spent, last = state, used, now
         reason = None
         if now - last > QUIET_LIMIT:
             reason = f"made no progress for {QUIET_LIMIT} s"
+        elif now - heard > SILENT_LIMIT:
+            reason = f"computed without a word for {SILENT_LIMIT} s"
         elif stage.limit and now - began > stage.limit:
             reason = f"was not done after {stage.limit} s"
         if reason:
