@@ -24,7 +24,10 @@ struct IdentifierRuleTests {
         let files = try Self.files()
         #expect(files.count > 500)
         for file in files {
-            let code = file.text.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("//") }
+            // Few files have such a word at all, and a search by regular expression takes long.
+            let words = ["UUID", "randomID", "orderedID"]
+            let lines = words.contains { file.text.contains($0) } ? file.text.split(separator: "\n") : []
+            let code = lines.filter { !$0.drop { $0 == " " }.hasPrefix("//") }
             #expect(!code.contains { $0.contains(/\bUUID(?:\.init)?\(\)/) }, "\(file.path): use Environment.newUUID")
             let makes = code.contains { $0.contains("UUID(uuid:") }
             #expect(makes == (file.name == "Cell.swift" || Self.readers.contains(file.name)), "\(file.path)")
