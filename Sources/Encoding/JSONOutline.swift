@@ -59,7 +59,7 @@ extension StrictJSON {
         var members: [(name: String, place: Range<Int>)] = []
         try list("{", "}") { reader throws(JSONDefect) in
             let name = try reader.memberName()
-            guard !members.contains(where: { $0.name == name }) else {
+            guard !members.contains(where: { $0.name.hasSameBytes(as: name) }) else {
                 throw reader.defect("\(name.prefix(64)) occurs twice")
             }
             guard members.count < Self.maximumCount else { throw reader.defect("too many members") }

@@ -12,7 +12,7 @@ package enum JSONValue: Sendable, Equatable {
     /// The member of an object by name; `nil` if this is no object or has no such member.
     package subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
-        return members.first { $0.name == name }?.value
+        return members.first { $0.name.hasSameBytes(as: name) }?.value
     }
 
     /// An object of names and values in order; a `nil` value omits its member.

@@ -113,7 +113,7 @@ package struct StrictJSON {
             guard next == UInt8(ascii: "\"") else { throw defect("expected a member name") }
             let name = try string()
             path.append(.member(name))
-            guard !members.contains(where: { $0.name == name }) else { throw defect("occurs twice") }
+            guard !members.contains(where: { $0.name.hasSameBytes(as: name) }) else { throw defect("occurs twice") }
             guard members.count < Self.maximumCount else { throw defect("too many members") }
             skipSpace()
             guard next == UInt8(ascii: ":") else { throw defect("expected a colon") }

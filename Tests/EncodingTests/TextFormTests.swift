@@ -29,6 +29,12 @@ struct TextFormTests {
         for other in ["", "/nonce", "/noncet", "/nonces\u{302}"] { #expect(!other.hasSameBytes(as: "/nonces")) }
     }
 
+    @Test("members of JSON have the same name if its bytes are the same (RFC 8259 §8.3)")
+    func members() throws {
+        let value = try StrictJSON.parse(Array(#"{"K": 1, "\u212A": 2}"#.utf8))
+        #expect(value["K"] == .integer(1) && value["\u{212A}"] == .integer(2))
+    }
+
     @Test("more than 30 combining marks in a row are refused, and no time is spent on them")
     func marks() throws {
         func document(_ text: String) throws(JSONDefect) -> JSONValue { try StrictJSON.parse(Array(text.utf8)) }

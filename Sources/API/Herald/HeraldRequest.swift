@@ -45,7 +45,7 @@ struct HeraldRequest {
     }
 
     private static func text(_ name: Substring, _ arguments: [JSONMember]) -> String? {
-        switch arguments.first(where: { $0.name == name })?.value {
+        switch arguments.first(where: { $0.name.hasSameBytes(as: name) })?.value {
         case .string(let text): text
         case .integer(let number): String(number)
         default: nil

@@ -60,7 +60,7 @@ struct JSONBodyDecoder {
     mutating func optionalValue(_ name: String) throws(Refusal) -> JSONValue? { try take(name) }
 
     /// A member that is to be read later.
-    func peek(_ name: String) -> JSONValue? { rest.first { $0.name == name }?.value }
+    func peek(_ name: String) -> JSONValue? { rest.first { $0.name.hasSameBytes(as: name) }?.value }
 
     func rejectUnknown() throws(Refusal) {
         if let unknown = rest.first {
@@ -69,7 +69,7 @@ struct JSONBodyDecoder {
     }
 
     private mutating func take(_ name: String) throws(Refusal) -> JSONValue? {
-        guard let index = rest.firstIndex(where: { $0.name == name }) else { return nil }
+        guard let index = rest.firstIndex(where: { $0.name.hasSameBytes(as: name) }) else { return nil }
         return rest.remove(at: index).value
     }
 }
