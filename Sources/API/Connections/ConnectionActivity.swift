@@ -52,6 +52,11 @@ final class ConnectionActivity: Sendable {
         work()
         channel.pipeline.fireUserInboundEventTriggered(GiveWay())
     }
+
+    /// It cannot give way now. It closes once it has answered.
+    func stay() {
+        listener?.keep(channel)
+    }
 }
 
 /// The requests of one connection of HTTP, as its listener sees them. Used on its event loop alone.
@@ -95,7 +100,9 @@ final class ConnectionProgress {
 
     /// Whether it may close for another, which has asked for it. If not, it closes once it has answered.
     func givesWay() -> Bool {
-        defer { show() }
-        return progress.activity.rank(at: NIODeadline.now().uptimeNanoseconds) != nil
+        if progress.activity.rank(at: NIODeadline.now().uptimeNanoseconds) != nil { return true }
+        show()
+        activity.stay()
+        return false
     }
 }

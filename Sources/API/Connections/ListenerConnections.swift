@@ -128,6 +128,15 @@ final class ListenerConnections: Sendable {
         leaving.giveWay()
     }
 
+    /// Counts a connection again that could not give way. Another one is asked, if there are too many.
+    func keep(_ channel: any Channel) {
+        let isFull = state.withLock { state in
+            state.census.keep(ObjectIdentifier(channel))
+            return state.census.count > total
+        }
+        if isFull { makeRoomForOne() }
+    }
+
     /// Whether a connection waits; the caller then closes the longest idle one.
     func isWaitedFor() -> Bool {
         isWaiting.load(ordering: .relaxed) && isWaiting.exchange(false, ordering: .relaxed)

@@ -54,7 +54,7 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         ) -> ID? {
             if let next = nextCandidate(isThere, now, activity) { return next }
             guard now >= nobodyUntil else { return nil }
-            candidates = ids.compactMap { id in activity(id).rank(at: now).map { (id, $0) } }
+            candidates = ids.filter(isThere).compactMap { id in activity(id).rank(at: now).map { (id, $0) } }
                 .sorted { $0.rank < $1.rank }.prefix(Self.remembered).reversed()
             if candidates.isEmpty { nobodyUntil = now.addingReportingOverflow(Self.pause).partialValue }
             return nextCandidate(isThere, now, activity)
@@ -74,12 +74,16 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
     private var entries: [ID: [Group]] = [:]
     private var groups: [Group: Members] = [:]
     private var queue = Queue()
+    /// Connections that close for others, and the groups they left. None is chosen twice: until its peer has answered the
+    /// end of TLS it is still open.
+    private var leaving: [ID: [Group]] = [:]
 
     package init(limits: Limits) {
         self.limits = limits
     }
 
-    package var count: Int { entries.count }
+    /// The open connections, without those that close for others.
+    package var count: Int { entries.count - leaving.count }
 
     /// Adds an accepted connection, with its address if it is known.
     package mutating func insert(
@@ -113,13 +117,10 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         // Who leaves a network leaves those around it, too: then they have room as well.
         if let full = wanted.first(where: { (groups[$0.group]?.ids.count ?? 0) >= $0.limit }) {
             guard let next = next(of: full.group, now, activity) else { return .refused }
-            leave(next)
+            close(next)
             leaving = next
         }
-        for (group, _) in wanted {
-            entries[id]?.append(group)
-            groups[group, default: Members()].ids.insert(id)
-        }
+        enter(id, wanted.map(\.group))
         return .taken(inPlaceOf: leaving)
     }
 
@@ -131,6 +132,25 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
     package mutating func remove(_ id: ID) {
         leave(id)
         entries[id] = nil
+        leaving[id] = nil
+    }
+
+    /// Counts a connection again that was to close for another, and did not: its peer went on at that moment.
+    package mutating func keep(_ id: ID) {
+        guard let groups = leaving.removeValue(forKey: id) else { return }
+        enter(id, groups)
+    }
+
+    private mutating func enter(_ id: ID, _ wanted: [Group]) {
+        for group in wanted {
+            entries[id]?.append(group)
+            groups[group, default: Members()].ids.insert(id)
+        }
+    }
+
+    private mutating func close(_ id: ID) {
+        leaving[id] = entries[id]
+        leave(id)
     }
 
     /// A closing connection no longer counts for what it has in common, or a second one would be closed as well.
@@ -145,12 +165,13 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
     /// The connection to close for one that waits while the listener is full; `nil` if all are busy.
     package mutating func makeRoom(now: UInt64, activity: (ID) -> Activity) -> ID? {
         guard let next = nextOfAll(now, activity) else { return nil }
-        leave(next)
+        close(next)
         return next
     }
 
     private mutating func nextOfAll(_ now: UInt64, _ activity: (ID) -> Activity) -> ID? {
-        let entries = entries
-        return queue.next(among: entries.keys, { entries[$0] != nil }, now: now, activity: activity)
+        let (entries, leaving) = (entries, leaving)
+        return queue.next(
+            among: entries.keys, { entries[$0] != nil && leaving[$0] == nil }, now: now, activity: activity)
     }
 }

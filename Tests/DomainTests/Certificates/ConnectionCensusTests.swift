@@ -38,6 +38,31 @@ struct ConnectionCensusTests {
         #expect(census.insert(6, from: "a", now: 9) { _ in .busy } == .refused)
     }
 
+    @Test("that close for others are not chosen again while their peers take their time, nor counted")
+    func chosenOnce() {
+        var census = census(total: 2)
+        for id in 1...3 { _ = census.insert(id, from: "a", now: 9) { _ in .busy } }
+        func activity(_ id: Int) -> Census.Activity { .idle(since: UInt64(id)) }
+        #expect(census.makeRoom(now: 9, activity: activity) == 1)
+        #expect(census.count == 2)
+        #expect(census.makeRoom(now: 9, activity: activity) == 2)
+        #expect(census.makeRoom(now: 9, activity: activity) == 3)
+        #expect(census.makeRoom(now: 9, activity: activity) == nil)
+        census.remove(1)
+        #expect(census.count == 0)
+    }
+
+    @Test("that could not close for others after all are counted again, by address as well")
+    func kept() {
+        var census = census(perAddress: 2)
+        for id in 1...2 { _ = census.insert(id, from: "a", now: 9) { _ in .busy } }
+        #expect(census.makeRoom(now: 9) { $0 == 1 ? .idle(since: 1) : .busy } == 1)
+        census.keep(1)
+        census.keep(2)
+        #expect(census.count == 2)
+        #expect(census.insert(3, from: "a", now: 9) { _ in .busy } == .refused)
+    }
+
     @Test("of one address are refused where all are at work, and counted again when one has ended")
     func addressAtWork() {
         var census = census()
