@@ -145,7 +145,7 @@ def restored(trial):
             pass  # It ends.
         expect(asked < 400, "the node that was halted does not end")
         time.sleep(0.02)
-    expect("the store was restored under this node" in halted.log.read_text(), "the node does not say why it ended")
+    expect("the store was restored while this node ran" in halted.log.read_text(), "the node does not say why it ended")
     equal(halted.process.returncode, 1, "how the node ended")
     installation.nodes.remove(halted)
     equal(primary.rows("SELECT count(*) AS n FROM sessions"), [{"n": 0}], "the sessions after the restore")

@@ -108,7 +108,7 @@ def walk(run, number):
     run.wait_for("The service is up")
     public, _, ops, provider = run.ports
     text = run.text()
-    for words in ("assurance: barcode", "Both may talk", "state: BANNED", "The token is worth nothing now",
+    for words in ("assurance: barcode", "Both may talk", "state: BANNED", "The token is no longer valid",
                   f"https://127.0.0.1:{public},", f"http://127.0.0.1:{provider}."):
         expect(words in text, f"{words!r} is not in {text}")
     # It stays up after the tour.

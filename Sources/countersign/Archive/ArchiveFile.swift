@@ -12,7 +12,7 @@ struct ArchiveFile {
     /// - Throws: ``CommandFailure``, also if the final path exists.
     init(path: String) throws(CommandFailure) {
         guard !KeyFile(path: path, isPrivate: true).exists else {
-            throw CommandFailure("\(path) is there already, and is not replaced: choose another name.")
+            throw CommandFailure("\(path) exists and is not replaced: choose another name.")
         }
         self.path = path
         draft = path + ".\(UInt64.random(in: 1...UInt64.max)).part"

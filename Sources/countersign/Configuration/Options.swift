@@ -44,7 +44,7 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "The UDP address for STUN requests, ADDR:PORT (COUNTERSIGN_STUN; off by default).")
     var stun: String?
 
-    @Flag(help: "TLS for the ops listener, which it needs off loopback (COUNTERSIGN_OPS_TLS=on).")
+    @Flag(help: "TLS for the ops listener, required off loopback (COUNTERSIGN_OPS_TLS=on).")
     var opsTLS = false
 
     @Option(help: "The realm's name (COUNTERSIGN_REALM; default localhost).")
@@ -61,7 +61,7 @@ struct ServeOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Serve beside nodes that have other policies, while a change is rolled out \
+            Serve beside nodes with other policies during a rollout \
             (COUNTERSIGN_ALLOW_OTHER_POLICIES=on).
             """)
     var allowOtherPolicies = false

@@ -234,8 +234,7 @@ struct PolicyArea {
         PolicyArea(
             name: "retention",
             fields: [
-                // A cached revocation list may be an hour old, and must not name a certificate that is deleted
-                // already.
+                // A cached revocation list may be an hour old, and must not name a certificate that is already deleted.
                 .time("ended_certificates", \.retention.endedCertificates, day...(3650 * day)),
                 .time("unseen_certificates", \.retention.unseenCertificates, day...(3650 * day)),
                 .time("ended_authorizations", \.retention.endedAuthorizations, day...(3650 * day)),

@@ -86,7 +86,6 @@ struct PolicyField {
         }
     }
 
-    /// `true` or `false`.
     static func flag(_ key: String, _ path: WritableKeyPath<Policy, Bool>) -> PolicyField {
         PolicyField(key, path, expected: "true or false") { node in
             switch plain(node) {

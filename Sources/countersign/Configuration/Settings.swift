@@ -32,21 +32,20 @@ struct Settings: Sendable, Equatable {
     /// Whether the policies' directory was given explicitly, so that it must exist.
     let policiesNamed: Bool
     let store: StoreURL
-    /// The cell of the store, and of every identifier that is made.
+    /// The cell of the store and of every new identifier.
     let cell: Cell
     let publicAddress: ListenAddress
     let clientAddress: ListenAddress
     let opsAddress: ListenAddress
-    /// Where STUN is answered, over UDP; `nil` for nowhere.
+    /// The UDP address for STUN; `nil` if it is off.
     let stunAddress: ListenAddress?
     /// Whether the ops listener uses TLS with the server's certificate.
     let opsTLS: Bool
     let realm: String
     /// The public listener's external URL without a trailing slash; `nil` to derive it from the address.
     let baseURL: String?
-    /// The same for the client listener.
+    /// The client listener's external URL; `nil` to derive it from the address.
     let clientURL: String?
-    /// Whether a realm was given.
     let realmNamed: Bool
     /// The path of the `file` sender.
     let texts: String
@@ -55,12 +54,12 @@ struct Settings: Sendable, Equatable {
     /// Whether other nodes on the store may have different policies.
     let allowsOtherPolicies: Bool
 
-    /// Where spans are sent to; `nil` records none.
+    /// The collector of spans; `nil` if tracing is off.
     let otlpEndpoint: ServiceURL?
 
     /// Whether providers may name URLs on this machine, http ones too; on in development mode.
     let allowsLoopbackURLs: Bool
-    /// Whether the service runs for its developer: see ``requireServable()`` and `Database.requireMode`.
+    /// Whether the service runs in development mode: see ``requireServable()`` and `Database.requireMode`.
     let isDevelopment: Bool
 
     /// Whether every listener is on loopback.
@@ -80,14 +79,13 @@ struct Settings: Sendable, Equatable {
     }
 
     /// Resolves the settings without a flag.
-    ///
     /// - Parameters:
     ///   - shared: the flags of every command.
     ///   - serve: the flags of `serve`, if the command has them.
     ///   - environment: the process's variables.
     ///   - file: a file of settings; it may be missing.
-    ///   - isServed: whether values are refused with which no service may be started.
-    /// - Throws: ``CommandFailure``: exit code 2 if a value cannot be read, 1 if values are refused together.
+    ///   - isServed: whether to refuse values with which the service must not start.
+    /// - Throws: ``CommandFailure``: exit code 2 if a value cannot be read, 1 if values contradict each other.
     static func resolve(
         shared: SharedOptions, serve: ServeOptions? = nil,
         environment: [String: String] = ProcessInfo.processInfo.environment, file: String = Settings.file(),
@@ -159,7 +157,7 @@ struct Settings: Sendable, Equatable {
         otlpEndpoint = try Self.collector(texts)
     }
 
-    /// Returns if a service may be started with these values. Commands that serve nobody do not call it.
+    /// Returns if the service may start with these values. Commands that start no service do not call it.
     func requireServable() throws(CommandFailure) {
         guard opsAddress.isLoopback || opsTLS else {
             throw CommandFailure("The ops listener is refused off loopback without --ops-tls: \(opsAddress).")
@@ -172,13 +170,16 @@ struct Settings: Sendable, Equatable {
             throw CommandFailure("Limits can be off only if all listeners are on loopback.")
         }
         guard baseURL == nil || baseURL != clientURL else {
-            throw CommandFailure("--base-url and --client-url are two listeners, and cannot be the same.")
+            throw CommandFailure("--base-url and --client-url must differ: they name two listeners.")
         }
         guard !isLoopbackOnly else { return }
         let unset = [
             (realmNamed, "--realm, the name by which providers and devices know the service"),
             (baseURL != nil, "--base-url, the public listener as seen from outside, such as https://auth.example"),
-            (clientURL != nil, "--client-url, the same of the client listener, such as https://auth.example:8441"),
+            (
+                clientURL != nil,
+                "--client-url, the client listener as seen from outside, such as https://auth.example:8441"
+            ),
         ].filter { !$0.0 }.map(\.1)
         guard unset.isEmpty else {
             let away = [publicAddress, clientAddress, opsAddress, stunAddress].compactMap(\.self).filter {
@@ -186,12 +187,12 @@ struct Settings: Sendable, Equatable {
             }
             throw CommandFailure(
                 "The service would listen off loopback (\(away.map(\.description).joined(separator: ", "))), and its "
-                    + "certificates and documents would name addresses that nobody outside reaches: set "
+                    + "certificates and documents would name addresses that cannot be reached from outside: set "
                     + "\(unset.joined(separator: "; ")).")
         }
     }
 
-    /// What development mode permits is for whoever is on this machine, and for nobody else.
+    /// Development mode is for callers on this machine only.
     private func requireDevelopable() throws(CommandFailure) {
         guard isLoopbackOnly else {
             throw CommandFailure("--development is accepted only if all listeners are on loopback.")
@@ -205,7 +206,8 @@ struct Settings: Sendable, Equatable {
     func requireServable(_ policy: Policy) throws(CommandFailure) {
         guard isDevelopment, !policy.requests.proxiedNetworks.isEmpty else { return }
         throw CommandFailure(
-            "--development is refused with proxied_networks in requests.yaml: a proxy brings callers from elsewhere.")
+            "--development is refused with proxied_networks in requests.yaml: a proxy admits other machines."
+        )
     }
 
     private static func flag(_ texts: [Key: String], _ key: Key, default value: Bool) throws(CommandFailure) -> Bool {

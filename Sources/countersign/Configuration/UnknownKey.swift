@@ -17,7 +17,7 @@ enum UnknownKey {
     /// The number of omitted, added, replaced or swapped letters (optimal string alignment).
     static func distance(_ left: String, _ right: String) -> Int {
         let (left, right) = (Array(left.utf8), Array(right.utf8))
-        // Long texts are no misspelt keys, so they get no table.
+        // Long texts are not misspelt keys, so they get no table.
         guard left.count <= 64, right.count <= 64 else { return .max }
         var rows = [Array(0...right.count)]
         for (i, a) in left.enumerated() {

@@ -3,32 +3,32 @@ import Domain
 import Encoding
 import Foundation
 
-/// What the directory of keys says.
+/// Checks of the directory of keys.
 extension Examination {
-    /// How long before its end a certificate of the server is renewed, in seconds.
+    /// How long before its expiry a server certificate should be renewed, in seconds.
     private static let serverNotice: TimeInterval = 30 * 86_400
-    /// The age at which a key that is rotated once a year is late, in seconds.
+    /// The age at which a key's yearly rotation is overdue, in seconds.
     private static let keyAge: TimeInterval = 400 * 86_400
 
-    /// What others may do with the keys: a private file that they may read, a directory that they may write to.
+    /// Findings for private files that other users may read, and directories that other users may write to.
     static func permissions(of directory: String) -> [Finding] {
         var found: [Finding] = []
         if let mode = mode(of: directory), mode & 0o022 != 0 {
             found.append(
                 Finding(
-                    .permissions, "others than its owner may replace the files in \(directory)",
+                    .permissions, "other users may replace the files in \(directory)",
                     "run `chmod 700 \(directory)`"))
         }
         for name in KeyFiles.Name.allCases where name.isPrivate {
             let path = KeyFiles.path(name, directory)
             guard let mode = mode(of: path), mode & 0o077 != 0 else { continue }
             found.append(
-                Finding(.permissions, "\(path) is a private key that others may read", "run `chmod 600 \(path)`"))
+                Finding(.permissions, "\(path) is a private key that other users may read", "run `chmod 600 \(path)`"))
         }
         return found
     }
 
-    /// The keys, and what is wrong with them. Where one cannot be used there are none.
+    /// Loads the keys and reports their defects. Returns no keys if one cannot be used.
     func keys(_ settings: Settings, _ policy: Policy) -> (keys: LoadedKeys?, found: [Finding]) {
         let permissions = Self.permissions(of: settings.keys)
         let keys: LoadedKeys
@@ -52,21 +52,21 @@ extension Examination {
         if keys.server.notAfter < now().addingTimeInterval(Self.serverNotice) {
             found.append(
                 Finding(
-                    .certificate, "\(path) ends at \(keys.server.notAfter.rfc3339)",
+                    .certificate, "\(path) expires at \(keys.server.notAfter.rfc3339)",
                     "\(KeyFiles.renewServer(settings.keys)), then send the service SIGHUP"))
         }
         for url in [settings.baseURL, settings.clientURL].compactMap(\.self) {
             guard let host = URL(string: url)?.host, !keys.server.covers(host) else { continue }
             found.append(
                 Finding(
-                    .certificate, "\(path) is not for \(host), so that clients refuse it",
+                    .certificate, "\(path) is not valid for \(host): clients refuse it",
                     "\(KeyFiles.renewServer(settings.keys)), then send the service SIGHUP"))
         }
         if keys.authority.notAfter < now().addingTimeInterval(policy.certification.validity) {
             found.append(
                 Finding(
                     .authority,
-                    "\(KeyFiles.path(.authorityCertificate, settings.keys)) ends at \(keys.authority.notAfter.rfc3339), "
+                    "\(KeyFiles.path(.authorityCertificate, settings.keys)) expires at \(keys.authority.notAfter.rfc3339), "
                         + "before the certificates that it would issue now",
                     "make a new root: see Keys/README.md"))
         }

@@ -4,15 +4,15 @@ import Domain
 import Encoding
 import Foundation
 
-/// What settings and policies say.
+/// Checks of settings and policies.
 extension Examination {
-    /// Whether others than this machine reach the service: by its listeners, or through something in front of them.
+    /// Whether other machines can reach the service, directly or through a proxy.
     static func isReached(_ settings: Settings) -> Bool {
         !settings.isLoopbackOnly
             || [settings.baseURL, settings.clientURL].compactMap(\.self).contains { WebAddress($0)?.isLoopback != true }
     }
 
-    /// What is wrong with the settings, and with settings and policies together.
+    /// Defects of the settings, alone and together with the policies.
     static func findings(_ settings: Settings, _ policy: Policy) -> [Finding] {
         var found: [Finding] = []
         do {
@@ -25,38 +25,38 @@ extension Examination {
         if policy.certification.gate == .open {
             found.append(
                 Finding(
-                    .gate, "anybody who reaches the public listener gets a certificate",
+                    .gate, "every caller of the public listener gets a certificate",
                     "set gate to provider or captcha in certification.yaml"))
         }
         if settings.realm == "localhost" {
             found.append(
                 Finding(
-                    .realm, "the realm is localhost, as on every developer's machine", "set --realm to your own name"))
+                    .realm, "the realm is localhost, the default of development", "set --realm to your own name"))
         }
         for (name, url) in [("--base-url", settings.baseURL), ("--client-url", settings.clientURL)] {
             guard let url, WebAddress(url)?.isLoopback == true else { continue }
             found.append(
                 Finding(
-                    .urls, "\(name) is \(url), which devices cannot reach", "set it to the listener's URL from outside")
+                    .urls, "\(name) is \(url), which devices cannot reach", "set it to the listener's external URL")
             )
         }
-        if !settings.limits { found.append(Finding(.limits, "the rate limits are off", "start without --limits off")) }
+        if !settings.limits { found.append(Finding(.limits, "rate limits are off", "start without --limits off")) }
         if settings.allowsLoopbackURLs {
             found.append(
                 Finding(
-                    .limits, "providers may name URLs on this machine, and so reach what listens here",
+                    .limits, "providers may name URLs on this machine, and so reach its local services",
                     "start without --loopback-urls"))
         }
         if policy.delivery.senders.contains(where: { $0.kind == "file" }) {
             found.append(
                 Finding(
-                    .senders, "codes are written to a file, which nobody's phone reads",
-                    "name sns, twilio or webhook among the senders of delivery.yaml"))
+                    .senders, "codes are written to a file and sent to no phone",
+                    "add sns, twilio or webhook to senders in delivery.yaml"))
         }
         return found
     }
 
-    /// Whether what the policies name for sending and asking can be used: secrets, forms, the text.
+    /// Checks what the policies name for sending and for the issuer's service: secrets, formats and the text.
     static func senders(_ settings: Settings, _ policy: Policy) -> [Finding] {
         let rules = policy.delivery
         @Sendable func secret(_ file: String) throws -> String {
@@ -71,12 +71,12 @@ extension Examination {
             } catch let failure as CommandFailure {
                 return Finding(.senders, sentence: failure.sentence)
             } catch {
-                return Finding(.senders, ErrorWords.of(error), "look into delivery.yaml and cards.yaml")
+                return Finding(.senders, ErrorWords.of(error), "check delivery.yaml and cards.yaml")
             }
         }
         let factory = SenderFactory(
             rules, secret: secret, environment: ProcessInfo.processInfo.environment, texts: settings.texts,
-            // The file sender has a finding of its own.
+            // The file sender has its own finding.
             isLoopbackOnly: true, http: .shared, now: { Date() })
         return [
             refusal { _ = try factory.make(rules.senders) },

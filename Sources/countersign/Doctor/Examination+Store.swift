@@ -5,9 +5,8 @@ import Foundation
 import Operations
 import Repositories
 
-/// What the store says.
 extension Examination {
-    /// What a look into the store gave.
+    /// The values read from the store.
     private struct Look: Sendable {
         let isDevelopment: Bool
         let hasProvider: Bool
@@ -63,8 +62,8 @@ extension Examination {
         switch error {
         case let failure as CommandFailure: Finding(check, sentence: failure.sentence)
         case let error as StoreError:
-            Finding(.store, "\(error)", "look whether --store is right and the store's machine answers")
-        default: Finding(check, ErrorWords.of(error), "look whether --store is right")
+            Finding(.store, "\(error)", "check --store and the store's machine")
+        default: Finding(check, ErrorWords.of(error), "check --store")
         }
     }
 
@@ -73,21 +72,21 @@ extension Examination {
         if look.isDevelopment, !settings.isDevelopment {
             found.append(
                 Finding(
-                    .mode, "the store is one of development mode, where a known code proves a test number",
-                    "name another store, or give --development"))
+                    .mode, "the store was created with --development, so a known code proves its test numbers",
+                    "name another store, or add --development"))
         }
         if !look.hasProvider {
             found.append(
                 Finding(
-                    .providers, "no provider is registered and enabled, so that nobody can sign in",
-                    "see `countersign provider add`"))
+                    .providers, "no provider is registered and enabled, so no user can sign in",
+                    "run `countersign provider add` or `countersign provider enable`"))
         }
         if !look.nodes.isEmpty {
             for task in look.tasks where task.isOverdue(at: look.at) {
                 found.append(
                     Finding(
-                        .housekeeping, "the task \(task.name) is due since \(task.dueAt.rfc3339)",
-                        "look for its failures in the service's log"))
+                        .housekeeping, "the task \(task.name) has been due since \(task.dueAt.rfc3339)",
+                        "check the service's log for its failures"))
             }
         }
         if let backupAge, settings.store.file != nil,
@@ -98,12 +97,12 @@ extension Examination {
                     .backup,
                     look.backupAt.map { "the last backup was made at \($0.rfc3339)" }
                         ?? "the store was never backed up",
-                    "run `countersign store backup FILE`, or give --backups off if others make them"))
+                    "run `countersign store backup FILE`, or add --backups off if backups are made by other means"))
         }
         return found
     }
 
-    /// A wrong clock lets ended things live and refuses what is good.
+    /// A wrong clock accepts what has expired and refuses what is valid.
     private func clock(_ look: Look, from before: Date, to after: Date, _ policy: Policy) -> [Finding] {
         let difference = max(0, before.timeIntervalSince(look.at)) - max(0, look.at.timeIntervalSince(after))
         let mend = "set this machine's clock by NTP"
@@ -117,7 +116,7 @@ extension Examination {
             ]
         }
         guard let newest = look.newestEntry, newest.timeIntervalSince(after) > 60 else { return [] }
-        return [Finding(.clock, "the audit log has an entry of \(newest.rfc3339), which is not yet", mend)]
+        return [Finding(.clock, "the audit log has an entry of \(newest.rfc3339), which is in the future", mend)]
     }
 
     private func nodes(_ look: Look, _ settings: Settings, _ policy: Policy, _ keys: LoadedKeys?) -> [Finding] {
@@ -135,19 +134,19 @@ extension Examination {
             + NodeAgreement.disagreements(
                 of: own, with: look.nodes, allowsOtherPolicies: settings.allowsOtherPolicies, now: look.at
             ).map {
-                Finding(.nodes, NodeRefusal.summary($0), "make the files alike, then send it SIGHUP or start it again")
+                Finding(.nodes, NodeRefusal.summary($0), "make the files equal, then send it SIGHUP or restart it")
             }
     }
 
     // MARK: Files
 
-    /// What the file of the store needs: its owner's eyes only, and free space for itself and a copy.
+    /// Checks that only its owner can read the store's file, and that the disk has space for growth and a copy.
     private func files(of settings: Settings) -> [Finding] {
         guard let file = settings.store.file, FileManager.default.fileExists(atPath: file) else { return [] }
         var found: [Finding] = []
         for path in [file, file + "-wal"] {
             guard let mode = Self.mode(of: path), mode & 0o077 != 0 else { continue }
-            found.append(Finding(.permissions, "others than its owner may open \(path)", "run `chmod 600 \(path)`"))
+            found.append(Finding(.permissions, "other users may open \(path)", "run `chmod 600 \(path)`"))
         }
         let size = (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? NSNumber)?.int64Value ?? 0
         let needed = size.addingReportingOverflow(Self.spareBytes).partialValue
@@ -155,11 +154,11 @@ extension Examination {
             found.append(
                 Finding(
                     .disk, "the file system of \(file) has \(free / 1_048_576) MiB free",
-                    "give it \(needed / 1_048_576) MiB, as much as the store and a little more"))
+                    "provide \(needed / 1_048_576) MiB, the size of the store and some more"))
         }
         return found
     }
 
-    /// What a store may grow by until somebody looks again.
+    /// Allowance for growth until the next check.
     private static let spareBytes: Int64 = 268_435_456
 }

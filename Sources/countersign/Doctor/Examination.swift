@@ -2,20 +2,20 @@ import Domain
 import Encoding
 import Foundation
 
-/// Looks at an installation as a start of the service would, and further: at what is in force, and at what ends soon.
-/// It changes nothing.
+/// Checks an installation as the start of the service does, and also what is in force and what expires soon. It changes
+/// nothing.
 struct Examination {
     let shared: SharedOptions
     let serve: ServeOptions
-    /// How old the last backup may be, in seconds; `nil` if backups are made by other means.
+    /// The maximum age of the last backup, in seconds; `nil` if backups are made by other means.
     var backupAge: TimeInterval? = 7 * 86_400
     var now: @Sendable () -> Date = { Date() }
-    /// The free bytes of the file system that a path is on; `nil` if they are not known.
+    /// The free bytes of the file system of a path; `nil` if unknown.
     var freeBytes: (String) -> Int64? = Self.freeBytes
     var environment = ProcessInfo.processInfo.environment
     var file = Settings.file()
 
-    /// Everything that is wrong, the causes before what follows from them.
+    /// All findings, causes before their consequences.
     func callAsFunction() async -> [Finding] {
         let settings: Settings
         do throws(CommandFailure) {
@@ -34,7 +34,7 @@ struct Examination {
         return found
     }
 
-    /// What a file system has free for the service.
+    /// The free bytes available to the service.
     private static func freeBytes(_ path: String) -> Int64? {
         let attributes = try? FileManager.default.attributesOfFileSystem(forPath: path)
         return (attributes?[.systemFreeSize] as? NSNumber)?.int64Value

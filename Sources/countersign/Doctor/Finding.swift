@@ -1,8 +1,8 @@
 import Foundation
 
-/// One thing that is wrong with an installation, and its mend.
+/// One problem of an installation and its remedy.
 struct Finding: Equatable {
-    /// What was looked at.
+    /// The subject of a check.
     enum Check: String, CaseIterable {
         case configuration, policies, gate, realm, urls, limits, senders
         case permissions, keys, certificate, authority
@@ -10,9 +10,9 @@ struct Finding: Equatable {
     }
 
     let check: Check
-    /// What is wrong, without a full stop.
+    /// The problem, without a full stop.
     let what: String
-    /// What mends it, without a full stop.
+    /// The remedy, without a full stop.
     let mend: String
 
     /// The line for people.
@@ -22,13 +22,13 @@ struct Finding: Equatable {
         (self.check, self.what, self.mend) = (check, what, mend)
     }
 
-    /// A sentence that says both already: what is wrong, and behind a colon or a semicolon the mend.
+    /// Splits a sentence into the problem and the remedy, at its first colon or semicolon.
     init(_ check: Check, sentence: String) {
         let text = sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
-        // A path may have a colon, but none with a blank behind it.
+        // A path may contain a colon, but not followed by a space.
         let ends = [": ", "; "].compactMap { text.range(of: $0) }.min { $0.lowerBound < $1.lowerBound }
         guard let end = ends else {
-            self.init(check, text, "see `countersign serve`, which is refused for it")
+            self.init(check, text, "run `countersign serve`, which reports the remedy")
             return
         }
         self.init(check, String(text[..<end.lowerBound]), String(text[end.upperBound...]))

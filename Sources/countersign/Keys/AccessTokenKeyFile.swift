@@ -5,11 +5,10 @@ import Encoding
 import Foundation
 import Tokens
 
-/// The key that signs access tokens, and the public keys that are published beside it.
+/// The key that signs access tokens, and the additional published public keys.
 extension KeyFiles {
-    /// Reads the key and the others.
-    ///
-    /// - Throws: ``CommandFailure`` that names the file and what mends it.
+    /// Reads the key and the additional public keys.
+    /// - Throws: ``CommandFailure`` that names the file and the remedy.
     static func accessTokens(
         in directory: String, curve: P256.Signing.PrivateKey
     ) throws(CommandFailure) -> AccessTokenKeys {
@@ -25,8 +24,8 @@ extension KeyFiles {
         return keys
     }
 
-    /// What `/.well-known/jwks.json` lists. The present RSA key signs the certificate of each: two starts, and two nodes,
-    /// write the same.
+    /// The keys of `/.well-known/jwks.json`. The present RSA key signs the certificate of each, so every node and every
+    /// start produce the same certificates.
     static func webKeys(of keys: AccessTokenKeys, in directory: String) throws(CommandFailure) -> [JSONValue] {
         let signer = try signingKey(try file(.accessTokenKey, in: directory).read(), .accessTokenKey, directory)
         do {
@@ -54,6 +53,6 @@ extension KeyFiles {
     }
 
     private static func notRSA(_ file: KeyFile) -> CommandFailure {
-        CommandFailure("\(file.path) does not hold RSA public keys in PEM.")
+        CommandFailure("\(file.path) does not contain RSA public keys in PEM.")
     }
 }

@@ -15,7 +15,7 @@ extension KeyFiles {
         let end = "-----END PUBLIC KEY-----"
         for part in try retired.read().components(separatedBy: end).dropLast() {
             guard let key = try? P256.Signing.PublicKey(pemRepresentation: part + end) else {
-                throw CommandFailure("\(retired.path) does not hold P-256 public keys in PEM.")
+                throw CommandFailure("\(retired.path) does not contain P-256 public keys in PEM.")
             }
             keys[WebKey.identifier(of: key)] = key
         }

@@ -65,7 +65,7 @@ struct KeyCreation {
                     atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             }
         } catch {
-            throw CommandFailure("\(directory) cannot be made a directory for keys that is its owner's alone.")
+            throw CommandFailure("\(directory) cannot be created as a directory that only its owner can use.")
         }
     }
 
@@ -133,7 +133,7 @@ struct KeyCreation {
     private func refuseWithoutKey(_ certificate: KeyFiles.Name, _ key: KeyFiles.Name) throws(CommandFailure) {
         guard file(certificate).exists, !file(key).exists else { return }
         throw CommandFailure(
-            "\(file(certificate).path) is there without \(file(key).path); bring the key back, or for a new pair run "
+            "\(file(certificate).path) exists without \(file(key).path); restore the key, or for a new pair run "
                 + "`rm \(file(certificate).path)` and this again.")
     }
 
@@ -141,9 +141,9 @@ struct KeyCreation {
         do {
             return try body()
         } catch let error as AuthorityError {
-            throw CommandFailure("\(file(name).path) cannot be made: \(error.description)")
+            throw CommandFailure("\(file(name).path) cannot be created: \(error.description)")
         } catch {
-            throw CommandFailure("\(file(name).path) cannot be made.")
+            throw CommandFailure("\(file(name).path) cannot be created.")
         }
     }
 

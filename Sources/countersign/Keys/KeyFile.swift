@@ -6,7 +6,7 @@ import Glibc
 /// One file of the keys' directory.
 struct KeyFile: Sendable {
     let path: String
-    /// Whether it contains a secret: mode 0600, and refused if others may read it.
+    /// Whether it contains a secret: created with mode 0600, and refused if other users may read it.
     let isPrivate: Bool
 
     static let maximumSize = 65_536
@@ -30,10 +30,10 @@ struct KeyFile: Sendable {
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw CommandFailure("\(path) is no regular file.")
+            throw CommandFailure("\(path) is not a regular file.")
         }
         guard !isPrivate || status.st_mode & 0o077 == 0 else {
-            throw CommandFailure("\(path) is a private key that others may read; run `chmod 600 \(path)`.")
+            throw CommandFailure("\(path) is a private key that other users may read; run `chmod 600 \(path)`.")
         }
         guard let data = try? handle.read(upToCount: Self.maximumSize + 1), data.count <= Self.maximumSize,
             let text = String(bytes: data, encoding: .utf8)

@@ -12,7 +12,6 @@ import X509
 struct LoadedKeys: Sendable {
     /// The internal authority with its key, from a file or a hardware module.
     let authority: CertificateAuthority
-    /// The content of `ca.pem`.
     let authorityCertificatePEM: String
     let authorityKey: SigningKey
     /// The server's identity at the start.
@@ -27,7 +26,7 @@ struct LoadedKeys: Sendable {
     let serviceKey: P256.Signing.PrivateKey
     /// The keys that sign access tokens.
     let accessTokens: AccessTokenKeys
-    /// The public halves of those two kinds (RFC 7517).
+    /// The public keys of both kinds (RFC 7517).
     let webKeys: [JSONValue]
 }
 
@@ -47,19 +46,18 @@ enum KeyFiles {
         case wrappingSecrets = "wrapping.key"
         case blindIndexSecrets = "blind-index.key"
         case serviceKey = "service.key"
-        /// The public halves of former service keys.
+        /// The public keys of former service keys.
         case retiredServiceKeys = "service-retired.pem"
         case accessTokenKey = "access-token.key"
-        /// The public halves of the next and of former keys of access tokens.
+        /// The public keys of the next and of former access token keys.
         case otherAccessTokenKeys = "access-token-others.pem"
 
-        /// A `pkcs11:` URI may hold a PIN.
+        /// A `pkcs11:` URI may contain a PIN.
         var isPrivate: Bool {
             ![.authorityCertificate, .serverCertificate, .retiredServiceKeys, .otherAccessTokenKeys].contains(self)
         }
     }
 
-    /// A file of the directory.
     static func file(_ name: Name, in directory: String) -> KeyFile {
         KeyFile(
             path: (directory.hasSuffix("/") ? directory : directory + "/") + name.rawValue, isPrivate: name.isPrivate)
@@ -111,7 +109,7 @@ enum KeyFiles {
             return try CertificateAuthority(certificatePEM: pem, signingKey: key)
         } catch AuthorityError.keyMismatch {
             throw CommandFailure(
-                "\(path) does not belong to the authority's key; bring back the pair, or for a new authority run "
+                "\(path) does not belong to the authority's key; restore the pair, or for a new authority run "
                     + "`rm \(path) && \(initCommand(directory))`.")
         } catch let error as AuthorityError {
             throw CommandFailure("\(path): \(error.description)")
@@ -138,21 +136,21 @@ enum KeyFiles {
         switch name {
         case .authorityKey where isThere(.authorityCertificate):
             return CommandFailure(
-                "\(path) is missing, and \(Self.path(.authorityCertificate, directory)) is there: put the key back from its "
+                "\(path) is missing, and \(Self.path(.authorityCertificate, directory)) exists: restore the key from its "
                     + "backup; see Keys/README.md on a new root.")
         case .serverKey where isThere(.serverCertificate):
             return CommandFailure(
-                "\(path) is missing, and \(Self.path(.serverCertificate, directory)) is there: put the key back, or "
+                "\(path) is missing, and \(Self.path(.serverCertificate, directory)) exists: restore the key, or "
                     + "\(renewServer(directory)).")
         case .wrappingSecrets where isThere(.authorityCertificate),
             .blindIndexSecrets where isThere(.authorityCertificate):
             return CommandFailure(
-                "\(path) is missing: put it back from its backup, or copy it from another node; a store's data is lost "
+                "\(path) is missing: restore it from its backup, or copy it from another node; a store's data is lost "
                     + "without it. For a new store run `\(initCommand(directory))`.")
         case .authorityURI, .retiredServiceKeys, .otherAccessTokenKeys, nil:
             return CommandFailure(
-                "\(path) is missing: put what its issuer gave you into it, with mode 0600, or let the policy or option "
-                    + "that names it name another file. No command makes it.")
+                "\(path) is missing: store the secret from its issuer in it, with mode 0600, or name another file in the "
+                    + "policy or option that names it. No command creates it.")
         default:
             return CommandFailure(
                 "\(path) is missing. Is --keys right? For a new installation run `\(initCommand(directory))`.")

@@ -18,7 +18,7 @@ struct ServerIdentity: Sendable {
     let names: [GeneralName]
     /// SHA-256 of the SubjectPublicKeyInfo of `server.key` (RFC 7469 §2.4).
     let pin: Digest256
-    /// The same of `server-next.key`.
+    /// SHA-256 of the SubjectPublicKeyInfo of `server-next.key`.
     let nextPin: Digest256
 
     /// Whether the certificate is valid for a host; a wildcard matches one whole label at the left (RFC 9525 §6.3).
@@ -84,7 +84,7 @@ extension KeyFiles {
         _ pem: String, _ keyPEM: String, in directory: String, now: Date
     ) throws(CommandFailure) -> Certificate {
         let path = path(.serverCertificate, directory)
-        let remedy = "\(renewServer(directory)), or put another certificate for the key there"
+        let remedy = "\(renewServer(directory)), or replace the file with another certificate for the key"
         // The first certificate of the file is the server's (RFC 8446 §4.4.2).
         guard let matches = try? KeyMatch.matches(certificatePEM: pem, privateKeyPEM: keyPEM),
             let end = pem.range(of: "-----END CERTIFICATE-----"),

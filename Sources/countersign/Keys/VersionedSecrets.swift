@@ -7,7 +7,6 @@ import Repositories
 /// Key files with several versions: one line a version, its number and 32 bytes in base64url. The highest is the
 /// current one; older ones are kept as long as stored data needs them.
 extension KeyFiles {
-    /// The keys of the codes in texts.
     static func phoneCodes(in directory: String) throws(CommandFailure) -> PhoneCodeKeys {
         let secrets = try secrets(.phoneCodeSecrets, in: directory)
         guard let keys = PhoneCodeKeys(secrets, readAgain: { try Self.secrets(.phoneCodeSecrets, in: directory) })
@@ -54,7 +53,7 @@ extension KeyFiles {
     /// The sentence proposes no command that removes the file: without a wrapping key, its data is lost.
     private static func unreadable(_ name: Name, in directory: String) -> CommandFailure {
         CommandFailure(
-            "\(file(name, in: directory).path) does not hold lines of a version and 32 bytes in base64url; put the right "
-                + "file back from its backup.")
+            "\(file(name, in: directory).path) does not contain lines of a version and 32 bytes in base64url; "
+                + "restore the right file from its backup.")
     }
 }

@@ -5,14 +5,14 @@ import Foundation
 import Metrics
 import Traces
 
-/// The collector that an operator named, and the spans on their way to it.
+/// Exports spans to the collector that the operator configured.
 struct SpanCollector: Sendable {
     let tracer: SpanTracer
     private let endpoint: ServiceURL
-    /// From the request to the last byte of the response, seconds.
+    /// Time limit of a whole request, in seconds.
     private let timeout: TimeInterval
 
-    /// `nil` where no collector is named.
+    /// `nil` if no collector is configured.
     init?(_ endpoint: ServiceURL?, timeout: TimeInterval = 5) {
         guard let endpoint else { return nil }
         self.endpoint = endpoint.appending("/v1/traces") ?? endpoint
@@ -21,13 +21,12 @@ struct SpanCollector: Sendable {
         tracer = SpanTracer(queue: SpanQueue { dropped.increment(by: $0) })
     }
 
-    /// The loop that sends them.
     func loop(instance: String, http: HTTPClient) -> @Sendable () async -> Void {
         let sent = Counter(label: "span_batches_sent")
         let exporter = SpanExporter(
             queue: tracer.queue, service: "countersign", version: ProgramVersion.text, instance: instance
         ) { [endpoint, client = BoundedHTTPClient(http: http, timeout: timeout)] body in
-            // What a collector says of single spans is not looked at.
+            // Rejected spans are not retried, so the response is ignored.
             let answer = await client.post(
                 body, to: endpoint.web, headers: [(name: "content-type", value: "application/json")])
             guard case .answered(200..<300, _) = answer else { return false }

@@ -3,7 +3,7 @@ import Metrics
 import Traces
 import Tracing
 
-/// How long callers waited for the store: a histogram, and a span in the trace of whoever waited.
+/// How long callers waited for the store: a histogram, and a span in the trace of the waiting request.
 struct StoreWaits: Sendable {
     private let timers: [ObservedDatabase.Kind: Timer]
     private let tracer: SpanTracer?
@@ -20,7 +20,7 @@ struct StoreWaits: Sendable {
         let (seconds, attoseconds) = (ContinuousClock.now - began).components
         let elapsed = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
         timers[kind]?.recordNanoseconds(elapsed)
-        // Loops of the service's own wait as well, in no trace.
+        // Background loops wait too, without a trace.
         guard let tracer, let trace = Trace.current else { return }
         tracer.record(
             "store \(kind.rawValue)", in: trace, ofKind: .client, elapsed: UInt64(clamping: elapsed),

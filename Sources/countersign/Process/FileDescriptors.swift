@@ -3,7 +3,7 @@ import Glibc
 
 /// The process's limit on file descriptors (getrlimit(2)).
 enum FileDescriptors {
-    /// How many the process may have now; 0 where that is not known.
+    /// The current maximum for the process; 0 if unknown.
     static var limit: Int { raise(to: 0) }
 
     /// Raises the limit as far as the system permits, up to the wanted number; returns the resulting limit.

@@ -37,14 +37,14 @@ struct JSONLogHandler: LogHandler {
             append(event, to: &line)
         }
         line += "}\n".utf8
-        // Escapes what a terminal would interpret, for people who read the log on one.
+        // Escapes what a terminal would interpret, for logs read on one.
         if line.contains(where: { $0 >= 0x7F }) {
             line = Array(Printable.json(String(decoding: line, as: UTF8.self)).utf8)
         }
         writer.write(line, urgently: event.level >= .warning)
     }
 
-    /// As the HTTP library calls the id of a request.
+    /// The HTTP library's name for the id of a request.
     private static let requestID = "hb.request.id"
 
     private func append(_ event: LogEvent, to line: inout [UInt8]) {
@@ -91,7 +91,7 @@ final class LogWriter: Sendable {
         flush()
     }
 
-    /// A line that standard error refuses (nobody reads it any more) must not end the service.
+    /// A failed write to standard error (a closed pipe) must not end the service.
     private func flush(_ pending: inout [UInt8]) {
         guard !pending.isEmpty else { return }
         try? file.write(contentsOf: Data(pending))

@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// What the system knows of this process, under the names that Prometheus' client libraries have in common.
+/// The system's metrics of this process, with the names common to Prometheus' client libraries.
 enum ProcessUsage {
-    /// Lines of the exposition format; none where the system has no `/proc`.
+    /// Lines of the exposition format; empty if the system has no `/proc`.
     static func lines() -> [String] {
         guard let stat = text("/proc/self/stat"), let usage = Usage(stat: stat) else { return [] }
         var values: [(String, String, String, Double)] = [
@@ -13,10 +13,11 @@ enum ProcessUsage {
         ]
         if let boot = text("/proc/stat").flatMap(bootTime) {
             let start = boot + usage.startSeconds
-            values.append(("process_start_time_seconds", "gauge", "When the process began, since 1970.", start))
+            values.append(
+                ("process_start_time_seconds", "gauge", "Start time of the process, in seconds since 1970.", start))
         }
         if let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {
-            // The directory itself is one of them while it is read.
+            // The directory itself is open while it is read.
             values.append(("process_open_fds", "gauge", "Open file descriptors.", Double(max(0, open - 1))))
         }
         values.append(("process_max_fds", "gauge", "The limit on file descriptors.", Double(FileDescriptors.limit)))
@@ -25,18 +26,18 @@ enum ProcessUsage {
         }
     }
 
-    /// The fields of `/proc/PID/stat` that matter here (proc(5)).
+    /// The used fields of `/proc/PID/stat` (proc(5)).
     struct Usage: Equatable {
         let processorSeconds: Double
-        /// After the start of the system.
+        /// Since the start of the system.
         let startSeconds: Double
         let virtualBytes: Double
         let residentBytes: Double
 
-        /// Reads the line. The program's name, in parentheses, may hold anything.
+        /// Parses the line. The program's name, in parentheses, may contain any character.
         init?(stat: String, ticks: Double = Double(sysconf(Int32(_SC_CLK_TCK))), page: Double = Double(getpagesize())) {
             guard let end = stat.lastIndex(of: ")") else { return nil }
-            // The third field of the line is the first behind the name.
+            // The third field is the first one after the name.
             let fields = stat[stat.index(after: end)...].split(whereSeparator: \.isWhitespace).map { Double($0) }
             guard fields.count > 21, let user = fields[11], let system = fields[12], let start = fields[19],
                 let virtual = fields[20], let resident = fields[21]

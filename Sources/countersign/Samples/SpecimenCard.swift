@@ -2,14 +2,13 @@ import Cards
 import Domain
 import Foundation
 
-/// The barcode of an invented driver's licence by the AAMVA standard (version 10): what `countersign sample card` prints,
-/// and the tour's user shows. It is nobody's, and is valid on the day when it is made.
+/// The barcode of an invented driver's licence by the AAMVA standard (version 10). `countersign sample card` prints it,
+/// and the tour's user submits it. It is valid on the day it is made.
 struct SpecimenCard {
-    /// The holder's names, in capitals.
+    /// The cardholder's names, in capitals.
     struct Name: Equatable {
         let family: String
         let given: String
-        /// `nil` for none.
         let middle: String?
 
         init(family: String, given: String, middle: String?) {
@@ -36,7 +35,7 @@ struct SpecimenCard {
     }
 
     let jurisdiction: Jurisdiction
-    /// In a form that the jurisdiction gives out.
+    /// In a format that the jurisdiction issues.
     let number: String
     let name: Name
     let birth: CalendarDate
@@ -44,14 +43,14 @@ struct SpecimenCard {
     let expiry: CalendarDate
 
     /// A card with a random number and birthday.
-    ///
-    /// - Parameter now: the card was issued a year before and expires in six.
+    /// - Parameter now: the card was issued a year before and expires after six years.
     init(of jurisdiction: Jurisdiction, _ name: Name, now: Date) {
         self.jurisdiction = jurisdiction
         self.name = name
         number = Self.number(jurisdiction.numberFormat?.alternatives.first ?? [])
         let today = CalendarDate(utcDayOf: now)
-        // Another person each time, whatever the name: a second user with the same person's card would go to review.
+        // A different person each time, whatever the name: a second user with the same person's card would go to
+        // review.
         birth =
             CalendarDate(
                 year: today.year - .random(in: 22...61), month: .random(in: 1...12), day: .random(in: 1...28)) ?? today
@@ -70,7 +69,7 @@ struct SpecimenCard {
         CalendarDate(year: year, month: today.month, day: min(today.day, 28)) ?? today
     }
 
-    /// A number in a form: letters without those that look like digits.
+    /// A number in a format; letters that look like digits are left out.
     private static func number(_ form: [NumberFormat.Run]) -> String {
         let number = form.flatMap { run in
             (0..<run.count.upperBound).map { place -> Character in
@@ -105,7 +104,7 @@ struct SpecimenCard {
             + licence + jurisdictional
     }
 
-    /// The order is the country's.
+    /// The order of day, month and year depends on the country.
     private func date(_ day: CalendarDate) -> String {
         let (year, rest) = (Self.digits(day.year, 4), Self.digits(day.month, 2) + Self.digits(day.day, 2))
         return jurisdiction.country == "CAN" ? year + rest : rest + year

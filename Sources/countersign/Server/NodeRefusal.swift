@@ -1,16 +1,16 @@
 import Domain
 import Foundation
 
-/// What an operator is told of nodes that do not agree. No sentence holds a digest.
+/// Messages for the operator about nodes that disagree. They never contain a digest.
 enum NodeRefusal {
-    /// Why a node may not serve, and the step that mends it; `nil` where it may.
+    /// Why this node must not serve, and what to do; `nil` if it may serve.
     static func failure(_ verdict: NodeAgreement, _ settings: Settings) -> CommandFailure? {
         switch verdict {
         case .agreed: return nil
         case .behind(let version):
             let path = KeyFiles.path(.wrappingSecrets, settings.keys)
             return CommandFailure(
-                "\(path) lacks version \(version), which is in force: copy wrapping.key from a node that has it, or from "
+                "\(path) lacks version \(version), which is in use: copy wrapping.key from a node that has it, or from "
                     + "its backup.")
         case .otherKeys(let items):
             return CommandFailure(items.map { otherKey($0, in: settings.keys) }.joined(separator: "\n"))
@@ -22,21 +22,21 @@ enum NodeRefusal {
 
     /// Why keys cannot be used with a store, and what to do.
     static func otherKey(_ item: NodeFingerprints.Item, in directory: String) -> String {
-        "\(directory)/\(item.rawValue) is not the key that this store was written with: give the directory of its keys "
-            + "(--keys), or restore the file from its backup."
+        "\(directory)/\(item.rawValue) is not the key that this store was written with: name the directory of its keys "
+            + "with --keys, or restore the file from its backup."
     }
 
-    /// The same of a node that serves already, in one sentence for the log.
+    /// A disagreement in one sentence, for the log of a node that already serves.
     static func summary(_ disagreement: NodeDisagreement) -> String {
         let names = disagreement.differences.map(\.name).joined(separator: ", ")
-        return "this node and the one on host \(disagreement.node.host) do not agree on \(names)"
+        return "this node and the one on host \(disagreement.node.host) disagree on \(names)"
     }
 
-    /// What is said of a store that came to its server as a dump: a move loses nothing, but an older backup has everything
-    /// that was taken back since.
+    /// The message if another server wrote the change log. After a move nothing is lost. After restoring an older
+    /// backup, everything that was revoked since is valid again.
     static let foreignLog = (
-        what: "another server wrote the change log, as if a dump of it was restored here",
-        mend: "after a move start the service, which begins the log anew; for a backup stop all nodes and run "
+        what: "another database server wrote the change log, as after restoring a dump",
+        mend: "after a move start the service, which starts a new log; after a backup stop all nodes and run "
             + "`countersign store restore --in-place`"
     )
 
@@ -47,27 +47,27 @@ enum NodeRefusal {
         let other = "the node on host \(host), seen \(Int(disagreement.age)) s ago"
         switch difference {
         case .policy(let file):
-            return "\(settings.policies)/\(file) says something else than on \(other): make the files alike, or start "
-                + "with --allow-other-policies while a change is rolled out."
+            return "\(settings.policies)/\(file) differs from the file on \(other): make the files equal, or start "
+                + "with --allow-other-policies during a rollout."
         case .shared(.realm):
-            return "The realm \(settings.realm) is not the one of \(other): start with the same --realm."
+            return "The realm \(settings.realm) differs from the realm of \(other): start with the same --realm."
         case .shared(let item):
             let path = settings.keys + "/" + item.rawValue
-            return "\(path) is not the one of \(other): \(remedy(item, path, host))"
+            return "\(path) differs from the file on \(other): \(remedy(item, path, host))"
         }
     }
 
     private static func remedy(_ item: NodeFingerprints.Item, _ path: String, _ host: String) -> String {
         switch item {
         case .blindIndexKeys, .phoneCodeKeys, .wrappingKeys:
-            "make \(item.rawValue) the same there and here, and send that node SIGHUP where its file is the older one."
+            "make \(item.rawValue) equal on both nodes, and send SIGHUP to that node if its file is older."
         case .nonceKey:
-            "copy nonce.key from there. A new one, and the time after a restored store, want all nodes stopped first."
-        case .authority: "copy ca.pem and ca.key (or ca.uri) from there. A new authority wants all nodes stopped first."
+            "copy nonce.key from there. Before using a new key, or after a restore, stop all nodes."
+        case .authority: "copy ca.pem and ca.key (or ca.uri) from there. Before using a new authority, stop all nodes."
         case .serverKeys: "copy server.key, server-next.key and server.pem from there."
-        case .serviceKey: "copy service.key from there. A new one wants all nodes stopped first."
+        case .serviceKey: "copy service.key from there. Before using a new key, stop all nodes."
         case .accessTokenKeys:
-            "copy access-token.key from there, or put its public half into access-token-others.pem here."
+            "copy access-token.key from there, or add its public key to access-token-others.pem here."
         case .realm: "start with the same --realm."
         }
     }

@@ -4,10 +4,10 @@ import Foundation
 import Logging
 import Operations
 
-/// The part of the server that keeps the audit log: the loop that chains and signs it.
+/// The loop that chains and signs the audit log.
 extension Server {
-    /// Each checkpoint goes into the service's log as well: whoever keeps that elsewhere can tell by it that the end of
-    /// the audit log was cut off.
+    /// Each checkpoint is also logged. A copy of the log kept elsewhere then proves if the end of the audit log was cut
+    /// off.
     func auditLoop() -> @Sendable () async -> Void {
         let seal = SealAudit(
             store: store, key: keys.serviceKey, keyID: WebKey.identifier(of: keys.serviceKey.publicKey),
@@ -24,9 +24,8 @@ extension Server {
         }
     }
 
-    /// Deletes what the policy lets go. A log that does not hold is left as it is: it shows what was done to it.
-    ///
-    /// - Throws: ``CommandFailure`` where the service's keys cannot be read.
+    /// Purges the audit log by the policy. An invalid log is left unchanged, as evidence.
+    /// - Throws: ``CommandFailure`` if the service's keys cannot be read.
     func purgeAudit() throws -> MaintenanceTask {
         PurgeAudit(
             store: store, key: keys.serviceKey, keyID: WebKey.identifier(of: keys.serviceKey.publicKey),

@@ -5,12 +5,12 @@ import Foundation
 import Operations
 import Synchronization
 
-/// The part of the server that looks at what waits: texts, events, and cards in review.
+/// The gauges of the backlog: texts, events, and cards in review.
 extension Server {
-    /// How often, in seconds. Each look costs the store two short reads.
+    /// Interval in seconds. Each reading costs the store two short queries.
     private static let backlogInterval = 15
 
-    /// The loop that reads for the gauges. While the store cannot be read they are not shown.
+    /// The loop that updates the gauges. They are omitted while the store cannot be read.
     func backlogLoop() -> @Sendable () async -> Void {
         let latest = LatestBacklog()
         for kind in OutboxKind.allCases {
@@ -21,7 +21,8 @@ extension Server {
                 latest.value.map { $0.outbox[kind.rawValue]?.age ?? 0 }
             }
         }
-        // A full disk is seen here, and by `/readyz`; a store that hangs, by the age of the view alone.
+        // A full disk is detected here and by `/readyz`. A store that does not respond is detected only by the cache's
+        // age.
         registry.addGauge("store_available") { [watch] in watch.isFresh && latest.isAvailable ? 1 : 0 }
         registry.addGauge("review_queue") { latest.value.map { Double($0.review.count) } }
         registry.addGauge("review_queue_age_seconds") { latest.value?.review.age }

@@ -4,9 +4,9 @@ import Domain
 import Foundation
 import Operations
 
-/// The part of the server that knows cards.
+/// The routes for identity cards.
 extension Server {
-    /// - Throws: ``CommandFailure`` where the issuer's service is named and cannot be used.
+    /// - Throws: ``CommandFailure`` if the issuer's service is configured and cannot be used.
     func cardRoutes() throws -> CardRoutes {
         let issuer: IssuerCheck?
         do {

@@ -10,9 +10,9 @@ import Repositories
 import Synchronization
 import Tokens
 
-/// The part of the server that knows of other nodes on the same store.
+/// The membership of this node in the cluster.
 extension Server {
-    /// How this process is known to the others.
+    /// How this process announces itself to other nodes.
     func node() -> AnnounceNode {
         AnnounceNode(
             store: store, keys: keys.personal, host: Self.hostName(), version: ProgramVersion.text,
@@ -24,26 +24,25 @@ extension Server {
             position: { [watch] in watch.position })
     }
 
-    /// Comes in, or says why it may not.
-    ///
-    /// - Throws: ``CommandFailure``.
+    /// Joins the cluster.
+    /// - Throws: ``CommandFailure`` if the node may not join.
     func join(_ node: AnnounceNode) async throws {
         let verdict = try await node.join(allowsOtherPolicies: settings.allowsOtherPolicies) { [logger] disagreement in
             logger.notice(
-                "waiting to see whether another node is alive that this one does not agree with",
+                "waiting to see if a node that this one disagrees with is alive",
                 metadata: ["host": "\(disagreement.node.host)"])
         }
         if let failure = NodeRefusal.failure(verdict, settings) { throw failure }
-        // Once more: it may have been marked since, while nothing showed that a node comes.
+        // Checked again: the store may have been marked before other nodes could see this one.
         try await store.requireMode(isDevelopment: settings.isDevelopment, at: settings.store)
     }
 
-    /// The loop that says that this node lives, and that takes it out at its end.
+    /// The heartbeat loop; removes the node at shutdown.
     func nodeLoop(_ node: AnnounceNode) -> @Sendable () async -> Void {
         let told = Told()
         return { [self] in
             await node.run { disagreements in
-                // Each one once: it may last.
+                // A disagreement may last, so it is logged once.
                 let sentences = disagreements.map { NodeRefusal.summary($0) }
                 let isNew = told.sentences.withLock { told in
                     defer { told = sentences }
@@ -52,7 +51,7 @@ extension Server {
                 guard isNew else { return }
                 for sentence in sentences { logger.warning("\(sentence)") }
             } onError: {
-                logger.error("this node cannot say that it lives", metadata: ["cause": .string(ErrorWords.of($0))])
+                logger.error("the heartbeat cannot be written", metadata: ["cause": .string(ErrorWords.of($0))])
             }
         }
     }
@@ -64,13 +63,13 @@ extension Server {
     }
 }
 
-/// What was said of other nodes last.
+/// The last logged disagreements.
 private final class Told: Sendable {
     let sentences = Mutex<[String]>([])
 }
 
 extension LoadedKeys {
-    /// What a node with these keys must have in common with others.
+    /// The fingerprints of everything that nodes must have in common.
     func fingerprints(
         nonceKey: NonceKey, server: ServerIdentity, realm: String, policy: Policy
     ) -> NodeFingerprints {
@@ -89,8 +88,8 @@ extension LoadedKeys {
 }
 
 extension PolicyFiles {
-    /// The digest of each file: of the values that are not the defaults, so that another version of the program, which
-    /// knows further ones, says the same.
+    /// The digest of each file, over the values that differ from the defaults. A version of the program with further
+    /// keys thus computes an equal digest.
     static func fingerprints(of policy: Policy) -> [String: Digest256] {
         let usual = Policy()
         return PolicyArea.all.reduce(into: [:]) { digests, area in

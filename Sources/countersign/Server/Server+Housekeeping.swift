@@ -6,16 +6,14 @@ import Metrics
 import Operations
 import Synchronization
 
-/// The part of the server that forgets: the loop of housekeeping.
 extension Server {
-    /// How often a node looks at what is due, in seconds.
+    /// Interval in seconds at which a node checks for due tasks.
     private static let housekeepingInterval = 5
-    /// How often it does what is each process's own.
+    /// Interval of the tasks that every process does for itself.
     private static let ownInterval = Duration.seconds(60)
 
-    /// A failure is logged when it is new, and counted each time.
-    ///
-    /// - Throws: ``CommandFailure`` where the service's keys cannot be read.
+    /// A failure is logged once and counted each time.
+    /// - Throws: ``CommandFailure`` if the service's keys cannot be read.
     func housekeepingLoop() throws -> @Sendable () async -> Void {
         let housekeeping = Housekeeping(
             context, also: [try purgeAudit(), FillDiscoverySet(context).task, ReportStatus.task(policy)])
@@ -38,7 +36,7 @@ extension Server {
                         let words = ErrorWords.of(cause)
                         guard failing.updateValue(words, forKey: name) != words else { continue }
                         logger.error(
-                            "a task of housekeeping failed, and is tried each minute",
+                            "a housekeeping task failed and is retried every minute",
                             metadata: ["task": "\(name)", "cause": .string(words)])
                     }
                     failing[""] = nil
@@ -55,7 +53,7 @@ extension Server {
 }
 
 extension Server {
-    /// Ends after the listeners, with what the last requests have left.
+    /// Stops after the listeners, so that the last requests are written too.
     func lastUsesLoop() -> @Sendable () async -> Void {
         let write = WriteLastUses(context)
         let uses = context.node.caches.lastUses
@@ -68,7 +66,7 @@ extension Server {
     }
 }
 
-/// How many tasks should have been done by now.
+/// The number of overdue tasks.
 private final class Overdue: Sendable {
     let count = Atomic<Int>(0)
 }

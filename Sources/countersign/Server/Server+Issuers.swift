@@ -2,7 +2,7 @@ import Domain
 import Logging
 import Operations
 
-/// The part of the server that reads the key sets of issuers before sign-ins need them.
+/// The loop that fetches the key sets of issuers before sign-ins need them.
 extension Server {
     func issuersLoop() -> @Sendable () async -> Void {
         let refresh = RefreshIssuers(context)
@@ -10,15 +10,16 @@ extension Server {
             await refresh.run(
                 onChange: { issuer, failure in
                     guard let failure else {
-                        return logger.notice("an issuer can be read again", metadata: ["issuer": .string(issuer)])
+                        return logger.notice(
+                            "an issuer's keys can be fetched again", metadata: ["issuer": .string(issuer)])
                     }
                     logger.warning(
-                        "an issuer cannot be read: its known keys serve for a day",
+                        "an issuer's keys cannot be fetched: the cached keys expire after 24 hours",
                         metadata: ["issuer": .string(issuer), "cause": .string(failure)])
                 },
                 onFailure: {
                     logger.error(
-                        "the store did not say which issuers are to be read",
+                        "the issuers cannot be read from the store",
                         metadata: ["cause": .string(ErrorWords.of($0))])
                 })
         }

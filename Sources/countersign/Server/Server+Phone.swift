@@ -8,11 +8,10 @@ import Metrics
 import Operations
 import Traces
 
-/// The part of the server that sends: the loop that empties the outbox.
+/// The loop that sends the outbox.
 extension Server {
-    /// The loop that sends, by the senders that the policies name at the start.
-    ///
-    /// - Throws: ``CommandFailure`` where a sender cannot be used, or the text cannot hold a code.
+    /// The outbox loop, with the senders that the policies name at the start.
+    /// - Throws: ``CommandFailure`` if a sender cannot be used, or the text has no room for a code.
     func outboxLoop() throws -> @Sendable () async -> Void {
         let rules = policy[\.delivery]
         let sender: Failover
@@ -24,7 +23,7 @@ extension Server {
                 },
                 environment: ProcessInfo.processInfo.environment, texts: settings.texts,
                 isLoopbackOnly: settings.isLoopbackOnly, http: deliveryHTTPClient, now: environment.now)
-            // Without limits no text may cost anything, or reach anybody.
+            // Without limits no text may cost money or reach a real phone.
             sender = try factory.make(settings.isDevelopment ? [SenderEntry(kind: "file")] : rules.senders)
             _ = try VerificationText(rules, realm: settings.realm, digits: policy[\.phones].digits)
         } catch let error as DeliveryError {
@@ -61,19 +60,19 @@ extension Server {
             onRest: { [logger] provider in
                 Counter(label: "webhook_rests").increment()
                 logger.warning(
-                    "a provider's webhook does not answer and is left alone for a while",
+                    "a provider's webhook does not respond; deliveries are paused",
                     metadata: ["provider": "\(provider)"])
             })
         return { [outboxSignal, logger] in
             await deliver.run(outboxSignal) { error in
-                logger.error("the outbox cannot be emptied", metadata: ["cause": .string(ErrorWords.of(error))])
+                logger.error("the outbox cannot be processed", metadata: ["cause": .string(ErrorWords.of(error))])
             }
         }
     }
 }
 
 extension DevelopmentMode {
-    /// Writes why a text is missing where the texts are: `countersign inbox` shows both.
+    /// Appends the reason for a withheld text to the file of texts; `countersign inbox` shows both.
     static func writing(to path: String, now: @escaping @Sendable () -> Date) -> DevelopmentMode {
         let file = TextFile(path: path, now: now)
         return DevelopmentMode { number, cause in file.note(withheld: cause.word, to: number) }

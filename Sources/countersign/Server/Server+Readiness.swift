@@ -6,9 +6,9 @@ import Foundation
 import Logging
 import Operations
 
-/// Whether this node may start and serve: its store, its view of it and its clock.
+/// Whether this node may start and serve: its store, its cache and its clock.
 extension Server {
-    /// - Throws: ``CommandFailure`` where this machine's clock is not the store's.
+    /// - Throws: ``CommandFailure`` if this machine's clock differs from the store's.
     func requireClock() throws {
         let difference = watch.clockDifference
         guard difference.magnitude > policy[\.bans].maximumClockDifference else { return }
@@ -17,20 +17,19 @@ extension Server {
                 + "the store's: set it by NTP, then start again.")
     }
 
-    /// Says in the log where a certificate is not for the hosts by which the listeners are seen from outside.
+    /// Logs a warning if the certificate is not valid for the external host of a listener.
     func warnOfOtherHosts(_ identity: ServerIdentity) {
         for url in [settings.baseURL, settings.clientURL].compactMap(\.self) {
             guard let host = URL(string: url)?.host, !identity.covers(host) else { continue }
             logger.warning(
-                "the server's certificate is not for the host of a listener as seen from outside: clients refuse it",
+                "the server's certificate is not valid for a listener's external host: clients refuse it",
                 metadata: ["url": "\(url)", "remedy": "a certificate for it: countersign keys init --host"])
         }
     }
 
     /// Follows the store's changes.
-    ///
-    /// - Throws: `StoreError.notUsable` where the store was moved, which ends this node: it has nothing to serve from, and
-    ///   what it remembers would be wrong if the store came back into use. `StoreRestored` where it was put back.
+    /// - Throws: `StoreError.notUsable` if the store was moved. This ends the node: it cannot serve, and its caches
+    ///   would be wrong if the store were used again. `StoreRestored` if the store was restored.
     func storeLoop() async throws {
         do {
             try await watch.run {
@@ -38,11 +37,12 @@ extension Server {
             }
         } catch StoreError.notUsable(.moved(let place)) {
             logger.critical(
-                "the store was moved: this node ends; start it with the store's new place", metadata: ["to": "\(place)"]
+                "the store was moved: this node ends; start it with the store's new address",
+                metadata: ["to": "\(place)"]
             )
             throw StoreError.notUsable(.moved(to: place))
         } catch let restored as StoreRestored {
-            logger.critical("the store was restored under this node: it ends; start it again")
+            logger.critical("the store was restored while this node ran: it ends; start it again")
             throw restored
         }
     }
@@ -50,7 +50,7 @@ extension Server {
     func opsRoutes() -> OpsRoutes {
         OpsRoutes(
             isReady: { [self] in
-                // Where the store hangs a look at it would hang as well: a view that is old says enough.
+                // If the store does not respond, a query would block too. A stale cache is sufficient evidence.
                 let isFresh = watch.isFresh
                 let store = isFresh ? (try? await store.check()) != nil : false
                 return (store, isFresh, watch.isClockRight)

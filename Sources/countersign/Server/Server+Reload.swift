@@ -7,16 +7,16 @@ import Operations
 import Repositories
 import UnixSignals
 
-/// The part of the server that reads its files again.
+/// Reloading of files on SIGHUP.
 extension Server {
-    /// The files of the directory of keys that SIGHUP reads again.
+    /// The key files that SIGHUP reloads.
     private static let versionedKeys: [KeyFiles.Name] = [.wrappingSecrets, .blindIndexSecrets, .phoneCodeSecrets]
     private static let serverFiles: [KeyFiles.Name] = [.serverCertificate, .serverKey, .nextServerKey]
-    /// The policies of which some values are read at the start only.
+    /// The policy files with values that are only read at the start.
     private static let boundToStart: Set<String> = ["delivery.yaml", "requests.yaml"]
 
-    /// SIGHUP puts the policies on disk in force, the keys with versions and the server's certificate; what cannot be
-    /// read leaves the present. The log says of each what is in force now, and at the end which files were taken over.
+    /// SIGHUP reloads the policies, the versioned keys and the server's certificate. Files that cannot be read leave
+    /// the current values in use. The log reports the values in use and, at the end, the files that were reloaded.
     func reload(_ node: AnnounceNode) async {
         for await _ in await UnixSignalsSequence(trapping: .sighup) {
             reportReload([
@@ -28,12 +28,13 @@ extension Server {
                 try await node.beat()
             } catch {
                 logger.error(
-                    "this node cannot say what it reloaded", metadata: ["cause": .string(ErrorWords.of(error))])
+                    "the heartbeat cannot be written after the reload",
+                    metadata: ["cause": .string(ErrorWords.of(error))])
             }
         }
     }
 
-    /// Says which files were read again, which could not all be read, and which no signal reads again.
+    /// Logs which files were reloaded, which failed, and which need a restart.
     private func reportReload(_ parts: [(files: [String], isTaken: Bool)]) {
         func list(_ files: [String]) -> Logger.MetadataValue {
             .string(files.isEmpty ? "nothing" : files.joined(separator: ", "))
@@ -48,7 +49,7 @@ extension Server {
             ])
     }
 
-    /// Whether the policies on disk are in force.
+    /// Reloads the policies. Returns whether those on disk are in force.
     private func reloadPolicies() -> Bool {
         do {
             let before = PolicyFiles.fingerprints(of: policy[\.self])
@@ -69,9 +70,8 @@ extension Server {
         }
     }
 
-    /// Reads the keys again that have versions; what cannot be read leaves the present ones.
-    ///
-    /// - Parameter logsUnchanged: whether a reading that changed nothing is logged.
+    /// Reloads the versioned keys. Keys that cannot be read leave the current ones in use.
+    /// - Parameter logsUnchanged: whether a reload without changes is logged.
     /// - Returns: whether those on disk are in use.
     @discardableResult
     func reloadKeys(logsUnchanged: Bool = true) -> Bool {
@@ -100,8 +100,7 @@ extension Server {
         }
     }
 
-    /// Reads the server's certificate and key again. Connections that are open keep what they were opened with.
-    ///
+    /// Reloads the server's certificate and key. Open connections keep the previous ones.
     /// - Returns: whether those on disk are in use.
     private func reloadServer() -> Bool {
         do {

@@ -15,19 +15,19 @@ import Synchronization
 import Tokens
 import UnixSignals
 
-/// Where the parts are joined: memories, operations, routes, listeners, and the loops that keep them true.
+/// Assembles the service: caches, operations, routes, listeners, and background loops.
 struct Server: Sendable {
     let settings: Settings
     let policy: CurrentPolicy
     let keys: LoadedKeys
-    /// Made of the nonce secret and the generation that the store is in.
+    /// Derived from the nonce secret and the store's generation.
     let nonceKey: NonceKey
     let exportKey: ExportKey
     let store: any Database
     let registry: PrometheusRegistry
-    /// Who gets a span of each request; `nil` for nobody.
+    /// Receives a span of each request; `nil` if tracing is off.
     let collector: SpanCollector?
-    /// How texts and pushes leave.
+    /// The HTTP client for texts and push messages.
     let deliveryHTTPClient: HTTPClient
     let logger: Logger
 
@@ -35,7 +35,7 @@ struct Server: Sendable {
     let outboxSignal = LoopSignal()
     private let cutSignal = LoopSignal()
     private let connections = ConnectionTable()
-    /// What the operations have in common.
+    /// The common inputs of all operations.
     let context: ServiceContext
     let watch: CacheInvalidator
     private let revocations: PublishRevocationList
@@ -76,7 +76,7 @@ struct Server: Sendable {
             }, onCut: { cutSignal.ring() })
         let onForeignLog: @Sendable () -> Void = {
             logger.warning(
-                "\(NodeRefusal.foreignLog.what): it was begun anew",
+                "\(NodeRefusal.foreignLog.what): a new log was started",
                 metadata: ["remedy": "\(NodeRefusal.foreignLog.mend)"])
         }
         watch = CacheInvalidator(
@@ -86,7 +86,7 @@ struct Server: Sendable {
             if isRight {
                 logger.notice("this machine's clock agrees with the store's again")
             } else {
-                logger.error("this machine's clock differs too much from the store's: nothing is decided by it")
+                logger.error("this machine's clock differs too much from the store's: requests are refused")
             }
         }
         let ports = Ports(of: settings.stunAddress == nil ? 3 : 4)
@@ -117,7 +117,7 @@ struct Server: Sendable {
                 isTLS13Only: policy[\.requests].clientTLS == .tls13))
     }
 
-    /// Runs until a signal asks to stop; what is in flight is finished, within the policy's bound.
+    /// Runs until a signal asks to stop. Pending requests are finished, within the policy's time limit.
     func run() async throws {
         try await watch.poll()
         try requireClock()
@@ -127,7 +127,7 @@ struct Server: Sendable {
             listeners: try listeners(), open: open, timeout: .seconds(policy[\.requests].shutdownTimeout),
             logger: logger)
         let node = node()
-        // Stopped in reverse order: what keeps the memories true outlives the last request.
+        // Stopped in reverse order, so the caches stay current until the last request.
         let spans = collector.map { collector in
             Loop(
                 name: "spans", logger: logger,
@@ -143,7 +143,7 @@ struct Server: Sendable {
             Loop(name: "ended sessions", logger: logger) { [logger, cutSignal, context] in
                 await EndCutSessions(context).run(cutSignal) {
                     logger.error(
-                        "sessions behind a cut were not ended in the store",
+                        "could not mark revoked sessions as ended in the store",
                         metadata: ["cause": .string(ErrorWords.of($0))])
                 }
             },
@@ -152,7 +152,7 @@ struct Server: Sendable {
             Loop(name: "last uses", logger: logger, body: lastUsesLoop()),
             listening,
         ]
-        // The spans of the others' ends leave after them.
+        // First in the list, so it stops last and sends the spans of the shutdown.
         if let spans { services.insert(spans, at: 0) }
         var configuration = ServiceGroupConfiguration(
             services: services.map { .init(service: $0, failureTerminationBehavior: .gracefullyShutdownGroup) },
@@ -162,7 +162,7 @@ struct Server: Sendable {
         try await ServiceGroup(configuration: configuration).run()
     }
 
-    /// Shows another certificate to whoever connects from now on; all listeners or none.
+    /// Uses another certificate for new connections on all listeners, or on none if one fails.
     func present(_ identity: ServerIdentity) throws {
         let chain = Array(identity.chainPEM.utf8)
         let key = Array(identity.keyPEM.reveal().utf8)
@@ -212,7 +212,7 @@ struct Server: Sendable {
         ] + stunListener(onRunning: ready(.stun))
     }
 
-    /// As many connections as the policy says, or as the system's limit on file descriptors leaves.
+    /// The maximum number of connections by the policy, reduced to what the limit on file descriptors permits.
     private func affordableConnections() throws -> Int {
         let wanted = policy[\.requests].maximumConnections
         let needed = ConnectionBudget.descriptors(for: wanted, probes: Listeners.opsConnections)
@@ -223,10 +223,10 @@ struct Server: Sendable {
                 of: wanted, probes: Listeners.opsConnections, descriptors: descriptors)
         else { throw CommandFailure("\(descriptors) file descriptors are too few: \(mend).") }
         if connections < wanted {
-            // On loopback, where few connect, that is how it is on most machines, and no fault to look after.
+            // On loopback this is normal on most machines and needs no attention.
             logger.log(
                 level: settings.isLoopbackOnly ? .info : .warning,
-                "fewer connections than maximum_connections fit into the limit on open files: \(mend)",
+                "the limit on open files is too low for maximum_connections: \(mend)",
                 metadata: ["connections": "\(connections)", "descriptors": "\(descriptors)"])
         }
         return connections

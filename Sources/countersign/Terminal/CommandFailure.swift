@@ -17,6 +17,5 @@ struct CommandFailure: Error, Equatable {
 }
 
 extension CommandFailure: CustomStringConvertible {
-    /// The sentence, for logs.
     var description: String { sentence }
 }

@@ -1,5 +1,5 @@
 /// Makes text safe to show at a terminal or in a log. All output passes through here, because providers, users and
-/// admins may write characters that move the cursor, reverse the line or cannot be seen.
+/// admins may write characters that move the cursor, reverse the line or are invisible.
 enum Printable {
     /// A text for people. Such characters become `\u{202E}` and the like; a line feed and a tab become `\n` and `\t`.
     ///

@@ -15,7 +15,7 @@ struct Report {
     var verdict: Bool?
     /// Thrown after the report was shown, for its exit code.
     var failure: (any Error)?
-    /// Whether it is not shown.
+    /// Whether nothing is shown.
     private(set) var isEmpty = false
 
     init(_ json: JSONValue, tables: [[[String]]]) {
@@ -23,7 +23,7 @@ struct Report {
         self.tables = tables
     }
 
-    /// Nothing more: everything was shown.
+    /// An empty report, after everything was shown already.
     static var shown: Report {
         var report = Report(.null, tables: [])
         report.isEmpty = true
@@ -92,7 +92,6 @@ struct Report {
         return report
     }
 
-    /// A heading and rows.
     static func table<Row>(_ rows: [Row], _ fields: [Field<Row>]) -> [[String]] {
         let columns = fields.filter { $0.column != nil }
         return [columns.compactMap(\.column)]

@@ -85,7 +85,6 @@ final class Progress: Sendable {
         return try body()
     }
 
-    /// Deletes the line.
     func end() {
         if shownAt.withLock({ $0 != nil }) { write("\r\u{1B}[K") }
     }

@@ -53,9 +53,9 @@ struct Tour: Sendable {
         _ = try await person.otherApp.resume()
         script.expect("The user logs out")
         try await person.app.signOut()
-        script.expect("The token is worth nothing now")
+        script.expect("The token is no longer valid")
         let refused = await Self.refusal { try await person.otherApp.act() }
-        guard refused?.code == .sessionDestroyed else { throw CommandFailure("The token is worth something still.") }
+        guard refused?.code == .sessionDestroyed else { throw CommandFailure("The token is still valid.") }
         let events = try await person.events()
         guard events.contains("session-revoked") else {
             throw CommandFailure("The provider received no event about the session: \(events).")

@@ -43,7 +43,7 @@ extension Tour {
         script.show("The operator lifts the ban; the number is free again", "countersign ban lift", "done")
     }
 
-    /// Lets the first user write to the second, who replies.
+    /// Sends a message from the first user to the second, and a reply.
     ///
     /// - Returns: their stream.
     private func talk(_ person: TourPerson, _ guest: TourPerson, _ session: Session) async throws -> UUID {

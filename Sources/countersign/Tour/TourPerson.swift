@@ -49,7 +49,6 @@ struct TourPerson: Sendable {
         (self.tour, self.app, otherApp) = (tour, app(), app())
     }
 
-    /// Certifies the device.
     func arrive(_ sentence: String) async throws {
         tour.script.expect(sentence, "It connects over mutual TLS")
         try await app.certify()

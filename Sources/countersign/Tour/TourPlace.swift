@@ -19,7 +19,6 @@ enum TourPlace {
         971 972 973 978 979 980 985 989
         """.split(separator: " ").map(String.init)
 
-    /// A fictional number.
     static func phoneNumber() -> String {
         "+1\(areaCodes.randomElement() ?? "415")55501\(Int.random(in: 0...9))\(Int.random(in: 0...9))"
     }

@@ -146,10 +146,10 @@ struct NodesTests {
                 #expect(!refusal.errors.contains(Base64URL.encode([UInt8](repeating: 7, count: 32))))
             }
             let refusals = try await [
-                ("Keys/nonce.key is not the one of the node on host ", nonce),
-                ("Keys/phone-code.key is not the one of the node on host ", code),
-                ("Policies/nonces.yaml says something else than on the node on host ", policies),
-                ("The realm elsewhere is not the one of the node on host ", realm),
+                ("Keys/nonce.key differs from the file on the node on host ", nonce),
+                ("Keys/phone-code.key differs from the file on the node on host ", code),
+                ("Policies/nonces.yaml differs from the file on the node on host ", policies),
+                ("The realm elsewhere differs from the realm of the node on host ", realm),
             ]
             for (reason, refusal) in refusals {
                 #expect(refusal.status == 1 && refusal.errors.contains(reason), "\(refusal.errors)")

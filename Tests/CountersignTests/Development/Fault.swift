@@ -84,7 +84,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
     ]
 
     private static let lasting = [
-        Fault("the server's certificate ends soon", .certificate, "ends at") {
+        Fault("the server's certificate ends soon", .certificate, "expires at") {
             for name in ["ca.pem", "ca.key", "server.pem", "server.key"] {
                 try FileManager.default.removeItem(atPath: $0.path("Keys/\(name)"))
             }
@@ -95,7 +95,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         },
         Fault("the store was never backed up", .backup, "never") { try await $0.age(days: 8) },
         Fault("the clock is an hour ahead", .clock, "ahead of") { $0.now = Date().addingTimeInterval(3600) },
-        Fault("the clock was set back", .clock, "which is not yet") { installation in
+        Fault("the clock was set back", .clock, "in the future") { installation in
             try await installation.within { store in
                 _ = try await store.write {
                     try $0.execute(
@@ -132,7 +132,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
             policy.phones.digits = 8
             try await $0.addNode(try $0.fingerprints(policy: policy))
         },
-        Fault("housekeeping is overdue", .housekeeping, "is due since") { installation in
+        Fault("housekeeping is overdue", .housekeeping, "has been due since") { installation in
             try await installation.addNode(try installation.fingerprints(policy: try installation.policy()))
             try await installation.within { store in
                 _ = try await store.write { transaction in

@@ -192,14 +192,14 @@ struct KeyFilesTests {
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
             try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
             // `keys init` makes no key beside the certificate that it belongs to.
-            let remedy = name == "ca.key" ? "put the key back" : "countersign keys init --keys \(keys)"
+            let remedy = name == "ca.key" ? "restore the key from its backup" : "countersign keys init --keys \(keys)"
             #expect(complaint()?.contains(remedy) == true, "\(name)")
             try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
         }
         for name in ["wrapping.key", "blind-index.key"] {
             // A new one would read well and open nothing of the store.
             try FileManager.default.moveItem(atPath: keys + "/" + name, toPath: keys + "/away")
-            #expect(complaint()?.contains("put it back from its backup") == true, "\(name)")
+            #expect(complaint()?.contains("restore it from its backup") == true, "\(name)")
             try FileManager.default.moveItem(atPath: keys + "/away", toPath: keys + "/" + name)
         }
         #expect(complaint() == nil)

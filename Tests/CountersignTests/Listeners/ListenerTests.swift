@@ -103,7 +103,7 @@ struct ListenerTests {
                         + hosts.flatMap { ["--host", $0] })
                 #expect(made.status == 0, "\(made.errors)")
             }
-            return try service.logLines("the server's certificate is not for the host of a listener").map { line in
+            return try service.logLines("the server's certificate is not valid for a listener").map { line in
                 urls.filter { line.contains("\"url\":\"\($0)\"") }.joined(separator: " ")
             }
         }
@@ -228,7 +228,7 @@ struct ListenerTests {
         let some = try await start(2000)
         #expect(some.output.contains("\"ready\":true"), "\(some)")
         // It is for information where all listeners are on loopback.
-        let line = some.errors.split(separator: "\n").first { $0.contains("fewer connections than maximum") }
+        let line = some.errors.split(separator: "\n").first { $0.contains("too low for maximum_connections") }
         #expect(line?.contains("\"level\":\"info\"") == true, "\(some)")
     }
 }

@@ -17,7 +17,7 @@ struct BanCommand: AsyncParsableCommand {
             discussion: """
                 Sessions end and connections close within a second, on every node. A user's ban covers the user's \
                 proven number (for as long as bans.yaml says) and, from the level issuer_checked on, the document. A \
-                ban on a number or document affects every user who has proven it, and refuses anyone who proves it \
+                ban on a number or document affects every user who has proven it, and refuses users who prove it \
                 later. Without --until, --for and --permanent a ban is permanent.
                 If an active ban is at least as strict, the command names it and changes nothing. Add --replace to put \
                 the new ban in its place, longer or shorter.

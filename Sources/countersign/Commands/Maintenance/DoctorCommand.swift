@@ -2,7 +2,7 @@ import ArgumentParser
 import Encoding
 import Foundation
 
-/// `countersign doctor`: what is wrong with an installation, one line each with its mend.
+/// `countersign doctor`: the problems of an installation, one line each with its remedy.
 struct DoctorCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",

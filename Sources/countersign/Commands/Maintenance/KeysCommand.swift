@@ -2,12 +2,10 @@ import ArgumentParser
 import Domain
 import Foundation
 
-/// `countersign keys`.
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys", abstract: "Maintain the service's own keys.", subcommands: [Init.self, Rotate.self])
 
-    /// `countersign keys init`.
     struct Init: InstallationCommand {
         static let configuration = CommandConfiguration(
             commandName: "init", abstract: "Create missing keys and certificates.")

@@ -6,7 +6,6 @@ import Operations
 import Repositories
 
 extension KeysCommand {
-    /// `countersign keys rotate`.
     struct Rotate: AdminCommand {
         static let configuration = CommandConfiguration(
             commandName: "rotate",
@@ -46,8 +45,8 @@ extension KeysCommand {
     }
 }
 
-/// A rotation step by step. A new version is durable in the file before any data key is wrapped with it. An old
-/// version leaves the file after no data key is wrapped with it any more. An interruption thus never makes a data key
+/// A rotation step by step. A new version is durable in the file before any data key is wrapped with it. An old version
+/// is removed from the file only when no data key is wrapped with it. An interruption thus never makes a data key
 /// unreadable.
 struct WrappingKeyRotation {
     private let admin: Admin
@@ -55,7 +54,6 @@ struct WrappingKeyRotation {
     init(_ admin: Admin) { self.admin = admin }
 
     struct Report: Equatable {
-        /// The newest version.
         var version: Int
         /// Whether this run added it.
         var added = false

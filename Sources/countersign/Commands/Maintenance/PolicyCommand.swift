@@ -3,12 +3,10 @@ import Domain
 import Encoding
 import Foundation
 
-/// `countersign policy`.
 struct PolicyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "policy", abstract: "Check the policies.", subcommands: [Check.self])
 
-    /// `countersign policy check`.
     struct Check: InstallationCommand {
         static let configuration = CommandConfiguration(
             commandName: "check", abstract: "Report every defect of the policies, or the values in force.")

@@ -26,7 +26,7 @@ struct StatusCommand: AdminCommand {
     private static func counts(_ summary: ReportStatus.Summary) -> [Entry] {
         let (sessions, certificates) = (summary.sessions, summary.certificates)
         let open = counts([("authenticated", sessions.authenticated), ("challenged", sessions.challenged)])
-        let cuts = summary.cuts == 0 ? "" : ", bulk revocations under way: \(summary.cuts)"
+        let cuts = summary.cuts == 0 ? "" : ", bulk revocations running: \(summary.cuts)"
         return [
             Entry("sessions", ReportCell(open.json, open.text.map { $0 + cuts })), .json("cuts", summary.cuts),
             Entry("users", counts(Assurance.allCases.map { ($0.rawValue, summary.users[$0] ?? 0) })),
@@ -99,7 +99,7 @@ struct StatusCommand: AdminCommand {
         let rows: [Entry] = summary.tasks.map { task in
             let words = [
                 task.endedAt.map { "last done at \($0.rfc3339), \(task.lastRows) rows" } ?? "never done",
-                task.startedAt.map { "under way since \($0.rfc3339), \(task.rows) rows" },
+                task.startedAt.map { "running since \($0.rfc3339), \(task.rows) rows" },
                 task.failures > 0 ? "failed \(task.failures) times since" : nil,
                 task.isOverdue(at: summary.at) ? "OVERDUE since \(task.dueAt.rfc3339)" : nil,
             ]

@@ -6,7 +6,6 @@ import Foundation
 import Operations
 import Synchronization
 
-/// `countersign store copy`.
 struct StoreCopyCommand: InstallationCommand {
     static let configuration = CommandConfiguration(
         commandName: "copy",
@@ -14,7 +13,7 @@ struct StoreCopyCommand: InstallationCommand {
             "Copy a store into an empty one, also while the service runs; with --final the copy takes its place.",
         discussion: """
             Each run continues the previous one and copies what changed since. --final retires the source's tables, so \
-            that nothing can use it any more, copies the rest and puts the copy into use. Exit code 1 if a table \
+            that it cannot be used, copies the rest and puts the copy into use. Exit code 1 if a table \
             differs.
             """)
     @OptionGroup var shared: SharedOptions
@@ -29,7 +28,8 @@ struct StoreCopyCommand: InstallationCommand {
         let (source, target) = (try address(from), try address(to))
         guard yes || !final else {
             throw CommandFailure(
-                "\(target.place) would take the place of \(source.place), which could not be used any more: add --yes.")
+                "\(target.place) would take the place of \(source.place), which would be retired: add --yes."
+            )
         }
         guard final || !cut else { throw CommandFailure("--cut requires --final.", exitCode: .usage) }
         let stores = (try source.openPresent(), try target.open(clock: { Date() }))
@@ -118,7 +118,6 @@ struct StoreCopyCommand: InstallationCommand {
     }
 }
 
-/// `countersign store reopen`.
 struct StoreReopenCommand: InstallationCommand {
     static let configuration = CommandConfiguration(
         commandName: "reopen", abstract: "Put a moved store back into use.",

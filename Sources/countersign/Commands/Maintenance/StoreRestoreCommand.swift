@@ -6,7 +6,6 @@ import Foundation
 import Operations
 import Repositories
 
-/// `countersign store restore`.
 struct StoreRestoreCommand: InstallationCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
@@ -14,7 +13,7 @@ struct StoreRestoreCommand: InstallationCommand {
         discussion: """
             All sessions end, pending nonces are refused, unsent messages are dropped. What was erased, revoked, \
             banned or disabled since the backup stays so, and webhooks, event streams and resource URLs that were \
-            removed stay away: it is replayed from the replaced store. If that is lost, repeat it by hand. --in-place \
+            removed stay removed: it is replayed from the replaced store. If that is lost, repeat it by hand. --in-place \
             does the same to a store that an engine's own tools have restored, such as pg_restore, before any service \
             runs on it.
             """)

@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// `countersign inbox`: what the file sender wrote, for developers.
+/// `countersign inbox`: the texts that the file sender wrote, for developers.
 struct InboxCommand: InstallationCommand {
     static let configuration = CommandConfiguration(
         commandName: "inbox",
@@ -40,7 +40,7 @@ struct InboxCommand: InstallationCommand {
     private func report(_ entries: [InboxEntry], of file: InboxFile) -> Report {
         var report = Report(entries.map(\.report))
         if entries.isEmpty {
-            report = report.noting("There is no text\(cursor == nil ? "" : " before that one") in \(file.path).")
+            report = report.noting("There is no text\(cursor == nil ? "" : " before that id") in \(file.path).")
         }
         if let first = entries.first, first.offset > 0, entries.count >= limit {
             report.hint = "Shown: the last \(entries.count). For earlier ones, add --cursor \(first.offset)."

@@ -4,11 +4,11 @@ import Foundation
 
 /// One line of the file of texts.
 struct InboxEntry {
-    /// Where its line begins in the file.
+    /// The offset of its line in the file.
     let offset: UInt64
     let at: String
     let to: String
-    /// The text, or the word of why there is none.
+    /// The text, or the cause for withholding it.
     let content: Content
 
     enum Content: Equatable {
@@ -30,11 +30,11 @@ struct InboxEntry {
         }
     }
 
-    /// One row without names: a time, a number and a text.
+    /// One row without names: time, number and text.
     var report: Report {
         let (content, shown): ([Entry], String) =
             switch content {
-            // A text has lines for autofill.
+            // A text may have several lines, for autofill.
             case .text(let text):
                 ([.json("text", text)], text.split(separator: "\n").joined(separator: " "))
             case .withheld(let cause):
@@ -48,7 +48,7 @@ struct InboxEntry {
             json: [.json("id", Int64(clamping: offset)), .json("at", at), .json("to", to)] + content)
     }
 
-    /// What to look at if a text was withheld for a cause.
+    /// What to check if a text was withheld for this cause.
     static func mend(_ cause: String) -> String {
         guard let reason = WithheldReason(rawValue: cause) else {
             return "its verification is still open: use the code of the previous text, or resend it."

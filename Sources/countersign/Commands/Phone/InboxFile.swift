@@ -1,13 +1,13 @@
 import Domain
 import Foundation
 
-/// A line of a file, without its end.
+/// A line of a file, without its line feed.
 struct TextLine {
-    /// Where it begins, bytes.
+    /// Offset in bytes.
     let offset: UInt64
     let bytes: [UInt8]
 
-    /// The lines in a part of a file, and what follows the last end of a line.
+    /// The complete lines in a part of a file, and the incomplete rest.
     static func lines(_ bytes: [UInt8], at offset: UInt64) -> (whole: [TextLine], rest: [UInt8]) {
         var start = bytes.startIndex
         var whole: [TextLine] = []
@@ -19,15 +19,14 @@ struct TextLine {
     }
 }
 
-/// The file of the file sender, which may be long: it is read from its end.
+/// The file of the file sender. It may be long, so it is read from its end.
 struct InboxFile {
     let path: String
-    /// How much is read at a time, bytes.
+    /// Bytes read at a time.
     static let block: UInt64 = 1_048_576
 
-    /// The last entries that are wanted, oldest first, and where their part of the file ends.
-    ///
-    /// - Parameter cursor: where a line begins: only those before it.
+    /// The last entries, oldest first, and the offset at which their part of the file ends.
+    /// - Parameter cursor: the offset of a line: only lines before it are returned.
     func last(
         _ limit: Int, before cursor: UInt64?, where isWanted: (InboxEntry) -> Bool
     ) -> (entries: [InboxEntry], end: UInt64) {
@@ -46,7 +45,7 @@ struct InboxFile {
                 UInt64(block.count) == start - from
             else { break }
             var bytes = Array(block) + begun
-            // What stands before the first end of a line belongs to the block before.
+            // The part before the first line feed belongs to the previous block.
             begun = []
             var offset = from
             if from > 0 {
@@ -64,17 +63,17 @@ struct InboxFile {
     }
 }
 
-/// The lines of a file that grows.
+/// A file that grows, read line by line.
 struct GrowingFile {
     let path: String
-    /// Up to where lines were returned.
+    /// The offset up to which lines were returned.
     var offset: UInt64
 
-    /// The whole lines that have come since the last call.
+    /// The complete lines that were added since the last call.
     mutating func next() -> [TextLine] {
         guard let handle = FileHandle(forReadingAtPath: path), let end = try? handle.seekToEnd() else { return [] }
         defer { try? handle.close() }
-        // A file that is shorter than it was is another one.
+        // A shorter file is a new file.
         if offset > end { offset = 0 }
         guard (try? handle.seek(toOffset: offset)) != nil, let data = try? handle.readToEnd() else { return [] }
         let (whole, rest) = TextLine.lines(Array(data), at: offset)

@@ -5,7 +5,7 @@ import Foundation
 import Operations
 import Tokens
 
-/// `countersign provider …`: the providers, which vouch for users.
+/// `countersign provider …`: the providers, which authenticate users.
 struct ProviderCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "provider", abstract: "Register providers, their keys and their apps.",
@@ -118,7 +118,6 @@ struct ProviderCommand: AsyncParsableCommand {
     }
 }
 
-/// `countersign provider app …`.
 struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app", abstract: "List and add apps of a provider.", subcommands: [List.self, Add.self])

@@ -4,7 +4,6 @@ import Encoding
 import Operations
 import Tokens
 
-/// `countersign provider key …`.
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key", abstract: "List, add, retire and revoke a provider's keys.",

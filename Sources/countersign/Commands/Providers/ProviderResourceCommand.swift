@@ -3,7 +3,6 @@ import Domain
 import Encoding
 import Operations
 
-/// `countersign provider resource …`.
 struct ResourceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resource",

@@ -3,7 +3,6 @@ import Domain
 import Encoding
 import Operations
 
-/// `countersign provider stream …`.
 struct StreamCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stream", abstract: "List the streams of security events, and approve their push addresses.",

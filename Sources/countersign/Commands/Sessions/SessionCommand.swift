@@ -51,7 +51,7 @@ struct SessionCommand: AsyncParsableCommand {
 
     struct Challenge: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Challenge a session: its user must prove who they are again.")
+            abstract: "Challenge a session: its user must prove the identity again.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The session's id.") var session: SessionID
         @OptionGroup var why: ReasonOption

@@ -38,8 +38,8 @@ struct Admin: Sendable {
         return keys
     }
 
-    /// ``context``, if the keys of personal data are those of the nodes. With other keys the admin is probably at the
-    /// wrong installation, and learns it before a ban.
+    /// ``context``, if the keys of personal data equal those of the nodes. Otherwise the admin is probably at the wrong
+    /// installation, which is reported before a ban.
     func contextWithPersonalKeys() throws -> AdminContext {
         _ = try personalKeys()
         return context

@@ -9,7 +9,6 @@ struct Installation: Sendable {
     let settings: Settings
     let actor: String
 
-    /// Resolves the settings.
     init(_ options: SharedOptions) throws(CommandFailure) {
         settings = try Settings.resolve(shared: options)
         actor = try OperatorName.text(actor: options.actor)

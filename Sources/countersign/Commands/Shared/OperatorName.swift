@@ -1,14 +1,13 @@
 import Foundation
 
-/// Who gives a command, as the audit log says it: the account of the system, and what is said of the person behind it.
+/// The admin of a command, for the audit log: the OS account, and the claimed name of the person.
 enum OperatorName {
-    /// `admin NAME`, with `(sudo NAME)`, `(actor NAME)` or both, where they are known. `SUDO_USER` and `--actor` are claims
-    /// of whoever uses the account, which the log therefore always names.
-    ///
+    /// `admin NAME`, with `(sudo NAME)`, `(actor NAME)` or both, if they are known. `SUDO_USER` and `--actor` can be
+    /// forged by the account's user, so the log always names the account too.
     /// - Parameters:
     ///   - actor: `--actor`, if given.
     ///   - account: the account that the process runs under.
-    /// - Throws: ``CommandFailure`` for an actor that is no name.
+    /// - Throws: ``CommandFailure`` if the actor is not a valid name.
     static func text(
         actor: String?, account: String = NSUserName(),
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -18,7 +17,7 @@ enum OperatorName {
                 "--actor must be a name of at most 64 letters, digits and the marks . _ @ + -, such as ada@example.org.",
                 exitCode: .usage)
         }
-        // sudo sets it; a name that could not be one of the system's is not worth keeping.
+        // sudo sets it. A text that cannot be an account's name is ignored.
         let person = environment["SUDO_USER"].flatMap { $0 != account && isName($0) ? $0 : nil }
         let claims = [person.map { "sudo \($0)" }, actor.map { "actor \($0)" }].compactMap(\.self)
         return "admin \(account)" + (claims.isEmpty ? "" : " (\(claims.joined(separator: ", ")))")

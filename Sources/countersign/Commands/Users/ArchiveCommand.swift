@@ -5,7 +5,6 @@ import Foundation
 import Operations
 
 extension UserCommand {
-    /// `countersign user archive`.
     struct Archive: AdminCommand {
         static let configuration = CommandConfiguration(
             abstract: "Write the verified users into a file that only its recipients can open, with `age --decrypt`.",

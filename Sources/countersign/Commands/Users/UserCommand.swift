@@ -58,7 +58,7 @@ struct UserCommand: AsyncParsableCommand {
 
     struct Challenge: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Challenge every session of a user: they must prove who they are again.")
+            abstract: "Challenge every session of a user: the user must prove the identity again.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
         @OptionGroup var why: ReasonOption
@@ -82,7 +82,7 @@ struct UserCommand: AsyncParsableCommand {
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
         @Option(help: "The reason: a code or a ticket's number, kept in the audit log.") var reason: String
-        @Flag(help: "Erase the user; without this flag only say who it is.") var yes = false
+        @Flag(help: "Erase the user; without this flag only show the address.") var yes = false
         @Flag(help: "Preview only; change nothing.") var dryRun = false
 
         func report(_ admin: Admin) async throws -> Report {

@@ -30,7 +30,7 @@ extension UserCommand {
             }
             guard let reason else {
                 throw CommandFailure(
-                    "--reason is missing: who has a number or document is personal data, and access is recorded.",
+                    "--reason is missing: the owner of a number or document is personal data, and access is recorded.",
                     exitCode: .usage)
             }
             let why = try auditReason(reason)
