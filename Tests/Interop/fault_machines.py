@@ -110,7 +110,7 @@ def full_server(trial):
     node = installation.node("a")
     trial.begin()
     time.sleep(1)
-    while_full(trial, place, node, "no room left")
+    while_full(trial, place, node, "disk is full")
     trial.judge(primary.rows, 20)
 
 

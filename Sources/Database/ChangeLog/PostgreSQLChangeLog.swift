@@ -1,18 +1,15 @@
 import Foundation
 
-/// The change log on a server, where transactions commit in another order than that of their numbers.
+/// The change log on a server, where transactions commit in a different order than their numbers.
 ///
-/// A reader keeps which transactions were open when it read, and the youngest entry. It asks for what was written by
-/// those, and for what stands behind that entry: nothing is missed and nothing given twice, nobody waits for a slow writer,
-/// and a transaction that stays open delays its own changes alone. The end of its snapshot is no place to go on from: after
-/// a crash the server gives numbers out again that left nothing behind.
+/// A reader keeps the transactions that were open when it read, and the youngest entry. It reads entries of those
+/// transactions, and entries after the youngest. So no entry is missed or read twice, no reader waits for a slow
+/// writer, and an open transaction delays only its own changes. The end of the snapshot would not be a valid position:
+/// after a crash the server reuses numbers of transactions that left nothing.
 ///
-/// It takes PostgreSQL's `xid8`, `pg_current_xact_id` and `pg_snapshot` (from PostgreSQL 13 on). Engines that speak its
-/// protocol but lack them (CockroachDB, for one) cannot make the table; there each writer would need a stream of its own.
+/// It uses PostgreSQL's `xid8`, `pg_current_xact_id` and `pg_snapshot` (PostgreSQL 13 and later). Compatible engines
+/// without them (such as CockroachDB) cannot create the table. They would need a stream for each writer.
 extension PostgreSQLDatabase {
-    /// The end of the log.
-    ///
-    /// - Throws: `StoreError`.
     package func changePosition() async throws -> ChangePosition {
         let row = try await ask(
             """
@@ -32,9 +29,6 @@ extension PostgreSQLDatabase {
             incarnation: try row.text(1), snapshot: try row.text(0), last: last, server: try row.integer(5))
     }
 
-    /// What became visible after a position.
-    ///
-    /// - Throws: `StoreError`.
     package func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading {
         guard let base = PostgreSQLSnapshot(position.snapshot) else { return try await interrupted() }
         let last = (transaction: position.last?.transaction ?? 0, number: position.last?.number ?? -1)
@@ -46,7 +40,7 @@ extension PostgreSQLDatabase {
                 .integer(position.page?.mark.number ?? -1),
             ])
         followed.follow(try rows.first?.textOrNull(1))
-        // A server that has counted fewer transactions than its log names was filled from a dump.
+        // If the server has counted fewer transactions than its log names, the log came from a dump.
         guard let first = rows.first, let present = PostgreSQLSnapshot(try first.text(0)),
             try first.textOrNull(1) == position.incarnation, try first.integerOrNull(2) == position.last?.tag,
             present.next > last.transaction, try first.integer(4) <= position.lowestNeeded
@@ -55,11 +49,11 @@ extension PostgreSQLDatabase {
         return try Self.reading(rows, present, position, limit: limit, now: clock?() ?? time)
     }
 
-    /// Commits a message of the log that is written ahead, on a connection that nothing else uses: it takes no table,
-    /// and a synchronous standby has it when this returns. With it comes who committed: another server may be read
-    /// meanwhile.
+    /// Commits a message of the write-ahead log, on a connection that is used only for this. It uses no table, and a
+    /// synchronous standby has it when this returns. It includes the server's identity, because reads may go to another
+    /// server.
     ///
-    /// - Throws: `StoreError`; `outcomeUnknown` where somebody ended the wait for the standby.
+    /// - Throws: `StoreError`; `outcomeUnknown` if the wait for the standby was cancelled.
     package func heartbeat() async throws -> Heartbeat? {
         let sql = """
             SELECT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT), \(Self.server),
@@ -72,12 +66,12 @@ extension PostgreSQLDatabase {
         return heartbeat
     }
 
-    /// Empties the parts of the log that every one of these readers has read. A part that somebody uses is left for the
-    /// next time. With the entries goes a note up to where they were, by which a reader that is not among these finds
-    /// that it missed some: its own last entry may lie in a part that was left.
+    /// Truncates the tables of the log that all readers have consumed. A table in use is left for the next time. The
+    /// limit of the purged entries is recorded, so that a reader outside the list notices that it missed entries: its
+    /// own last entry may be in a table that was left.
     ///
-    /// A position that was read from another server, or before a restore, says nothing of this log: its numbers may be
-    /// ahead of those here, and a note of one would have every reader forget until they are reached.
+    /// A position from another server, or from before a restore, is ignored. Its numbers may be ahead of those here,
+    /// and a limit from it would make every reader drop its caches until they are reached.
     ///
     /// - Throws: `StoreError`.
     package func purgeChanges(below positions: [ChangePosition]) async throws {
@@ -88,7 +82,7 @@ extension PostgreSQLDatabase {
         guard let present else { return }
         let (current, log) = (Int(try present.integer(0)), try present.text(1))
         guard let floor = positions.filter({ $0.incarnation == log }).map(\.lowestNeeded).min() else { return }
-        // Those of the present and the last ten minutes are still written to.
+        // Tables of the present and the last ten minutes are still written to.
         for offset in 1..<(slots - 1) {
             let table = "change_log_\((current + offset) % slots)"
             do {
@@ -100,37 +94,37 @@ extension PostgreSQLDatabase {
     }
 
     private static func empty(_ table: String, below floor: Int64, in transaction: any Transaction) throws {
-        // By the index: everybody else waits while the table is locked.
+        // By the index, because everyone else waits while the table is locked.
         let isNeeded = "SELECT 1 FROM \(table) WHERE xid >= CAST($1 AS xid8) ORDER BY xid LIMIT 1"
         let needed: [Value] = [.text("\(floor)")]
         guard try transaction.first("SELECT 1 FROM \(table) LIMIT 1") != nil,
             try transaction.first(isNeeded, needed) == nil
         else { return }
-        // Whoever wrote to it and has not committed yet holds a lock of it.
+        // A transaction that wrote to it and has not committed has a lock.
         try transaction.execute("LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE")
         guard try transaction.first(isNeeded, needed) == nil else { return }
         try transaction.execute("TRUNCATE \(table)")
-        // A reader waits for the lock before it takes its snapshot, so that it sees the note if it sees no entries.
+        // A reader waits for the lock before it takes its snapshot. If it sees no entries, it therefore sees the limit.
         try transaction.execute(
             "UPDATE change_log_incarnation SET purged_below = $1 WHERE id = 1 AND purged_below < $1", [.integer(floor)])
     }
 
-    /// Tables among which entries are spread by their time, ten minutes each, so that old ones go without a deletion of
-    /// rows, and without a lock of the whole log.
+    /// The number of tables among which entries are spread by time, ten minutes each. Old entries are removed without
+    /// deleting rows and without locking the whole log.
     static let slots = 6
 
-    /// The table that entries of transactions which begin now go to.
+    /// The table for entries of transactions that begin now.
     static let slot = "CAST(CAST(extract(epoch FROM now()) AS BIGINT) / 600 % \(slots) AS SMALLINT)"
 
-    /// Which run of which server answers: no two have started in the same microsecond.
+    /// The identity of the server's run: no two have started in the same microsecond.
     private static let server = "CAST(extract(epoch FROM pg_postmaster_start_time()) * 1000000 AS BIGINT)"
 
-    /// What another server has that takes over, and may lack the last commits of the one before.
+    /// The timeline. A promoted standby has a different one, and may lack the last commits of the previous primary.
     private static let timeline = "'.' || \(FollowedTimeline.question)"
 
-    /// What is asked for on each poll: entries behind the youngest that was read, and earlier ones of transactions that were
-    /// open. Each part is a walk of an index from its place on, also in a plan for any arguments; a limit among these
-    /// would be taken for a tenth of the table.
+    /// The query of each poll: entries after the youngest that was read, and earlier ones of transactions that were
+    /// open. Each part is an index scan from its position, also in a generic plan. With a limit as an argument the
+    /// planner would expect a tenth of the table.
     static func changesSince(limit: Int) -> String {
         func part(_ condition: String) -> String {
             """
@@ -139,7 +133,7 @@ extension PostgreSQLDatabase {
                 ORDER BY xid, n LIMIT \(limit))
             """
         }
-        // Filters here: as bounds they would begin walks elsewhere, which go on to an end of the log.
+        // These are filters. As bounds they would start scans elsewhere, which would run to an end of the log.
         let open = """
             xid = ANY (CAST($3 AS xid8[])) AND NOT (xid, n) > (CAST($1 AS xid8), $2)
             AND NOT (xid, n) <= (CAST($5 AS xid8), $6)
@@ -175,9 +169,9 @@ extension PostgreSQLDatabase {
         next.server = try rows.first?.integer(10)
         let hasMore = changes.count >= limit
         if !hasMore {
-            // Not before: the position would pass transactions that were open when the first page was read.
+            // Only now: earlier the position would pass transactions that were open when the first page was read.
             let youngest = position.last.map { ($0.transaction, $0.number) } ?? (0, -1)
-            // What was open for long has a low number, and is not the youngest.
+            // An entry of a long-open transaction has a low number, and is not the youngest.
             if let mark = next.page?.mark, (mark.transaction, mark.number) > youngest { next.last = mark }
             next.snapshot = position.page?.snapshot ?? present.text
             next.page = nil
@@ -204,17 +198,17 @@ extension PostgreSQLDatabase {
     }
 }
 
-/// Which transactions a snapshot sees, as `pg_snapshot` is written (PostgreSQL, 9.27.8).
+/// The transactions that a snapshot sees, in the form of `pg_snapshot` (PostgreSQL, 9.27.8).
 struct PostgreSQLSnapshot {
     let text: String
-    /// Every transaction below is over.
+    /// All transactions below have ended.
     let lowest: Int64
-    /// The first number that was not given out.
+    /// The first unused number.
     let next: Int64
-    /// Those between that are open, separated by commas.
+    /// The open transactions between them, separated by commas.
     let open: String
 
-    /// Reads `10:20:10,14,15`; `nil` for anything else.
+    /// Parses `10:20:10,14,15`; `nil` for anything else.
     init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 3, let lowest = Int64(parts[0]), let next = Int64(parts[1]),
@@ -223,7 +217,7 @@ struct PostgreSQLSnapshot {
         (self.text, self.lowest, self.next, open) = (text, lowest, next, String(parts[2]))
     }
 
-    /// Whether a transaction that was committed before is seen.
+    /// Whether the snapshot sees a committed transaction.
     func shows(_ transaction: Int64) -> Bool {
         transaction < next && !open.split(separator: ",").contains { Int64($0) == transaction }
     }
@@ -250,14 +244,14 @@ extension PostgreSQLTransaction {
 }
 
 extension ChangePosition {
-    /// Every entry of a transaction below was read.
+    /// All entries of transactions below it were read.
     fileprivate var lowestNeeded: Int64 {
         let last = last?.transaction ?? 0
         guard let base = PostgreSQLSnapshot(snapshot), !base.open.isEmpty else { return last }
         return min(last, base.lowest)
     }
 
-    /// Whether what was read up to here is as young as a commit of the same process.
+    /// Whether the reading up to here is as recent as a commit of this process.
     package func shows(_ heartbeat: Heartbeat) -> Bool {
         guard page == nil, server == heartbeat.server, let present = PostgreSQLSnapshot(snapshot) else { return false }
         return present.shows(heartbeat.transaction)

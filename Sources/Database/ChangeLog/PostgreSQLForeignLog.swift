@@ -1,9 +1,10 @@
-/// A change log that came here as a dump of another server's, which had counted further.
+/// A change log from a dump of another server, which had counted more transactions.
 ///
-/// Its entries and its floor are numbers of transactions. Where this server has not reached them, a reader would take
-/// what is written from now on for older than what it has read, for ever.
+/// Its entries and its purge limit are numbers of transactions. Until this server reaches them, a reader would treat
+/// new entries as older than those it has read.
 extension PostgreSQLDatabase {
-    /// One row: 1 where the log names a transaction that this server has yet to begin. Nobody sees one of its own.
+    /// One row: 1 if the log names a transaction that this server has not started. A transaction does not see its own
+    /// entries.
     private static let isForeign = """
         SELECT CAST(COALESCE(
             i.purged_below >= CAST(CAST(s.next AS TEXT) AS BIGINT)
@@ -12,23 +13,20 @@ extension PostgreSQLDatabase {
         WHERE i.id = 1
         """
 
-    /// Whether another server wrote the log.
-    ///
-    /// - Throws: `StoreError`.
     package func hasForeignChangeLog() async throws -> Bool {
         try await ask(Self.isForeign, []).first?.integer(0) == 1
     }
 
-    /// Begins the log anew where another server wrote it. Of two nodes that do this at once the server takes one back,
-    /// which then finds the log in order.
+    /// Starts a new log if another server wrote the present one. If two nodes do so at once, the server rolls one back,
+    /// which then finds the log valid.
     ///
     /// - Throws: `StoreError`.
     @discardableResult
     package func adoptChangeLog() async throws -> Bool {
-        // Without a lock first: it is asked at every start.
+        // First without a lock, because every start checks this.
         guard try await hasForeignChangeLog() else { return false }
         return try await alter { transaction in
-            // One at a time: whoever empties the log has read it before, and two would wait for each other.
+            // One at a time: each has read the log before it empties it, and two would wait for each other.
             try transaction.execute("LOCK TABLE change_log_incarnation IN EXCLUSIVE MODE")
             guard try transaction.first(Self.isForeign)?.integer(0) == 1 else { return false }
             try transaction.renewChangeLog()

@@ -1,17 +1,11 @@
 import Foundation
 
-/// The change log in a file: its one writer numbers the entries in the order of commits.
+/// The change log in a file, whose one writer numbers entries in the order of commits.
 extension SQLiteDatabase {
-    /// The end of the log.
-    ///
-    /// - Throws: `StoreError`.
     package func changePosition() async throws -> ChangePosition {
         try await readReserved { try Self.end($0) }
     }
 
-    /// What was committed after a position, in the order of commits.
-    ///
-    /// - Throws: `StoreError`.
     package func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading {
         try await readReserved { transaction in
             let incarnation = try transaction.first("SELECT value FROM change_log_incarnation WHERE id = 1")?.text(0)
@@ -36,12 +30,9 @@ extension SQLiteDatabase {
         }
     }
 
-    /// Deletes what every one of these readers has read.
-    ///
-    /// - Throws: `StoreError`.
     package func purgeChanges(below positions: [ChangePosition]) async throws {
         guard let floor = positions.map({ $0.last?.number ?? 0 }).min() else { return }
-        // Each batch is a write of its own, so that no other writer waits for the whole.
+        // Each batch is a separate write, so that other writers do not wait for all of it.
         while try await write({ try Self.purge(below: floor, in: $0) }) == Self.batch {}
     }
 
@@ -64,7 +55,7 @@ extension SQLiteDatabase {
 
 extension SQLiteTransaction {
     func createChangeLog() throws {
-        // AUTOINCREMENT: a number that was purged is never given again.
+        // AUTOINCREMENT never reuses a purged number.
         try execute(
             """
             CREATE TABLE change_log (

@@ -1,44 +1,43 @@
-/// What a store knows of being copied, as the one that is copied or as the copy; it lies in tables of its own, which are
-/// never copied.
+/// The state of a copy, stored in the source and in the target. Its tables are never copied.
 package struct CopyMark: Sendable, Equatable {
-    /// Which of the two stores this is.
+    /// The role of this store in the copy.
     package enum Role: String, Sendable {
         case source
         case target
     }
 
     package enum State: String, Sendable {
-        /// A source that is in use, or a target that is not whole.
+        /// A source in use, or an incomplete target.
         case open
-        /// A source whose tables have been put away, since they live on elsewhere.
+        /// A source whose tables were retired after the move.
         case moved
-        /// A target that is whole and in use.
+        /// A complete target in use.
         case finished
     }
 
-    /// The source's identity: a UUID, the same on both sides.
+    /// The source's identity: a UUID that both stores record.
     package var copy: String
     /// The target's identity; in a source empty until it has moved to that target.
     package var target: String
-    /// The place of the other store, without credentials.
+    /// The address of the other store, without credentials.
     package var peer: String
     package var state: State
-    /// The run of the copying that may write to a target.
+    /// The run that may write to the target.
     package var run: String
 
     package init(copy: String, target: String, peer: String, state: State, run: String) {
         (self.copy, self.target, self.peer, self.state, self.run) = (copy, target, peer, state, run)
     }
 
-    /// Whether a table is one of those that a copy keeps for itself.
+    /// Whether a table belongs to the copy itself.
     package static func owns(table: String) -> Bool { table.hasPrefix("store_copy") }
 
-    /// What a table is called while its store has moved away: no statement finds it, of whatever process or build.
+    /// The name of a table after its store was moved. No statement of any process or build finds it.
     package static func retire(_ table: String) -> String { "moved_" + table }
 }
 
 extension Transaction {
-    /// Makes the tables that marks lie in.
+    /// Creates the tables of the marks.
     package func createCopyMarks() throws {
         try execute(
             """
@@ -55,7 +54,7 @@ extension Transaction {
             """)
     }
 
-    /// The mark of a role; `nil` where there is none.
+    /// The mark of a role; `nil` if there is none.
     package func copyMark(_ role: CopyMark.Role) throws -> CopyMark? {
         let row = try first(
             "SELECT copy, target, peer, state, run FROM store_copy WHERE role = $1", [.text(role.rawValue)])
@@ -67,7 +66,6 @@ extension Transaction {
             copy: try row.text(0), target: try row.text(1), peer: try row.text(2), state: state, run: try row.text(4))
     }
 
-    /// Sets the mark of a role.
     package func setCopyMark(_ mark: CopyMark, _ role: CopyMark.Role) throws {
         try execute(
             """
@@ -83,16 +81,16 @@ extension Transaction {
 }
 
 extension Database {
-    /// The store's marks; both `nil` in a store that was never part of a copy.
+    /// The store's marks; both `nil` if the store was never part of a copy.
     ///
     /// - Throws: `StoreError`.
     package func copyMarks() async throws -> (source: CopyMark?, target: CopyMark?) {
-        // A store that was never part of a copy has no such table, and a server would log the question for it as an error.
+        // A store that was never part of a copy has no such table, and a server would log the query as an error.
         guard try await tables().contains(where: { $0.name == "store_copy" }) else { return (nil, nil) }
         return try await read { (try $0.copyMark(.source), try $0.copyMark(.target)) }
     }
 
-    /// Whether the store may be worked with.
+    /// Whether the store is usable.
     ///
     /// - Throws: `StoreError`.
     package func availability() async throws -> StoreAvailability {
@@ -102,7 +100,7 @@ extension Database {
         return .usable
     }
 
-    /// Returns if the store may be worked with.
+    /// Returns if the store is usable.
     ///
     /// - Throws: `StoreError.notUsable`.
     package func requireUsable() async throws {
@@ -110,13 +108,13 @@ extension Database {
         guard availability == .usable else { throw StoreError.notUsable(availability) }
     }
 
-    /// Puts the store's tables away, in one transaction with a last word: from then on no process can write to them, not
-    /// even one that had the store open before.
+    /// Renames the store's tables in one transaction with a last write. From then on no process can write to them, even
+    /// if it had the store open before.
     ///
     /// - Parameters:
-    ///   - mark: what the store is to know of the move.
-    ///   - lastWord: writes to the tables while they are still there.
-    /// - Throws: `StoreError`, or what the last word throws; then nothing has changed.
+    ///   - mark: the record of the move.
+    ///   - lastWord: writes to the tables before they are renamed.
+    /// - Throws: `StoreError`, or the error of the last write. Then nothing has changed.
     package func retire(
         _ mark: CopyMark, lastWord: @Sendable @escaping (any Transaction) throws -> Void
     ) async throws {
@@ -130,11 +128,11 @@ extension Database {
         }
     }
 
-    /// Takes a store into use again that had moved, in one transaction with a first word.
+    /// Puts a moved store back into use, in one transaction with a first write.
     ///
-    /// - Parameter firstWord: writes to the tables before anybody else can.
-    /// - Returns: where it had moved; `nil` where it had not, and nothing was done.
-    /// - Throws: `StoreError`, or what the first word throws; then nothing has changed.
+    /// - Parameter firstWord: writes to the tables before any other process can.
+    /// - Returns: the store it had moved to; `nil` if it had not moved, and nothing was done.
+    /// - Throws: `StoreError`, or the error of the first write. Then nothing has changed.
     package func takeBack(
         firstWord: @Sendable @escaping (any Transaction) throws -> Void = { _ in }
     ) async throws -> String? {
@@ -154,7 +152,7 @@ extension Database {
     }
 }
 
-/// The schema's history stays where it is: a run that ends the move compares it with its own migrations.
+/// The schema's history keeps its name: a run that completes the move compares it with its own migrations.
 private func isPutAway(_ table: String) -> Bool {
     table != "schema_migrations" && !CopyMark.owns(table: table)
 }

@@ -1,6 +1,6 @@
-/// A store that says how long each caller waited for it.
+/// A store that reports how long each caller waited for it.
 package struct ObservedDatabase: Database {
-    /// What a caller wanted of the store.
+    /// The kind of access.
     package enum Kind: String, Sendable, CaseIterable {
         case read, query, write, share, maintain
     }
@@ -8,8 +8,8 @@ package struct ObservedDatabase: Database {
     private let base: any Database
     private let observe: @Sendable (Kind, ContinuousClock.Instant) -> Void
 
-    /// - Parameter observe: called in the task of each caller as soon as its wait is over, with its beginning; whether
-    ///   the store did what was wanted or not.
+    /// - Parameter observe: called in the task of each caller when its wait ends, with its start, whether or not the
+    ///   call succeeded.
     package init(
         _ base: any Database, observe: @escaping @Sendable (Kind, ContinuousClock.Instant) -> Void
     ) {
@@ -66,7 +66,7 @@ package struct ObservedDatabase: Database {
     }
 }
 
-/// Nobody's request waits for these: they keep the node's view, or are for its start and its end.
+/// No request waits for these: they refresh the node's caches, or are part of its start and stop.
 extension ObservedDatabase {
     package func readReserved<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T

@@ -1,36 +1,37 @@
 import Foundation
 
-/// Where a store is: the scheme names the engine.
+/// The address of a store. Its scheme selects the engine.
 package enum StoreURL: Sendable, Equatable {
-    /// A SQLite file; a relative path counts from the working directory.
+    /// A SQLite file. A relative path starts at the working directory.
     case sqlite(path: String)
-    /// A server that speaks PostgreSQL's protocol, or several of which one takes writes.
+    /// A server that speaks PostgreSQL's protocol, or several, of which one is writable.
     case postgresql(PostgreSQLAddress)
 
-    /// Reads an address such as `sqlite:countersign.db` or `postgresql://host/countersign`.
+    /// Parses an address such as `sqlite:countersign.db` or `postgresql://host/countersign`.
     ///
-    /// - Throws: `StoreError.url` with a sentence that names what is supported.
+    /// - Throws: `StoreError.url` with a sentence that names the supported forms.
     package static func parse(_ string: String) throws -> StoreURL {
         if string.hasPrefix("postgresql:") || string.hasPrefix("postgres:") {
             return .postgresql(try PostgreSQLAddress(string))
         }
         let scheme = "sqlite:"
         guard string.hasPrefix(scheme) else {
-            throw StoreError.url(reason: "a store is given as sqlite:PATH or postgresql://HOST/DATABASE")
+            throw StoreError.url(reason: "a store's address must be sqlite:PATH or postgresql://HOST/DATABASE")
         }
         let path = String(string.dropFirst(scheme.count))
         guard path != ":memory:" else {
             throw StoreError.url(
-                reason: "a store in memory ends with its process, and no command can reach it, not even to add a "
-                    + "provider: give a file, such as sqlite:countersign.db")
+                reason: "a store in memory ends with its process, and no other command can use it, not even to add a "
+                    + "provider: name a file, such as sqlite:countersign.db")
         }
         guard !path.isEmpty, path.utf8.count <= 4096, !path.utf8.contains(0) else {
-            throw StoreError.url(reason: "sqlite: is followed by the path of a file, such as sqlite:countersign.db")
+            throw StoreError.url(
+                reason: "sqlite: must be followed by the path of a file, such as sqlite:countersign.db")
         }
         return .sqlite(path: path)
     }
 
-    /// Where the store is, without account and password: for people, and for what other stores keep of this one.
+    /// The address without account and password, for people and for the record that another store keeps of this one.
     package var place: String {
         switch self {
         case .sqlite(let path): "sqlite:\(URL(fileURLWithPath: path).standardizedFileURL.path)"
@@ -38,9 +39,9 @@ package enum StoreURL: Sendable, Equatable {
         }
     }
 
-    /// Opens the store, and makes it where there is none.
+    /// Opens the store, and creates it if it does not exist.
     ///
-    /// - Parameter clock: what an embedded engine takes the time from.
+    /// - Parameter clock: the clock of an embedded engine.
     /// - Throws: `StoreError.unavailable`.
     package func open(clock: @escaping @Sendable () -> Date) throws -> any Database {
         switch self {
@@ -51,7 +52,7 @@ package enum StoreURL: Sendable, Equatable {
 }
 
 extension StoreURL {
-    /// The file of an embedded store, for ``SQLiteMaintenance``; `nil` for an engine that has tools of its own.
+    /// The file of an embedded store, for ``SQLiteMaintenance``; `nil` for an engine with its own tools.
     package var file: String? {
         switch self {
         case .sqlite(let path): path

@@ -1,7 +1,7 @@
-/// How many parameters a statement takes, read from its text: an engine that is told the types of its parameters
-/// accepts more of them than it uses.
+/// The number of parameters of a statement, read from its text. An engine with declared parameter types accepts more
+/// arguments than the statement uses.
 enum ParameterCount {
-    /// The highest number behind a `$` outside texts, quoted names and comments; 0 where there is none.
+    /// The highest number after a `$` outside texts, quoted names and comments; 0 if there is none.
     static func highest(in sql: String) -> Int {
         let bytes = Array(sql.utf8)
         var (index, highest) = (0, 0)
@@ -35,7 +35,7 @@ enum ParameterCount {
         index + 1 < bytes.count && bytes[index + 1] == UInt8(ascii: next)
     }
 
-    /// The place behind the first byte from `start` on that is the last of its kind.
+    /// The position after the first byte from `start` that is the last of its kind.
     private static func end(of bytes: [UInt8], after start: Int, _ isLast: (Int) -> Bool) -> Int {
         var index = start
         while index < bytes.count, !isLast(index) {

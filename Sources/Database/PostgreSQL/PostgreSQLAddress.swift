@@ -1,38 +1,39 @@
 import CPostgreSQL
 import Foundation
 
-/// Where a PostgreSQL server and a database on it are, as a connection URI of libpq (PostgreSQL, 34.1.1.2). It may hold
-/// a password and therefore prints as its scheme alone; better, libpq finds it in `PGPASSFILE`.
+/// The address of a PostgreSQL database, as a connection URI of libpq (PostgreSQL, 34.1.1.2). It may contain a password
+/// and therefore prints only its scheme. `PGPASSFILE` is a better place for the password.
 package struct PostgreSQLAddress: Sendable, Equatable {
     private let uri: String
-    /// How many connections the address asks for: `read_connections`, `write_connections`, `administration_connections`.
+    /// The numbers of connections in the address: `read_connections`, `write_connections`,
+    /// `administration_connections`.
     let lanes: LaneSizes
 
-    /// Reads `postgresql://user@host:5432,other:5432/name?sslmode=verify-full` and the like, in at most 4,096 bytes.
+    /// Parses `postgresql://user@host:5432,other:5432/name?sslmode=verify-full` and the like, in at most 4,096 bytes.
     ///
-    /// - Throws: `StoreError.url` for what libpq does not understand.
+    /// - Throws: `StoreError.url` if libpq cannot parse it.
     package init(_ uri: String) throws {
         guard ["postgresql://", "postgres://"].contains(where: uri.hasPrefix), uri.utf8.count <= 4096,
             !uri.utf8.contains(0)
-        else { throw StoreError.url(reason: "postgresql: is followed by //HOST/DATABASE") }
+        else { throw StoreError.url(reason: "postgresql: must be followed by //HOST/DATABASE") }
         let (lanes, uri) = try LaneSizes.take(from: uri)
         guard let options = PQconninfoParse(uri, nil) else {
-            // libpq's own sentence would repeat the address, password included (Upstream.md).
-            throw StoreError.url(reason: "the address that begins with postgresql: is not one that libpq understands")
+            // libpq's own message would repeat the address, including the password (Upstream.md).
+            throw StoreError.url(reason: "the address that begins with postgresql: cannot be parsed by libpq")
         }
         defer { PQconninfoFree(options) }
-        // A password that holds a slash or an at sign as it is makes of its rest a port, a host or a name.
+        // If a password contains an unencoded slash or at sign, its rest is parsed as a port, a host or a name.
         for (keyword, value) in Self.values(of: options) {
             let isPart = keyword == "port" ? value.allSatisfy { $0.isNumber || $0 == "," } : !value.contains("@")
             guard isPart else {
                 throw StoreError.url(
-                    reason: "the \(keyword) behind postgresql: is none: percent-encode what the password holds")
+                    reason: "the \(keyword) after postgresql: is not valid: percent-encode the password")
             }
         }
         (self.uri, self.lanes) = (uri, lanes)
     }
 
-    /// Hosts and database alone, without account, password and settings.
+    /// Hosts and database without account, password and settings.
     package var place: String {
         guard let options = PQconninfoParse(uri, nil) else { return description }
         defer { PQconninfoFree(options) }
@@ -44,7 +45,7 @@ package struct PostgreSQLAddress: Sendable, Equatable {
         let hosts = (values["host"] ?? values["hostaddr"] ?? "").split(separator: ",", omittingEmptySubsequences: false)
         let ports = (values["port"] ?? "").split(separator: ",", omittingEmptySubsequences: false)
         let name = values["dbname"] ?? values["user"] ?? ""
-        // A socket's directory has no place in front of the path.
+        // A socket's directory cannot precede the path of a URI.
         if hosts.contains(where: { $0.hasPrefix("/") }) {
             return "postgresql:///\(name)?host=\(hosts.joined(separator: ","))"
         }
@@ -67,7 +68,7 @@ package struct PostgreSQLAddress: Sendable, Equatable {
         return found
     }
 
-    /// The URI itself, for libpq.
+    /// The complete URI, for libpq.
     func reveal() -> String { uri }
 }
 

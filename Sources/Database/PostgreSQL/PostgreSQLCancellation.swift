@@ -2,13 +2,13 @@ import CPostgreSQL
 import Dispatch
 import Synchronization
 
-/// Asks the server to give up what a connection is doing (PostgreSQL, 34.7); any thread may.
+/// Asks the server to cancel a connection's statement (PostgreSQL, 34.7). It may be used from any thread.
 final class PostgreSQLCanceller: Sendable {
-    /// A server that does not answer holds up no thread but this queue's.
+    /// A server that does not respond blocks only this queue's thread.
     private static let queue = DispatchQueue(label: "countersign.store.cancel")
     nonisolated(unsafe) private let pointer: OpaquePointer
 
-    /// - Parameter connection: libpq's connection, which need not outlive this.
+    /// - Parameter connection: libpq's connection, which may be closed before this object ends.
     init?(_ connection: OpaquePointer) {
         guard let pointer = PQgetCancel(connection) else { return nil }
         self.pointer = pointer
@@ -18,7 +18,7 @@ final class PostgreSQLCanceller: Sendable {
         PQfreeCancel(pointer)
     }
 
-    /// Sends the request and returns at once.
+    /// Sends the request without waiting.
     func cancel() {
         Self.queue.async {
             var sentence = [CChar](repeating: 0, count: 256)
@@ -27,7 +27,7 @@ final class PostgreSQLCanceller: Sendable {
     }
 }
 
-/// Carries the word of a caller who gives up to the connection that works for it.
+/// Passes a caller's cancellation to the connection that works for it.
 final class PostgreSQLCancellation: Sendable {
     private enum State {
         case waiting
@@ -37,8 +37,8 @@ final class PostgreSQLCancellation: Sendable {
 
     private let state = Mutex(State.waiting)
 
-    /// How many seconds a read may go on whose caller gave up. Most are over sooner, so that a service that stops reports
-    /// no failure of its last reads.
+    /// How many seconds a read may continue after its caller gave up. Most reads finish sooner, so a service that stops
+    /// reports no failures of its last reads.
     private static let patience = 1.0
 
     /// The caller gives up.
@@ -53,7 +53,7 @@ final class PostgreSQLCancellation: Sendable {
         }
     }
 
-    /// A connection begins; `false` where nobody waits for it any more.
+    /// A connection starts the work; `false` if the caller gave up already.
     func begin(_ canceller: PostgreSQLCanceller?) -> Bool {
         state.withLock { state in
             if case .givenUp = state { return false }
@@ -62,7 +62,7 @@ final class PostgreSQLCancellation: Sendable {
         }
     }
 
-    /// The connection is done; `false` where a request is on its way, which may meet what the connection does next.
+    /// The connection is done; `false` if a cancellation is pending, which may hit the connection's next statement.
     func end() -> Bool {
         state.withLock { state in
             if case .givenUp = state { return false }
@@ -72,17 +72,16 @@ final class PostgreSQLCancellation: Sendable {
     }
 }
 
-/// Whether a server answers this process, as its heartbeats tell. Where there are none, as in a command, it always
-/// does.
+/// Whether a server responds to this process, by its heartbeats. Without heartbeats, as in a command, it always does.
 struct Reach: Sendable {
     typealias Moment = ContinuousClock.Instant
 
-    /// For how long no heartbeat may have come through before the server counts as lost.
+    /// The time without a completed heartbeat after which the server is considered lost.
     static let patience = Duration.seconds(2)
 
     private var underWay = 0
     private var lastBegunAt: Moment?
-    /// The begin of the oldest heartbeat that no later one has overtaken.
+    /// The start of the oldest heartbeat that no later one has overtaken.
     private var waitingSince: Moment?
 
     mutating func begin(at now: Moment) {
@@ -97,14 +96,14 @@ struct Reach: Sendable {
         waitingSince = underWay > 0 ? waitingSince.map { max($0, moment) } : nil
     }
 
-    /// Whether the server is lost. It is not where nobody has tried lately.
+    /// Whether the server is lost. It is not if there was no recent attempt.
     func isLost(at now: Moment) -> Bool {
         guard let waitingSince, let lastBegunAt, now - waitingSince > Self.patience else { return false }
         return underWay > 0 || now - lastBegunAt < Self.patience
     }
 }
 
-/// The same, for all connections of a store.
+/// ``Reach``, shared by all connections of a store.
 final class PostgreSQLReach: Sendable {
     private let reach = Mutex(Reach())
 
@@ -123,16 +122,17 @@ final class PostgreSQLReach: Sendable {
 /// What a lane's connections do while the server is lost.
 struct LaneReach: Sendable {
     let reach: PostgreSQLReach
-    /// Whether they go on asking: somebody has to find the server again. Others ask nothing, and wait for nothing.
+    /// Whether they continue to send statements, because some connection must detect the server's return. All others
+    /// fail at once.
     var triesAgain = false
 
-    /// After how many milliseconds a wait looks whether the server is lost.
+    /// The interval in milliseconds in which a wait checks if the server is lost.
     static let slice = 250.0
 
-    /// Whether nothing is to be asked.
+    /// Whether no statement must be sent.
     var isClosed: Bool { !triesAgain && reach.isLost }
 
-    /// Whether an answer is awaited no more that was asked for at some moment.
+    /// Whether to give up on the response to a request from a given moment.
     func isGivenUp(since moment: Reach.Moment) -> Bool {
         reach.isLost && (!triesAgain || ContinuousClock.now - moment > Reach.patience)
     }

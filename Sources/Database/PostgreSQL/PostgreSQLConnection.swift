@@ -1,45 +1,45 @@
 import CPostgreSQL
 import Foundation
 
-/// One connection to a PostgreSQL server, used by the thread that made it alone.
+/// One connection to a PostgreSQL server, used only by the thread that created it.
 ///
-/// Answers are waited for with a bound of our own, since a server that hangs keeps its connections open.
+/// Every wait has its own time limit, since a server that does not respond keeps its connections open.
 final class PostgreSQLConnection {
-    /// How many statements are kept prepared: more are a sign of SQL made at run time.
+    /// The maximum number of prepared statements: more indicate SQL that is made at run time.
     private static let maximumStatements = 512
 
-    /// A statement under the types of its arguments, by which the server plans it.
+    /// A statement with the types of its arguments, which determine its plan.
     private struct Shape: Hashable {
         let sql: String
         let types: [UInt32]
     }
 
-    /// Whether the server warned of something (SQLSTATE class 01).
+    /// Whether the server sent a warning (SQLSTATE class 01).
     private final class Warnings {
         var isAny = false
     }
 
     private let pointer: OpaquePointer
-    /// Makes the server give up what this connection asked for; `nil` where there was no memory for it.
+    /// Cancels this connection's statement on the server; `nil` if memory was insufficient.
     let canceller: PostgreSQLCanceller?
     private let patience: TimeInterval
     private let warnings = Warnings()
     private var prepared: [Shape: String] = [:]
     private var parameters: [String: Int] = [:]
     private var names = 0
-    /// Begins the names of this connection's statements: a pooler that hands over another server's session is noticed,
-    /// since no statement of such a name is there.
+    /// The prefix of prepared statements' names. If a pooler switches to another server session, its names are unknown
+    /// there, which is thus noticed.
     private let prefix = "s\(UInt64.random(in: 0...UInt64.max))_"
-    /// How often the server was asked and waited for.
+    /// The number of exchanges with the server.
     private(set) var exchanges = 0
-    /// Whether answers may take as long as they take.
+    /// Whether responses have no time limit.
     var isPatient = false
-    /// Whether the server answers at all, and what is done while it does not.
+    /// Whether the server responds, and what to do while it does not.
     var reach: LaneReach?
 
-    /// Connects, to the first of the hosts that takes writes.
+    /// Connects to the first writable host.
     init(_ address: PostgreSQLAddress, timeouts: PostgreSQLTimeouts) throws(PostgreSQLFailure) {
-        // What stands before the address may be overruled by it, what stands behind it may not.
+        // The address may override settings before it, but not those after it.
         let settings: [(String, String)] = [
             ("connect_timeout", "\(Int(timeouts.connect.rounded(.up)))"), ("application_name", "countersign"),
             ("target_session_attrs", "read-write"), ("keepalives_idle", "10"), ("keepalives_interval", "5"),
@@ -51,7 +51,9 @@ final class PostgreSQLConnection {
         defer { for text in keywords + values { free(text) } }
         let connection = PQconnectdbParams(
             keywords.map { UnsafePointer($0) } + [nil], values.map { UnsafePointer($0) } + [nil], 1)
-        guard let connection else { throw .refused(.unavailable(reason: "there is no memory for a connection")) }
+        guard let connection else {
+            throw .refused(.unavailable(reason: "there is not enough memory for a connection"))
+        }
         guard PQstatus(connection) == CONNECTION_OK else {
             let reason = String(cString: PQerrorMessage(connection)).trimmingCharacters(in: .whitespacesAndNewlines)
             PQfinish(connection)
@@ -60,7 +62,7 @@ final class PostgreSQLConnection {
         pointer = connection
         canceller = PostgreSQLCanceller(connection)
         patience = timeouts.statement + timeouts.grace
-        // The words of a notice are nobody's to read: they would go to standard error.
+        // The text of notices is ignored. It would go to standard error.
         PQsetNoticeReceiver(
             connection,
             { warnings, notice in
@@ -70,9 +72,9 @@ final class PostgreSQLConnection {
                 Unmanaged<Warnings>.fromOpaque(warnings).takeUnretainedValue().isAny = true
             }, Unmanaged.passUnretained(warnings).toOpaque())
         try PostgreSQLEncoding.requireUTF8(of: connection)
-        // What is acknowledged outlives the server, whatever the account's defaults are. A statement has one plan: it is
-        // met by its keys, and planning it costs more than carrying it out. One without a transaction takes its snapshot
-        // behind the locks that it waits for.
+        // Acknowledged commits are durable, whatever the account's defaults are. A statement has one generic plan,
+        // because it finds rows by key and planning costs more than executing. A statement without a transaction takes
+        // its snapshot after it got its locks.
         _ = try command(
             """
             SET statement_timeout = \(Int(timeouts.statement * 1000));
@@ -90,15 +92,14 @@ final class PostgreSQLConnection {
         PQfinish(pointer)
     }
 
-    /// Whether the server has warned of anything since ``forgetWarnings()``.
+    /// Whether the server has sent a warning since ``forgetWarnings()``.
     var hasWarned: Bool { warnings.isAny }
 
-    /// Begins anew with no warning.
     func forgetWarnings() {
         warnings.isAny = false
     }
 
-    /// Runs statements of the store's own, and gives the answer to the last, in text.
+    /// Runs statements of the store itself, and returns the response to the last one as text.
     func command(_ sql: String) throws(PostgreSQLFailure) -> PostgreSQLResult {
         guard PQsendQuery(pointer, sql) == 1 else { throw .disconnected }
         let result = try receive()
@@ -106,10 +107,10 @@ final class PostgreSQLConnection {
         return result
     }
 
-    /// Sends statements together, so that all of them cost one wait (PostgreSQL, 34.5: pipeline mode), and gives the
-    /// answer to the last. The server carries out none that stands behind one that failed.
+    /// Sends statements together, so that all of them cost one wait (PostgreSQL, 34.5: pipeline mode), and returns the
+    /// response to the last one. The server executes none after one that failed.
     ///
-    /// - Parameter inspect: is shown each answer with its place.
+    /// - Parameter inspect: receives each response with its position.
     func exchange(
         _ parts: [Part], isWriting: Bool, _ inspect: (Int, borrowing PostgreSQLResult) -> Void = { _, _ in }
     ) throws(PostgreSQLFailure) -> PostgreSQLResult {
@@ -160,17 +161,17 @@ final class PostgreSQLConnection {
         return last
     }
 
-    /// A part that is ready to be sent.
+    /// A part that is encoded for sending.
     private enum Step {
         case command(String)
         case commit
         case statement(Shape, PostgreSQLArguments)
     }
 
-    /// What an answer is to, in the order in which answers come.
+    /// An expected response, in order.
     private struct Awaited {
         let index: Int
-        /// The statement that it makes known by a name, where it is no answer to a part itself.
+        /// The statement that it prepares; `nil` if it is the response to a part itself.
         let preparation: (shape: Shape, name: String)?
     }
 
@@ -181,7 +182,7 @@ final class PostgreSQLConnection {
         case .statement(let sql, let values):
             let count = highestParameter(sql)
             guard count == values.count else {
-                throw .refused(.statement(reason: "it takes \(count) arguments and was given \(values.count)"))
+                throw .refused(.statement(reason: "it needs \(count) arguments and got \(values.count)"))
             }
             do {
                 let arguments = try PostgreSQLArguments(values)
@@ -242,7 +243,7 @@ final class PostgreSQLConnection {
         return count
     }
 
-    /// The answer to what was sent: of several statements the last one's, or the first failure.
+    /// The response to the sent statements: that of the last one, or the first failure.
     private func receive() throws(PostgreSQLFailure) -> PostgreSQLResult {
         let deadline = deadline
         var last: OpaquePointer?
@@ -264,7 +265,7 @@ final class PostgreSQLConnection {
 
     private var deadline: ContinuousClock.Instant { .now + .seconds(patience) }
 
-    /// The next result of libpq; nil where a statement has no more.
+    /// The next result of libpq; `nil` after the last one of a statement.
     private func next(until deadline: ContinuousClock.Instant) throws(PostgreSQLFailure) -> OpaquePointer? {
         while PQisBusy(pointer) == 1 {
             guard wait(until: deadline), PQconsumeInput(pointer) == 1 else { throw .disconnected }
@@ -272,9 +273,9 @@ final class PostgreSQLConnection {
         return PQgetResult(pointer)
     }
 
-    /// Waits for bytes; `false` where none came in time.
+    /// Waits for bytes; `false` if none arrived in time.
     private func wait(until deadline: ContinuousClock.Instant) -> Bool {
-        // The rest of a TLS record is in OpenSSL's memory, and the socket is empty.
+        // OpenSSL may have buffered the rest of a TLS record while the socket is empty.
         if CPostgreSQL_pending(pointer) > 0 { return true }
         while true {
             var descriptor = pollfd(fd: PQsocket(pointer), events: Int16(POLLIN), revents: 0)
@@ -283,7 +284,7 @@ final class PostgreSQLConnection {
                 canceller?.cancel()
                 return false
             }
-            // The server is not told: it would not hear.
+            // The server gets no cancellation, because it would not receive it.
             guard isPatient || reach?.isGivenUp(since: deadline - .seconds(patience)) != true else { return false }
             let ready = poll(&descriptor, 1, isPatient ? 60_000 : Int32(min(left, LaneReach.slice).rounded(.up)))
             if ready > 0 { return true }

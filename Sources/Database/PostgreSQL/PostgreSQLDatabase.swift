@@ -3,9 +3,9 @@ import Synchronization
 
 /// A store on a server that speaks PostgreSQL's protocol, shared by any number of nodes.
 ///
-/// A body that writes runs under `SERIALIZABLE` and is run again, whole, where the server took it back because of
-/// others, or where its connection was lost before the commit was asked for. Statements of ``share(_:)`` need less. Reads have connections of their own, so
-/// that a crowd of writers does not keep a node from seeing what changed.
+/// A writing body runs under `SERIALIZABLE`. It runs again from its start if the server rolled it back because of
+/// others, or if its connection was lost before the commit. Statements of ``share(_:)`` need less. Reads have their own
+/// connections, so many writers do not keep a node from reading changes.
 package final class PostgreSQLDatabase: Database {
     private let writers: PostgreSQLWorkers
     private let readers: PostgreSQLWorkers
@@ -21,12 +21,12 @@ package final class PostgreSQLDatabase: Database {
     let followed = FollowedTimeline()
     let reach = PostgreSQLReach()
 
-    /// Names the store; the first body connects.
+    /// Describes the store. The first body connects.
     ///
     /// - Parameters:
-    ///   - address: where the server is.
-    ///   - clock: what `Transaction.now` is taken from instead of the server's clock.
-    ///   - lanes: how many connections each lane has, where the address does not say it.
+    ///   - address: the server's address.
+    ///   - clock: the source of `Transaction.now` instead of the server's clock.
+    ///   - lanes: the number of connections of each lane, unless the address specifies it.
     package init(
         _ address: PostgreSQLAddress, clock: (@Sendable () -> Date)? = nil, lanes: LaneSizes? = nil,
         timeouts: PostgreSQLTimeouts = PostgreSQLTimeouts()
@@ -45,37 +45,26 @@ package final class PostgreSQLDatabase: Database {
         beating = PostgreSQLWorkers(address, timeouts: timeouts.ofHeartbeats, limit: Heartbeat.mostUnderWay)
     }
 
-    /// Runs a body that cannot write, over one snapshot.
-    ///
-    /// - Throws: whatever the body throws, or a `StoreError`.
     package func read<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await run(.read, on: readers, body)
     }
 
-    /// Runs a body like ``read(_:)`` on a connection of its lane.
-    ///
-    /// - Throws: whatever the body throws, or a `StoreError`.
     package func read<T: Sendable>(
         on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await run(.read, on: lane == .administration ? administration : readers, body)
     }
 
-    /// Runs a body like ``read(_:)`` on a connection of its own.
-    ///
-    /// - Throws: whatever the body throws, or a `StoreError`.
     package func readReserved<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await run(.read, on: watching, body)
     }
 
-    /// Runs a body in a transaction of its own.
-    ///
-    /// - Throws: whatever the body throws, or a `StoreError`; `outcomeUnknown` where the connection was lost during the
-    ///   commit, or the server did not wait for its standby.
+    /// - Throws: the body's error, or a `StoreError`: `outcomeUnknown` if the connection was lost during the commit, or
+    ///   the server did not wait for its standby.
     @discardableResult
     package func write<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
@@ -83,9 +72,6 @@ package final class PostgreSQLDatabase: Database {
         try await run(.write, on: writers, body)
     }
 
-    /// Runs a body like ``write(_:)`` on a connection of its lane.
-    ///
-    /// - Throws: whatever the body throws, or a `StoreError`.
     @discardableResult
     package func write<T: Sendable>(
         on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
@@ -93,9 +79,6 @@ package final class PostgreSQLDatabase: Database {
         try await run(.write, on: lane == .administration ? administration : writers, body)
     }
 
-    /// Runs a body that changes the schema, without any time-out.
-    ///
-    /// - Throws: whatever the body throws, or a `StoreError`.
     @discardableResult
     package func alter<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
@@ -103,22 +86,22 @@ package final class PostgreSQLDatabase: Database {
         try await run(.alter, on: writers, body)
     }
 
-    /// The rows of one statement, which the server carries out without `BEGIN` and `COMMIT`: one wait, and half of the
-    /// server's work for a look-up by key.
+    /// The rows of one statement, which the server executes without `BEGIN` and `COMMIT`. It takes one wait, and half
+    /// of the server's work for a lookup by key.
     ///
     /// - Throws: `StoreError`.
     package func query(_ sql: String, _ arguments: [Value]) async throws -> [Row] {
         try await run(.statement, on: readers) { try $0.query(sql, arguments) }
     }
 
-    /// Like ``query(_:_:)``, on the connection that watches.
+    /// Like ``query(_:_:)``, on the connection for changes.
     func ask(_ sql: String, _ arguments: [Value]) async throws -> [Row] {
         try await run(.statement, on: watching) { try $0.query(sql, arguments) }
     }
 
-    /// Runs a body under `READ COMMITTED` that gives up soon where others hold a lock.
+    /// Runs a body under `READ COMMITTED` that gives up soon if rows are locked.
     ///
-    /// - Throws: whatever the body throws, or a `StoreError`.
+    /// - Throws: the body's error, or a `StoreError`.
     @discardableResult
     package func maintain<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
@@ -126,14 +109,14 @@ package final class PostgreSQLDatabase: Database {
         try await run(.maintain, on: writers, body)
     }
 
-    /// Runs a body like ``maintain(_:)``, past those who wait to write.
+    /// Runs a body like ``maintain(_:)`` on a connection that is reserved for urgent work, before queued writes.
     func maintainAtOnce<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await run(.maintain, on: administration, body)
     }
 
-    /// Runs a body like ``maintain(_:)``, on a connection of those that tell whether commits come through.
+    /// Runs a body like ``maintain(_:)`` on a connection for heartbeats.
     func beat<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         let begunAt = reach.begin()
         do {
@@ -146,38 +129,36 @@ package final class PostgreSQLDatabase: Database {
         }
     }
 
-    /// Carries out statements under `READ COMMITTED` and commits, in one exchange.
+    /// Executes statements under `READ COMMITTED` and commits, in one exchange.
     ///
     /// - Returns: the rows of each.
     func conclude(_ parts: [PostgreSQLConnection.Part]) async throws -> [[Row]] {
         try await run(.share, on: writers) { try $0.conclude(parts) }
     }
 
-    /// A new number each time: the server keeps none that says who committed, so that whoever asks is to look.
+    /// A new number each time, because the server has no cheap one that changes with commits. The caller thus always
+    /// reads the changes.
     ///
-    /// - Throws: `StoreError.unavailable` for a closed store; an absent server is noticed by the look.
+    /// - Throws: `StoreError.unavailable` for a closed store. An unavailable server is noticed by the reading.
     package func changeStamp() throws -> Int64 {
         guard !writers.isClosed else { throw StoreError.closed }
         return stamp.add(1, ordering: .relaxed).newValue
     }
 
-    /// Asks the server for an answer.
-    ///
-    /// - Throws: `StoreError.unavailable`.
     package func check() async throws {
         _ = try await read { try $0.first("SELECT 1") }
     }
 
-    /// How often transactions waited for the server so far: what a node far from it pays for.
+    /// The number of waits for the server so far, which a distant node pays for.
     package var exchanges: Int {
         writers.exchanges + readers.exchanges + watching.exchanges + administration.exchanges
             + beating.exchanges
     }
 
-    /// How often a transaction was taken back because of others so far, and begun again.
+    /// The number of transactions that were rolled back because of others and run again.
     package var repetitions: Int { begunAgain.load(ordering: .relaxed) }
 
-    /// How many other sessions of this service, its nodes and commands, the database has at this moment.
+    /// The number of other sessions of this service in the database: of its nodes and commands.
     ///
     /// - Throws: `StoreError`.
     package func countOtherSessions() async throws -> Int {
@@ -191,7 +172,6 @@ package final class PostgreSQLDatabase: Database {
         }
     }
 
-    /// Finishes what is in line and lets every connection go.
     package func close() async throws {
         await beating.close()
         await watching.close()
@@ -200,7 +180,7 @@ package final class PostgreSQLDatabase: Database {
         await writers.close()
     }
 
-    /// Runs a body under `SERIALIZABLE` whose snapshot is of after those who had its turn before.
+    /// Runs a body under `SERIALIZABLE` whose snapshot is taken after the previous holders of its turn.
     func runInTurn<T: Sendable>(
         _ turn: Turn, _ body: @Sendable @escaping (PostgreSQLTransaction) throws -> T
     ) async throws -> T {
@@ -209,7 +189,7 @@ package final class PostgreSQLDatabase: Database {
 
     /// Runs a body like ``write(_:)``, once.
     ///
-    /// - Throws: `MetOthers` if it was taken back because of others, too.
+    /// - Throws: `MetOthers` also if it was rolled back because of others.
     func writeUnlessMet<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         let clock = clock
         return try await submit(PostgreSQLRetries(.write, timeouts), to: writers, isRepeated: false) {
@@ -223,7 +203,7 @@ package final class PostgreSQLDatabase: Database {
         _ body: @Sendable @escaping (PostgreSQLTransaction) throws -> T
     ) async throws -> T {
         let clock = clock
-        // A read is of no use to a caller who gave up. A write is: its outcome is to be known.
+        // A read is useless if its caller gave up. A write is not cancelled, so that its outcome is known.
         let cancellation = kind.isWriting ? nil : PostgreSQLCancellation()
         return try await withTaskCancellationHandler {
             try await submit(PostgreSQLRetries(kind, timeouts), to: workers) { session, retries in
@@ -234,7 +214,7 @@ package final class PostgreSQLDatabase: Database {
         }
     }
 
-    /// Runs a command outside every transaction.
+    /// Executes a command outside every transaction.
     func carryOut(_ command: String) async throws {
         try await submit(PostgreSQLRetries(.alter, timeouts), to: writers) { session, _ in
             try session.carryOut(command)

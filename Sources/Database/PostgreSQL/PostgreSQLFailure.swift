@@ -1,22 +1,22 @@
 import CPostgreSQL
 import Foundation
 
-/// Why a conversation with PostgreSQL ended, and with it what may be done next.
+/// Why a transaction with PostgreSQL failed, and thus what may be done next.
 enum PostgreSQLFailure: Error {
-    /// The engine took the transaction back because of others: run from its start it may well succeed.
+    /// The engine rolled the transaction back because of others. It may succeed if it is run again.
     case conflict(StoreError)
-    /// Another transaction holds a lock for longer than this one was to wait.
+    /// Another transaction has kept a lock for longer than the time limit.
     case locked(StoreError)
-    /// Its turn did not come; without it, it may well succeed.
+    /// Its turn did not come in time. It may succeed without it.
     case missedTurn(StoreError)
-    /// The connection is of no more use, and the transaction is known not to have committed.
+    /// The connection is unusable, and the transaction is known not to have committed.
     case lost(StoreError)
-    /// The commit was asked for, and no answer says whether it took place.
+    /// The commit was sent, and its outcome is unknown.
     case outcomeUnknown(StoreError)
-    /// The same again would fail again.
+    /// A repetition would fail too.
     case refused(StoreError)
 
-    /// What the caller of the store is told.
+    /// The error for the store's caller.
     var error: StoreError {
         switch self {
         case .conflict(let error), .locked(let error), .lost(let error), .missedTurn(let error),
@@ -27,12 +27,12 @@ enum PostgreSQLFailure: Error {
 }
 
 extension PostgreSQLFailure {
-    /// The connection does not answer, or no longer exists.
+    /// The connection does not respond, or is closed.
     static let disconnected = PostgreSQLFailure.lost(.unavailable(reason: "the connection to PostgreSQL was lost"))
 
-    /// Reads a result that tells of a failure (PostgreSQL, appendix A: the classes of SQLSTATE).
+    /// Parses an error result (PostgreSQL, appendix A: the classes of SQLSTATE).
     ///
-    /// The server's sentence is kept for what is wrong with a statement's own text only; others repeat values.
+    /// The server's message is kept only for errors in a statement's own text. Other messages repeat values.
     init(_ result: borrowing PostgreSQLResult) {
         guard let state = result.text(of: CPostgreSQL_state) else {
             self = .disconnected
@@ -40,30 +40,30 @@ extension PostgreSQLFailure {
         }
         let known = "SQLSTATE \(state)"
         switch state {
-        case "40001", "40P01": self = .conflict(.unavailable(reason: "other writers were in the way (\(known))"))
-        case "55P03": self = .locked(.unavailable(reason: "another transaction holds a lock (\(known))"))
-        // Two sessions that make the same table at once meet in the catalogue.
+        case "40001", "40P01": self = .conflict(.unavailable(reason: "it conflicted with other writers (\(known))"))
+        case "55P03": self = .locked(.unavailable(reason: "another transaction has a lock (\(known))"))
+        // Two sessions that create one table at once conflict in the catalogue.
         case "23505" where result.text(of: CPostgreSQL_schema) == "pg_catalog":
             self = .conflict(.unavailable(reason: "another session changes the schema (\(known))"))
-        // They may also meet in the name of what they make, although it is made only where it is not there.
+        // They may also conflict in the name, even with IF NOT EXISTS.
         case "42710", "42P07":
-            let sentence = result.text(of: CPostgreSQL_sentence) ?? "it is there already"
+            let sentence = result.text(of: CPostgreSQL_sentence) ?? "it exists already"
             self = .conflict(.statement(reason: "\(sentence) (\(known))"))
         case "23505": self = .refused(.constraint(kind: .unique))
         case "23503", "23001": self = .refused(.constraint(kind: .foreignKey))
         case "23502": self = .refused(.constraint(kind: .notNull))
-        // The prepared statement is gone: there is another server behind the connection than before.
+        // The prepared statement is unknown: the connection leads to another server than before.
         case "26000", "25P03", "57P01", "57P02", "57P03":
-            self = .lost(.unavailable(reason: "PostgreSQL went away (\(known))"))
-        // A sharded engine that lost sight of one of its own nodes (statement_completion_unknown).
-        case "40003": self = .lost(.unavailable(reason: "PostgreSQL does not know what became of it (\(known))"))
-        case "53100": self = .refused(.unavailable(reason: "PostgreSQL has no room left on its disk (\(known))"))
+            self = .lost(.unavailable(reason: "PostgreSQL ended the session (\(known))"))
+        // A sharded engine lost contact to one of its own nodes (statement_completion_unknown).
+        case "40003": self = .lost(.unavailable(reason: "PostgreSQL does not know its outcome (\(known))"))
+        case "53100": self = .refused(.unavailable(reason: "PostgreSQL's disk is full (\(known))"))
         default: self = Self.byClass(state, result)
         }
     }
 
-    /// Reads a failure that answers `COMMIT`. Few of them say that nothing was kept: the server may report any other
-    /// after its commit record is written, and a proxy or a sharded engine may report what it likes.
+    /// Parses an error result of `COMMIT`. Few codes mean that nothing was kept. The server may report any other after
+    /// it has written its commit record, and a proxy or a sharded engine may report anything.
     init(commit result: borrowing PostgreSQLResult) {
         guard let state = result.text(of: CPostgreSQL_state) else {
             self = .outcomeUnknown(.outcomeUnknown(reason: "the commit was answered without an SQLSTATE"))
@@ -72,12 +72,12 @@ extension PostgreSQLFailure {
         switch state {
         case "40001", "40P01": self.init(result)
         case _ where state.hasPrefix("23"): self.init(result)
-        case "25P02": self = .refused(.unavailable(reason: "the server took the commit back (SQLSTATE \(state))"))
+        case "25P02": self = .refused(.unavailable(reason: "the server rolled the commit back (SQLSTATE \(state))"))
         default: self = .outcomeUnknown(.outcomeUnknown(reason: "the commit was answered with SQLSTATE \(state)"))
         }
     }
 
-    /// A server that became a standby, or was made read-only: another one may be the primary now.
+    /// A server that became a standby, or was made read-only. Another host may be the primary now.
     static func isReadOnly(_ result: borrowing PostgreSQLResult) -> Bool {
         result.text(of: CPostgreSQL_state) == "25006"
     }
@@ -88,7 +88,7 @@ extension PostgreSQLFailure {
         case "08": return .lost(.unavailable(reason: "the connection to PostgreSQL failed (\(known))"))
         case "23": return .refused(.constraint(kind: .check))
         case "0A", "42":
-            let sentence = result.text(of: CPostgreSQL_sentence) ?? "it is refused"
+            let sentence = result.text(of: CPostgreSQL_sentence) ?? "it was refused"
             return .refused(.statement(reason: "\(sentence) (\(known))"))
         case "21", "22", "25", "26", "2F", "3D", "3F", "44": return .refused(.statement(reason: known))
         default: return .refused(.unavailable(reason: known))
@@ -96,11 +96,12 @@ extension PostgreSQLFailure {
     }
 }
 
-/// The rules by which a body is run again, and what came of it so far.
+/// The rules for running a body again, and its attempts so far.
 struct PostgreSQLRetries {
-    /// How often a body is begun again after its connection was lost: the first may have been stale, the second is news.
+    /// The maximum number of retries after lost connections: the first connection may have been stale, a second loss is
+    /// real.
     private static let maximumLosses = 2
-    /// How often a change of the schema is begun again, which otherwise waits as long as it must.
+    /// The maximum number of retries of a schema change, which otherwise waits without a limit.
     private static let maximumMeetings = 100
 
     private let kind: PostgreSQLTransaction.Kind
@@ -114,26 +115,26 @@ struct PostgreSQLRetries {
         self.timeouts = timeouts
     }
 
-    /// The first attempt begins the time in which others may follow.
+    /// The first attempt starts the time limit for all.
     mutating func begin() {
         if deadline == nil { deadline = .now + .seconds(timeouts.statement) }
     }
 
-    /// How long to wait before the body is run again, in seconds.
+    /// The pause before the body is run again, in seconds.
     ///
-    /// - Throws: the error to tell where it is not to be run again.
+    /// - Throws: the error to report if it is not run again.
     mutating func pause(after failure: PostgreSQLFailure) throws(StoreError) -> TimeInterval {
         switch failure {
         case .conflict(let error):
             conflicts += 1
-            // That something is there already is no mistake only where several make the schema at once.
+            // An existing object is not a mistake only if several sessions change the schema at once.
             if case .statement = error, kind != .alter { throw error }
             let isInTime = deadline.map { ContinuousClock.now < $0 } ?? true
             guard kind == .alter ? conflicts < Self.maximumMeetings : isInTime else { throw error }
-            // Chance keeps two writers from meeting again and again.
+            // A random pause keeps two writers from conflicting again and again.
             return .random(in: 0...min(0.064, 0.001 * Double(1 << min(conflicts, 6))))
         case .locked(let error):
-            // A change of the schema that waits keeps everybody waiting who comes behind it: it lets them go first.
+            // A schema change that waits for its lock blocks everyone after it, so it gives way first.
             guard kind == .alter else { throw error }
             return .random(in: 1...3)
         case .missedTurn: return 0
@@ -146,10 +147,9 @@ struct PostgreSQLRetries {
     }
 }
 
-/// The encoding of a database.
 enum PostgreSQLEncoding {
-    /// Refuses a database of another encoding, which would refuse each text that it has no letters for, one user at a
-    /// time. The server says its encoding by itself when it takes a connection.
+    /// Refuses a database with another encoding. It would fail for texts with unsupported letters, one user at a time.
+    /// The server reports its encoding at connection.
     static func requireUTF8(of connection: OpaquePointer) throws(PostgreSQLFailure) {
         guard let encoding = PQparameterStatus(connection, "server_encoding").map({ String(cString: $0) }),
             encoding != "UTF8"
@@ -158,7 +158,7 @@ enum PostgreSQLEncoding {
         throw .refused(
             .url(
                 reason:
-                    "the database \(name) has the encoding \(encoding), and a store takes UTF8: make another one, with "
+                    "the database \(name) has the encoding \(encoding), and a store requires UTF8: create one with "
                     + "createdb --template=template0 --encoding=UTF8 --locale=C NAME"))
     }
 }

@@ -1,6 +1,6 @@
 import CPostgreSQL
 
-/// One answer of the server; its memory is libpq's and goes with it.
+/// One result of libpq, which is freed with it.
 struct PostgreSQLResult: ~Copyable {
     private let pointer: OpaquePointer
 
@@ -12,19 +12,17 @@ struct PostgreSQLResult: ~Copyable {
         PQclear(pointer)
     }
 
-    /// Whether the statement was carried out.
     var isSuccess: Bool {
         let status = PQresultStatus(pointer)
         return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK
     }
 
-    /// Whether the statement was no statement at all.
     var isEmptyStatement: Bool { PQresultStatus(pointer) == PGRES_EMPTY_QUERY }
 
-    /// The command that was carried out, such as `COMMIT` or `INSERT 0 1`.
+    /// The executed command, such as `COMMIT` or `INSERT 0 1`.
     var command: String { String(cString: PQcmdStatus(pointer)) }
 
-    /// How many rows the statement itself inserted, updated or deleted.
+    /// The number of rows that the statement itself inserted, updated or deleted.
     var changedRows: Int {
         guard ["INSERT", "UPDATE", "DELETE"].contains(where: command.hasPrefix) else { return 0 }
         return Int(String(cString: PQcmdTuples(pointer))) ?? 0
@@ -32,14 +30,13 @@ struct PostgreSQLResult: ~Copyable {
 
     var count: Int { Int(PQntuples(pointer)) }
 
-    /// A field of an error report.
     func text(of field: (OpaquePointer?) -> UnsafePointer<CChar>?) -> String? {
         field(pointer).map { String(cString: $0) }
     }
 
-    /// A row of an answer in binary.
+    /// A row in binary format.
     ///
-    /// - Throws: `StoreError.statement` for a type outside the subset that engines share.
+    /// - Throws: `StoreError.statement` for a type outside the common subset.
     func row(_ index: Int) throws(StoreError) -> Row {
         let (row, count) = (Int32(index), PQnfields(pointer))
         var values: [Value] = []
@@ -52,7 +49,7 @@ struct PostgreSQLResult: ~Copyable {
             let bytes = UnsafeRawBufferPointer(
                 start: PQgetvalue(pointer, row, column), count: Int(PQgetlength(pointer, row, column)))
             guard let value = PostgreSQLType(rawValue: PQftype(pointer, column))?.value(bytes) else {
-                throw .statement(reason: "column \(column) has a type outside the shared subset")
+                throw .statement(reason: "column \(column) has a type outside the common subset")
             }
             values.append(value)
         }

@@ -1,20 +1,20 @@
 import Foundation
 import Synchronization
 
-/// How long a node waits for PostgreSQL, in seconds.
+/// Time limits for PostgreSQL, in seconds.
 package struct PostgreSQLTimeouts: Sendable {
-    /// For each host to take a connection; the address's own `connect_timeout` stands above it.
+    /// For a connection to each host. The address's own `connect_timeout` takes precedence.
     package var connect: TimeInterval = 3
-    /// For one statement (`statement_timeout`), for a free connection, and for other writers to be out of the way.
+    /// For one statement (`statement_timeout`), for a free connection, and for retries after conflicts.
     package var statement: TimeInterval = 10
-    /// For a lock that another transaction holds (`lock_timeout`).
+    /// For a lock of another transaction (`lock_timeout`).
     package var lock: TimeInterval = 5
-    /// For a server that should have given a statement up, before the connection is.
+    /// For a server that should have cancelled a statement. After that the connection is closed.
     package var grace: TimeInterval = 5
 
     package init() {}
 
-    /// A commit that took longer tells nothing of use: another connection is tried.
+    /// A slower commit is useless, so another connection is tried.
     var ofHeartbeats: PostgreSQLTimeouts {
         var timeouts = self
         (timeouts.statement, timeouts.grace) = (min(statement, 2), min(grace, 0.5))
@@ -22,9 +22,9 @@ package struct PostgreSQLTimeouts: Sendable {
     }
 }
 
-/// The timeline of the server that the log of changes was last read from: one that takes over has another.
+/// The timeline of the server that the change log was last read from. A promoted standby has a different one.
 final class FollowedTimeline: Sendable {
-    /// What a server answers, as an expression.
+    /// The timeline as an SQL expression.
     static let question = "left(pg_walfile_name(pg_current_wal_lsn()), 8)"
 
     private let timeline = Mutex<String?>(nil)
@@ -37,7 +37,7 @@ final class FollowedTimeline: Sendable {
     }
 }
 
-/// A thread's connection, made anew whenever it was lost.
+/// A thread's connection, opened again whenever it was lost.
 final class PostgreSQLSession {
     private let address: PostgreSQLAddress
     private let timeouts: PostgreSQLTimeouts
@@ -46,16 +46,16 @@ final class PostgreSQLSession {
     private let reach: LaneReach?
     private let count: (Int) -> Void
     private var connection: PostgreSQLConnection?
-    /// That of the server that the connection was made to.
+    /// The timeline of the connected server.
     private var timeline: String?
 
     /// A session that connects with its first body.
     ///
     /// - Parameters:
-    ///   - isReadOnly: whether the server refuses whatever would change something.
-    ///   - followed: which server the log of changes is read from, if what is read here must come from it as well.
-    ///   - reach: whether the server answers at all, and what this session does while it does not.
-    ///   - count: is told how often each attempt waited for the server.
+    ///   - isReadOnly: whether the server refuses changes.
+    ///   - followed: the timeline of the change log, if this session must read from that server too.
+    ///   - reach: whether the server responds, and what this session does while it does not.
+    ///   - count: receives the number of waits for the server of each attempt.
     init(
         _ address: PostgreSQLAddress, timeouts: PostgreSQLTimeouts, isReadOnly: Bool,
         followed: FollowedTimeline? = nil,
@@ -68,16 +68,16 @@ final class PostgreSQLSession {
         self.count = count
     }
 
-    /// What became of a body.
+    /// The outcome of a body.
     enum Ending<T> {
         case done(T)
-        /// Nothing of it was kept, and it is to be run again after so many seconds.
+        /// Nothing was kept, and the body must be run again after this pause in seconds.
         case again(after: TimeInterval)
     }
 
-    /// Runs a body in a transaction; from its start again where it is known that nothing of it was kept.
+    /// Runs a body in a transaction, and again from its start if nothing of it was kept.
     ///
-    /// - Parameter turn: the lock of its turn. Whoever stands still while it has it is not waited for.
+    /// - Parameter turn: the lock of its turn. It is released if its session stalls.
     func transact<T>(
         _ kind: PostgreSQLTransaction.Kind, turn: Int64? = nil, clock: (@Sendable () -> Date)?,
         _ retries: inout PostgreSQLRetries, _ cancellation: PostgreSQLCancellation?,
@@ -100,7 +100,7 @@ final class PostgreSQLSession {
         }
     }
 
-    /// Runs a command that may be in no transaction, on a connection of its own and as long as it takes.
+    /// Runs a command outside a transaction, on its own connection and without a time limit.
     func carryOut(_ command: String) throws -> Ending<Void> {
         do throws(PostgreSQLFailure) {
             let connection = try PostgreSQLConnection(address, timeouts: timeouts)
@@ -109,7 +109,7 @@ final class PostgreSQLSession {
             _ = try connection.command(command)
             return .done(())
         } catch {
-            // Others were in the way: the caller looks again what is there.
+            // It conflicted with others: the caller checks the state again.
             if case .conflict = error { return .done(()) }
             throw error.error
         }
@@ -129,10 +129,10 @@ final class PostgreSQLSession {
         return connection
     }
 
-    /// What another server says than that of the log is of a time that nobody follows.
+    /// Refuses a server with another timeline than the change log's, whose data may differ.
     private func requireFollowed() throws(PostgreSQLFailure) {
         guard let present = followed?.present, let timeline, present != timeline else { return }
-        throw .lost(.unavailable(reason: "this server is not the one that the log of changes is read from"))
+        throw .lost(.unavailable(reason: "this server is not the one that the change log is read from"))
     }
 
     private func attempt<T>(
@@ -140,7 +140,7 @@ final class PostgreSQLSession {
         _ cancellation: PostgreSQLCancellation?, _ body: (PostgreSQLTransaction) throws -> T
     ) throws -> T {
         if reach?.isClosed == true {
-            throw StoreError.unavailable(reason: "the server does not answer")
+            throw StoreError.unavailable(reason: "the server does not respond")
         }
         let connection = try self.connection ?? connect()
         self.connection = connection
@@ -177,7 +177,7 @@ final class PostgreSQLSession {
         }
     }
 
-    /// A connection that does not take a transaction back is let go: the server then does it.
+    /// Rolls back, or closes the connection if that fails, so that the server does it.
     private func takeBack(_ transaction: PostgreSQLTransaction) {
         do {
             try transaction.rollBack()

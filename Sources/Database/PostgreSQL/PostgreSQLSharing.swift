@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Statements that wait to be carried out together: those that come while some are under way go as the next, in one
+/// A queue of statements that are executed together. Those that arrive during a batch form the next one, in one
 /// transaction and one exchange with the server.
 final class PostgreSQLSharing: Sendable {
     struct Pending: Sendable {
@@ -14,21 +14,20 @@ final class PostgreSQLSharing: Sendable {
         var underWay = 0
     }
 
-    /// How many go together: an answer to all of them fits into the buffers of a connection.
+    /// The maximum batch: its responses fit into the buffers of a connection.
     static let maximum = 64
-    /// How many transactions at a time. While one waits for the disk another one is carried out, and one that waits for a
-    /// stranger's lock does not keep everybody.
+    /// The number of concurrent transactions. While one waits for the disk another can run, and one that waits for a
+    /// lock does not block the queue.
     static let transactions = 2
 
     private let state = Mutex(State())
 
-    /// How many are in line.
     var waiting: Int { state.withLock { $0.line.count } }
 
-    /// Puts a statement in line.
+    /// Appends a statement to the queue.
     ///
-    /// - Returns: whether the caller is to see that it is carried out, by ``next()``.
-    /// - Throws: `StoreError.unavailable` if the line is full.
+    /// - Returns: whether the caller must start a batch, by ``next()``.
+    /// - Throws: `StoreError.unavailable` if the queue is full.
     func append(_ pending: Pending) throws(StoreError) -> Bool {
         let isFirst = state.withLock { state -> Bool? in
             guard state.line.append(pending) else { return nil }
@@ -40,12 +39,12 @@ final class PostgreSQLSharing: Sendable {
         return isFirst
     }
 
-    /// Those to go next; `nil` if there is none, and whoever asked is done.
+    /// The next batch; `nil` if the queue is empty, and the caller is done.
     func next() -> [Pending]? {
         state.withLock { state in
             let batch = state.line.take(atMost: Self.maximum)
             guard batch.isEmpty else {
-                // In one order everywhere no two transactions wait for each other's rows.
+                // A common order prevents two transactions from waiting for each other's rows.
                 return batch.sorted { $0.statement.key < $1.statement.key }
             }
             state.underWay -= 1
@@ -55,10 +54,10 @@ final class PostgreSQLSharing: Sendable {
 }
 
 extension PostgreSQLDatabase {
-    /// Carries out a statement in one transaction with others of its kind. It has no rows if it changed nothing, or if
-    /// another one with its key goes in the same transaction: then whoever asks looks again.
+    /// Executes a statement in one transaction with others of its kind. It returns no rows if it changed nothing, or if
+    /// another statement of the batch has its key. Then the caller checks again.
     ///
-    /// - Throws: `StoreError`; what another one did wrong fails that one alone.
+    /// - Throws: `StoreError`. An error of another statement does not fail this one.
     package func share(_ statement: SharedStatement) async throws -> [Row] {
         try await withCheckedThrowingContinuation { continuation in
             do throws(StoreError) {
@@ -66,7 +65,7 @@ extension PostgreSQLDatabase {
             } catch {
                 return continuation.resume(throwing: error)
             }
-            // Whoever waits for an answer may give up; the others go on.
+            // A caller may give up. The others continue.
             Task { await carryOutShared() }
         }
     }
@@ -84,7 +83,7 @@ extension PostgreSQLDatabase {
         }
     }
 
-    /// All at once, so that one that waits for a lock keeps no other of them.
+    /// All concurrently, so that one that waits for a lock does not delay the others.
     private func carryOutApart(_ batch: [PostgreSQLSharing.Pending]) async {
         await withTaskGroup(of: Void.self) { tasks in
             for pending in batch {
@@ -100,7 +99,7 @@ extension PostgreSQLDatabase {
         }
     }
 
-    /// Carries out statements in one transaction, those of one text at once as far as it has forms for that.
+    /// Executes statements in one transaction, and those with a common text at once if it has such forms.
     ///
     /// - Returns: the rows of each.
     private func shared(_ statements: [SharedStatement]) async throws -> [[Row]] {
@@ -108,8 +107,8 @@ extension PostgreSQLDatabase {
         var parts: [PostgreSQLConnection.Part] = []
         var places: [[Int]] = []
         let first = Self.first(of: statements)
-        // Those of rows that are there come last. A key that is used again waits for a change of its row that is under
-        // way; whoever changes one then has nothing more to insert, and waits for no such key.
+        // Statements on existing rows come last. Inserting an existing key waits for a pending change of its row. Since
+        // the changing transaction then has nothing left to insert, the two cannot wait for each other.
         for isOfRows in [false, true] {
             var left = first.filter { (statements[$0].text.change != nil) == isOfRows }[...]
             while let next = left.first {
@@ -137,8 +136,8 @@ extension PostgreSQLDatabase {
         return answers
     }
 
-    /// Those to be carried out: of two in one batch with one key the second changes nothing. It would take its lock out
-    /// of order, and the answer's row would be the first one's.
+    /// The statements to execute. Of two with one key in a batch the second changes nothing: it would take its lock out
+    /// of order, and its result would be that of the first.
     private static func first(of statements: [SharedStatement]) -> [Int] {
         struct Change: Hashable {
             let text: ObjectIdentifier
@@ -154,11 +153,11 @@ extension PostgreSQLDatabase {
 }
 
 extension StoreError {
-    /// Whether what is wrong is one statement, and those that went with it may be carried out without it.
+    /// Whether the error concerns one statement, so the rest of the batch can be retried.
     fileprivate var isOfOneStatement: Bool {
         switch self {
         case .constraint, .statement, .column: true
-        // A lock, or its time, was waited for too long, or crosswise.
+        // It waited too long for a lock, exceeded its time limit, or was part of a deadlock.
         case .unavailable(let reason): ["55P03", "57014", "40P01"].contains { reason.contains("SQLSTATE \($0)") }
         default: false
         }
@@ -166,7 +165,6 @@ extension StoreError {
 }
 
 extension SharedStatement {
-    /// The first argument.
     fileprivate var key: String {
         guard case .text(let key) = arguments.first else { return "" }
         return key

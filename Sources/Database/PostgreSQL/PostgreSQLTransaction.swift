@@ -1,9 +1,9 @@
 import Foundation
 
-/// A conversation over one PostgreSQL connection, between `BEGIN` and `COMMIT`.
+/// A transaction on one PostgreSQL connection, between `BEGIN` and `COMMIT`.
 ///
-/// Each wait for the server costs more than most statements. `BEGIN` therefore goes out with the first statement, and
-/// what was put off (`enqueue`) with the next one or with `COMMIT`.
+/// Each wait for the server costs more than most statements. `BEGIN` is therefore sent with the first statement, and
+/// enqueued statements with the next one or with `COMMIT`.
 final class PostgreSQLTransaction: Transaction {
     let engine = Engine.postgreSQL
     private let connection: PostgreSQLConnection
@@ -12,30 +12,30 @@ final class PostgreSQLTransaction: Transaction {
     private var moment: Date?
     private var hasBegun = false
     private var hasCommitted = false
-    /// The lock of its turn, which it takes before its snapshot: see `PostgreSQLTurns`.
+    /// The lock of its turn, taken before its snapshot: see `PostgreSQLTurns`.
     private let turn: Int64?
-    /// Whether the server has the beginning of ``runApart(_:)`` still to come.
+    /// Whether the start of ``runApart(_:)`` has not been sent yet.
     private var isApartDue = false
-    /// How many entries of the change log it wrote.
+    /// The number of its entries of the change log.
     private var changes: Int64 = 0
     private var later: [PostgreSQLConnection.Part] = []
-    /// What was asked ahead, as long as nothing is written.
+    /// Results of queries that were sent ahead, until the transaction writes.
     private var known: [Question: [Row]] = [:]
-    /// Why a statement failed: it ends the transaction on the server too.
+    /// The failure of a statement, which ends the transaction on the server too.
     private(set) var failure: PostgreSQLFailure?
-    /// Whether the lock of the turn is there although the transaction has ended.
+    /// Whether the lock of the turn remains after the transaction has ended.
     private(set) var keepsTurn = false
 
-    /// What was put off is sent when there is so much of it, so that neither side fills the other's buffers.
+    /// The maximum number of enqueued statements, so that neither side fills the other's buffers.
     private static let mostLater = 32
     /// Microseconds since 1970.
     private static let time = "SELECT CAST(extract(epoch FROM now()) * 1000000 AS BIGINT)"
 
-    /// A transaction that begins with its first statement; the clock is the server's where none is given.
+    /// A transaction that begins with its first statement.
     ///
     /// - Parameters:
     ///   - turn: the lock of its turn, if it has one.
-    ///   - timeline: the server's, where the connection has asked for it.
+    ///   - timeline: the server's, if the connection has read it.
     init(
         _ connection: PostgreSQLConnection, _ kind: Kind, turn: Int64? = nil, clock: (@Sendable () -> Date)?,
         timeline: String? = nil
@@ -47,10 +47,10 @@ final class PostgreSQLTransaction: Transaction {
         moment = clock?().inMilliseconds
     }
 
-    /// The time at which the transaction began; asked before the first statement it costs a wait of its own.
+    /// The time at which the transaction began. Before the first statement it costs an extra wait.
     var now: Date {
         if moment == nil, failure == nil { begin() }
-        // Without an answer of the server the body has failed, whatever it makes of this.
+        // Without a response the body has failed anyway.
         return moment ?? .distantPast
     }
 
@@ -58,7 +58,7 @@ final class PostgreSQLTransaction: Transaction {
         try knownTimeline ?? first("SELECT \(FollowedTimeline.question)")?.text(0) ?? ""
     }
 
-    /// Begins alone. That it failed is told by the next statement, and by the end of the body.
+    /// Begins separately. A failure is reported by the next statement, and at the end of the body.
     private func begin() {
         do throws(PostgreSQLFailure) {
             _ = try exchange([])
@@ -67,7 +67,6 @@ final class PostgreSQLTransaction: Transaction {
         }
     }
 
-    /// Makes what was written durable.
     func commit() throws(PostgreSQLFailure) {
         guard hasBegun || !later.isEmpty, !hasCommitted, kind != .statement else { return }
         guard kind.isWriting else {
@@ -82,14 +81,14 @@ final class PostgreSQLTransaction: Transaction {
                 if command.isEmpty { command = $0.command }
             }
         } catch {
-            // It is committed all the same; the lock goes with the connection.
+            // It was committed nevertheless. The lock is released with the connection.
             guard command == "COMMIT" else { throw error }
             keepsTurn = true
         }
         try requireCommitted(command)
     }
 
-    /// Carries out statements and commits, all in one exchange.
+    /// Executes statements and commits, in one exchange.
     ///
     /// - Returns: the rows of each.
     func conclude(_ statements: [PostgreSQLConnection.Part]) throws -> [[Row]] {
@@ -123,36 +122,35 @@ final class PostgreSQLTransaction: Transaction {
     }
 
     private func requireCommitted(_ command: String) throws(PostgreSQLFailure) {
-        guard command != "ROLLBACK" else { throw .refused(.unavailable(reason: "the server took the commit back")) }
+        guard command != "ROLLBACK" else { throw .refused(.unavailable(reason: "the server rolled the commit back")) }
         guard command == "COMMIT" else {
-            throw .outcomeUnknown(.outcomeUnknown(reason: "the server gave a strange answer to the commit"))
+            throw .outcomeUnknown(.outcomeUnknown(reason: "the server sent an unexpected response to the commit"))
         }
-        // The server commits all the same where somebody ends its wait for a synchronous standby, and warns.
+        // If the wait for a synchronous standby is cancelled, the server commits nevertheless, with a warning.
         guard !connection.hasWarned else {
             throw .outcomeUnknown(
                 .outcomeUnknown(reason: "the server warned that the commit may be lost in a failover"))
         }
     }
 
-    /// Takes back what was written.
     func rollBack() throws(PostgreSQLFailure) {
         guard hasBegun, !hasCommitted, kind != .statement else { return }
         _ = try connection.command(turn == nil ? "ROLLBACK" : "ROLLBACK; SELECT pg_advisory_unlock_all()")
     }
 
-    /// Begins what can be taken back by itself, with the next statement.
+    /// Starts a part that can be rolled back separately, with the next statement.
     func beginApart() {
         known = [:]
         later.append(.command("SAVEPOINT apart"))
         isApartDue = true
     }
 
-    /// Keeps it, and carries out what was put off. That it failed is known by ``failure``.
+    /// Keeps the part, and executes enqueued statements. A failure is in ``failure``.
     func keepApart() throws {
         _ = try perform([.command("RELEASE SAVEPOINT apart")])
     }
 
-    /// Takes it back; the transaction goes on as if nothing of it had been asked.
+    /// Rolls the part back. The transaction continues as before it.
     func takeBackApart() throws {
         (later, known) = ([], [:])
         guard !isApartDue else {
@@ -168,7 +166,7 @@ final class PostgreSQLTransaction: Transaction {
         }
     }
 
-    /// Under `READ COMMITTED` each statement has a snapshot of its own, and an answer of before is none.
+    /// Under `READ COMMITTED` each statement has its own snapshot, so earlier results are not valid.
     func ahead(_ body: (any Transaction) throws -> Void) throws {
         guard kind == .read || kind == .write else { return }
         if let failure { throw failure.error }
@@ -219,7 +217,7 @@ final class PostgreSQLTransaction: Transaction {
         if later.count >= Self.mostLater { _ = try perform([]) }
     }
 
-    /// What is known of a statement that is asked now; one that may write ends all knowledge.
+    /// The known result of a query. A statement that may write discards all known results.
     private func answer(to sql: String, _ arguments: [Value]) throws -> [Row]? {
         if let failure { throw failure.error }
         if known.isEmpty { return nil }
@@ -250,9 +248,9 @@ final class PostgreSQLTransaction: Transaction {
         }
     }
 
-    /// Sends what is due, with some parts behind it, and gives the answer to the last of all.
+    /// Sends pending statements, then some parts, and returns the response to the last one.
     ///
-    /// - Parameter inspect: is shown the answer to each of the parts.
+    /// - Parameter inspect: receives the response to each of the parts.
     private func exchange(
         _ last: [PostgreSQLConnection.Part], _ inspect: (borrowing PostgreSQLResult) -> Void = { _ in }
     ) throws(PostgreSQLFailure) -> PostgreSQLResult {
@@ -282,7 +280,8 @@ final class PostgreSQLTransaction: Transaction {
         } catch {
             guard isFirst, turn != nil else { throw error }
             switch error {
-            // The first statement of a body only reads: what was waited for is the turn. An engine may have no such locks.
+            // The first statement of a body only reads, so the failed wait was for the turn. An engine may lack such
+            // locks.
             case .locked(let error), .refused(let error): throw .missedTurn(error)
             case .conflict, .lost, .missedTurn, .outcomeUnknown: throw error
             }

@@ -1,4 +1,4 @@
-/// The types that cross the wire, by their fixed numbers in the catalogue (`pg_type.dat`), all in binary.
+/// The transferred types, by their fixed numbers in the catalogue (`pg_type.dat`), all in binary.
 enum PostgreSQLType: UInt32 {
     case bool = 16
     case bytea = 17
@@ -13,7 +13,7 @@ enum PostgreSQLType: UInt32 {
     case character = 1042
     case characterVarying = 1043
 
-    /// A column's value; nil where its length does not fit its type.
+    /// A column's value; `nil` if its length does not fit its type.
     func value(_ bytes: UnsafeRawBufferPointer) -> Value? {
         switch self {
         case .bool: bytes.count == 1 ? .integer(bytes[0] == 0 ? 0 : 1) : nil
@@ -33,9 +33,9 @@ enum PostgreSQLType: UInt32 {
     }
 }
 
-/// The arguments of one statement as libpq takes them.
+/// The arguments of one statement in libpq's form.
 struct PostgreSQLArguments {
-    /// The type of each; 0, which lets the server infer it, for null.
+    /// The type of each; 0 for null, so that the server infers it.
     let types: [UInt32]
     /// The length of each in bytes.
     let lengths: [Int32]
@@ -43,9 +43,7 @@ struct PostgreSQLArguments {
     private let offsets: [Int?]
     private let bytes: [UInt8]
 
-    /// Encodes values.
-    ///
-    /// - Throws: `StoreError.statement` for what no engine keeps.
+    /// - Throws: `StoreError.statement` for values that cannot be stored.
     init(_ values: [Value]) throws(StoreError) {
         var (types, lengths, offsets, bytes) = ([UInt32](), [Int32](), [Int?](), [UInt8]())
         for value in values {
@@ -62,7 +60,7 @@ struct PostgreSQLArguments {
                 types.append(PostgreSQLType.doublePrecision.rawValue)
                 withUnsafeBytes(of: real.bitPattern.bigEndian) { bytes.append(contentsOf: $0) }
             case .text(let text):
-                guard !text.utf8.contains(0) else { throw .statement(reason: "an argument holds U+0000") }
+                guard !text.utf8.contains(0) else { throw .statement(reason: "an argument contains U+0000") }
                 types.append(PostgreSQLType.text.rawValue)
                 bytes.append(contentsOf: text.utf8)
             case .bytes(let value):
@@ -71,13 +69,13 @@ struct PostgreSQLArguments {
             }
             lengths.append(Int32(clamping: bytes.count - start))
         }
-        // An empty value has an address too: libpq takes a missing one for null.
+        // An empty value needs an address too: libpq treats a null pointer as null.
         bytes.append(0)
         (self.types, self.lengths, self.offsets, self.bytes) = (types, lengths, offsets, bytes)
         formats = Array(repeating: 1, count: values.count)
     }
 
-    /// Runs a body with the address of each argument; they end with it.
+    /// Calls a body with a pointer to each argument. The pointers are valid only during the call.
     func withPointers<T>(_ body: ([UnsafePointer<CChar>?]) -> T) -> T {
         bytes.withUnsafeBytes { buffer in
             let base = buffer.bindMemory(to: CChar.self).baseAddress

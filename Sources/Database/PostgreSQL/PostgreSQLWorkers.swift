@@ -2,15 +2,15 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Threads that hold a connection each and carry out what waits in one line, so that no task's thread ever waits for
-/// the server. A thread is started where all others are busy; the one that was busy last is woken first, which keeps
-/// few connections in use where there is little to do.
+/// Threads with one connection each that execute jobs from one queue, so that no task's thread ever waits for the
+/// server. A thread is started if all others are busy. The most recently busy one is woken first, which keeps few
+/// connections in use under low load.
 final class PostgreSQLWorkers: Sendable {
-    /// A body that waits for a connection.
+    /// A queued body.
     struct Job: Sendable {
-        /// Runs the body and answers its caller, or returns how many seconds to wait before it is run again.
+        /// Runs the body and completes its call, or returns how many seconds to wait before it is run again.
         let run: @Sendable (PostgreSQLSession, inout PostgreSQLRetries) -> TimeInterval?
-        /// Tells the caller that the body was not run, or that nothing of it was kept.
+        /// Reports to the caller that the body was not run, or that nothing of it was kept.
         let refuse: @Sendable (StoreError) -> Void
         var retries: PostgreSQLRetries
         var since = ContinuousClock.now
@@ -18,16 +18,16 @@ final class PostgreSQLWorkers: Sendable {
 
     private struct State {
         var line = FIFOQueue<Job>()
-        /// Those that were begun already. They go first: whoever begins last would else have the best chances.
+        /// Jobs to run again. They go first: otherwise later jobs would have better chances.
         var again = FIFOQueue<Job>()
-        /// How many wait before they are begun again.
+        /// The number of jobs in a pause before they run again.
         var pausing = 0
         var idle: [DispatchSemaphore] = []
         var threads = 0
         var isClosed = false
     }
 
-    /// What is to be done for a job that was put in line.
+    /// The next step for a queued job.
     private enum Next {
         case refuse(StoreError)
         case wake(DispatchSemaphore)
@@ -56,7 +56,7 @@ final class PostgreSQLWorkers: Sendable {
         self.isReadOnly = isReadOnly
     }
 
-    /// Puts a job in line.
+    /// Appends a job to the queue.
     func submit(_ job: Job) {
         let next = state.withLock { state -> Next in
             guard !state.isClosed else { return .refuse(.closed) }
@@ -66,7 +66,7 @@ final class PostgreSQLWorkers: Sendable {
         carryOut(next, job)
     }
 
-    /// Puts a job in line again after a pause, in which it has no connection.
+    /// Appends a job to the queue after a pause, during which it has no connection.
     private func submit(_ job: Job, after pause: TimeInterval) {
         state.withLock { $0.pausing += 1 }
         DispatchQueue.global().asyncAfter(deadline: .now() + pause) { [self] in
@@ -81,7 +81,7 @@ final class PostgreSQLWorkers: Sendable {
         }
     }
 
-    /// Finds somebody for what was put in line.
+    /// Finds a thread for the queued job.
     private func find(_ state: inout State) -> Next {
         if let idle = state.idle.popLast() { return .wake(idle) }
         guard state.threads < limit else { return .wait }
@@ -99,7 +99,7 @@ final class PostgreSQLWorkers: Sendable {
         }
     }
 
-    /// Takes no more jobs, finishes those in line and lets the connections go.
+    /// Accepts no more jobs, finishes the queued ones and closes the connections.
     func close() async {
         let idle = state.withLock { state in
             state.isClosed = true
@@ -112,10 +112,9 @@ final class PostgreSQLWorkers: Sendable {
         }
     }
 
-    /// How often a transaction waited for the server so far.
+    /// The number of waits for the server so far.
     var exchanges: Int { asked.load(ordering: .relaxed) }
 
-    /// Whether no more jobs are taken.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     private func work() {
@@ -140,7 +139,7 @@ final class PostgreSQLWorkers: Sendable {
         running.leave()
     }
 
-    /// What a thread does next: a job, or to wait for one. `nil` where it ends, and with it the others.
+    /// A thread's next job, or `.some(nil)` to wait for one; `nil` if it ends, and then the others do too.
     private func next(_ semaphore: DispatchSemaphore) -> Job?? {
         let (next, others) = state.withLock { state -> (Job??, [DispatchSemaphore]) in
             if let job = state.again.take(atMost: 1).first ?? state.line.take(atMost: 1).first { return (job, []) }

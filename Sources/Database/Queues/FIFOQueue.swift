@@ -1,6 +1,7 @@
-/// Work in order of arrival, bounded, for one consumer at a time.
+/// A bounded first-in, first-out queue for one consumer at a time.
 struct FIFOQueue<Element> {
-    /// How many may wait: beyond it the store cannot keep up and says so at once instead of answering too late.
+    /// The maximum length. If it is reached, the store cannot keep up, and a caller is refused at once instead of
+    /// answered too late.
     static var capacity: Int { 16_384 }
 
     private var arrived: [Element] = []
@@ -8,18 +9,18 @@ struct FIFOQueue<Element> {
 
     var count: Int { arrived.count - head }
 
-    /// Puts an element at the end; false when the line is full.
+    /// Appends an element; `false` if the queue is full.
     mutating func append(_ element: Element) -> Bool {
         guard count < Self.capacity else { return false }
         arrived.append(element)
         return true
     }
 
-    /// Takes the first elements, in order.
+    /// Removes and returns the first elements, in order.
     mutating func take(atMost limit: Int) -> [Element] {
         let taken = Array(arrived[head..<min(head + limit, arrived.count)])
         head += taken.count
-        // What was taken is dropped in bulk, so that taking costs the same however long the line is.
+        // Removed elements are dropped in bulk, so the cost does not depend on the length.
         if head == arrived.count {
             arrived.removeAll(keepingCapacity: arrived.capacity <= 1024)
             head = 0

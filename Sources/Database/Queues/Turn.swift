@@ -1,15 +1,15 @@
-/// What some writers have in common that all of them read and change. Where they are in each other's way they go one behind
-/// the other, on all nodes.
+/// Names rows that several writers read and change. Writers of one turn run one after another, on all nodes, once they
+/// have conflicted.
 ///
-/// It decides nothing: a writer that goes out of turn is as correct, and is taken back more often.
+/// A turn is an optimization: a writer that ignores it is as correct, and is only rolled back more often.
 package struct Turn: Sendable, Hashable {
     let name: String
 
-    /// - Parameter name: whoever gives the same one goes in the same line.
+    /// - Parameter name: writers that give equal names take turns.
     package init(_ name: String) { self.name = name }
 
-    /// The lock of a server that stands for it (FNV-1a, equal in every process). Two names with one number wait for each
-    /// other without need.
+    /// The number of the server's advisory lock (FNV-1a, equal in every process). Two names with equal numbers wait for
+    /// each other unnecessarily.
     var lock: Int64 {
         Int64(
             bitPattern: name.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { hash, byte in

@@ -1,16 +1,16 @@
-/// A write that waits for its commit.
+/// A write in the queue.
 struct PendingWrite: Sendable {
     let run: @Sendable (SQLiteTransaction) -> Outcome
-    /// Tells the caller that the body was not run.
+    /// Reports to the caller that the body was not run.
     let refuse: @Sendable (StoreError) -> Void
 
-    /// What a body came to, before its caller knows.
+    /// The result of a body before the commit.
     struct Outcome {
-        /// Whether what the body wrote is to be kept.
+        /// Whether the body's changes are kept.
         let isKept: Bool
-        /// Whether the store failed it.
+        /// Whether the store caused the failure.
         let isFailed: Bool
-        /// Answers the caller, with the body's own result or the commit's failure.
+        /// Completes the call, with the body's result or the commit's failure.
         let settle: (_ failure: StoreError?) -> Void
     }
 

@@ -2,8 +2,8 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// SQLite's `data_version`, on a connection that does nothing else: whoever asks, an event loop among them, waits for
-/// nobody's reading. Its numbers are comparable with one another alone.
+/// SQLite's `data_version`, on a connection of its own, so a caller such as an event loop never waits for a reader. Its
+/// numbers are only comparable with each other.
 final class SQLiteChangeStamps: Sendable {
     private struct Connection {
         let queue: DatabaseQueue
@@ -11,7 +11,7 @@ final class SQLiteChangeStamps: Sendable {
         let statement: OpaquePointer
     }
 
-    /// `nil` after the end. The lock keeps two threads from the connection at once.
+    /// `nil` after closing. The lock admits one thread at a time.
     private let connection: Mutex<Connection?>
 
     /// - Throws: `StoreError`.
@@ -30,9 +30,9 @@ final class SQLiteChangeStamps: Sendable {
         connection = Mutex(Connection(queue: queue, pointer: pointer, statement: statement))
     }
 
-    /// The number, which differs after each commit of this process or another one.
+    /// A number that differs after each commit of this or another process.
     ///
-    /// - Throws: `StoreError.unavailable`, also if the file was moved away.
+    /// - Throws: `StoreError.unavailable`, also if the file was moved.
     func read() throws(StoreError) -> Int64 {
         try connection.withLock { connection throws(StoreError) in
             guard let connection else { throw StoreError.closed }
@@ -44,7 +44,6 @@ final class SQLiteChangeStamps: Sendable {
         }
     }
 
-    /// - Throws: `StoreError.unavailable`.
     func close() throws(StoreError) {
         try connection.withLock { connection throws(StoreError) in
             guard let open = connection else { return }

@@ -1,30 +1,30 @@
 import Foundation
 import GRDB
 
-/// The embedded store: one SQLite file, one connection that writes, some that read, and one that watches for commits
-/// of other processes and reads what they changed.
+/// The embedded store: a SQLite file with one connection that writes, some that read, and one that detects commits of
+/// other processes and reads their changes.
 package final class SQLiteDatabase: Database {
     let writer: SQLiteWriter
     private let readers: SQLiteReaders
     private let stamps: Stamps
     private let watching: SQLiteReaders
-    /// Copies the log beside the writer; `nil` where there is none.
+    /// Checkpoints the log concurrently with the writer; `nil` for a store in memory.
     private let cleaner: DatabaseQueue?
 
     private enum Stamps {
         case file(SQLiteChangeStamps)
-        /// The one connection of a store in memory: nobody else commits there.
+        /// The only connection of a store in memory, so no other process commits there.
         case memory(DatabaseQueue)
     }
 
-    /// Opens the file, and makes it (mode 0600) where there is none.
+    /// Opens the file, and creates it (mode 0600) if it does not exist.
     ///
     /// - Parameters:
-    ///   - path: the file; a relative path counts from the working directory.
-    ///   - clock: what `Transaction.now` is taken from.
+    ///   - path: the file; a relative path starts at the working directory.
+    ///   - clock: the source of `Transaction.now`.
     ///   - busyTimeout: how many seconds a write waits for another process's write.
-    ///   - optimizeInterval: how often the statistics by which SQLite chooses indexes are looked after, beside at the end.
-    ///   - logBound: how many bytes the write-ahead log may have before it is emptied amid the work.
+    ///   - optimizeInterval: the interval of `PRAGMA optimize`, which also runs when the store closes.
+    ///   - logBound: the size of the write-ahead log in bytes, beyond which it is emptied at once.
     /// - Throws: `StoreError.unavailable`.
     package init(
         path: String, clock: @escaping @Sendable () -> Date, busyTimeout: TimeInterval = 5,
@@ -44,10 +44,10 @@ package final class SQLiteDatabase: Database {
         cleaner = try file.openWriter()
     }
 
-    /// Makes an empty store in memory, for tests and trials: it ends with this instance, no other reaches it, and reads
-    /// and writes take turns on its one connection.
+    /// Creates an empty store in memory, for tests. It ends with this instance. Reads and writes take turns on its one
+    /// connection.
     ///
-    /// - Parameter clock: what `Transaction.now` is taken from.
+    /// - Parameter clock: the source of `Transaction.now`.
     /// - Throws: `StoreError.unavailable`.
     package init(inMemory clock: @escaping @Sendable () -> Date) throws {
         let connection = try SQLiteFile.memory.connect(readOnly: false) { _ in }
@@ -58,18 +58,12 @@ package final class SQLiteDatabase: Database {
         cleaner = nil
     }
 
-    /// Runs a body on a connection that cannot write, over one snapshot.
-    ///
-    /// - Throws: whatever the body throws, or a `StoreError`.
     package func read<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await readers.read(body)
     }
 
-    /// Runs a body like ``read(_:)`` on the connection that watches.
-    ///
-    /// - Throws: whatever the body throws, or a `StoreError`.
     package func readReserved<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
@@ -78,8 +72,8 @@ package final class SQLiteDatabase: Database {
 
     /// Runs a body in its own savepoint of a commit that it may share with others, and returns after that commit.
     ///
-    /// - Throws: whatever the body throws, or a `StoreError`; `unavailable` after `busyTimeout` behind another process,
-    ///   `outcomeUnknown` where the disk failed during the commit.
+    /// - Throws: the body's error, or a `StoreError`: `unavailable` if another process writes for longer than
+    ///   `busyTimeout`, `outcomeUnknown` if the disk failed during the commit.
     @discardableResult
     package func write<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
@@ -87,9 +81,9 @@ package final class SQLiteDatabase: Database {
         try await write(on: .usual, body)
     }
 
-    /// Runs a body like ``write(_:)``; those of ``Lane/administration`` are put before all others that wait.
+    /// Runs a body like ``write(_:)``. Bodies of ``Lane/administration`` go before all others in the queue.
     ///
-    /// - Throws: whatever the body throws, or a `StoreError`.
+    /// - Throws: the body's error, or a `StoreError`.
     @discardableResult
     package func write<T: Sendable>(
         on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
@@ -99,21 +93,21 @@ package final class SQLiteDatabase: Database {
         }
     }
 
-    /// Runs a body like ``write(_:)``. Maintenance fills the log quickly; it is copied behind each body, so that no commit of
-    /// somebody else comes to copy all of it.
+    /// Runs a body like ``write(_:)``. Maintenance fills the log quickly, so the log is checkpointed after each body.
+    /// Otherwise another caller's commit would have to copy all of it.
     ///
-    /// - Throws: whatever the body throws, or a `StoreError`.
+    /// - Throws: the body's error, or a `StoreError`.
     @discardableResult
     package func maintain<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         let value = try await write(body)
-        // What cannot be copied now is copied behind a later one.
+        // The rest is copied after a later body.
         _ = try? await cleaner?.copyLongLog()
         return value
     }
 
-    /// SQLite's `data_version` as a connection that never writes sees it: commits of this process move it too.
+    /// SQLite's `data_version` on a connection that never writes, so commits of this process change it too.
     ///
     /// - Throws: `StoreError.unavailable`.
     package func changeStamp() throws -> Int64 {
@@ -123,8 +117,8 @@ package final class SQLiteDatabase: Database {
         }
     }
 
-    /// Reads the schema, and makes sure that the file is still the one that was opened. From a disk that is full one
-    /// reads as ever: if the last write failed, another one is tried, which changes nothing.
+    /// Reads the schema, and checks that the path still names the opened file. A full disk does not affect reads: if
+    /// the last write failed, a write without effect is tried.
     ///
     /// - Throws: `StoreError.unavailable`.
     package func check() async throws {
@@ -138,8 +132,8 @@ package final class SQLiteDatabase: Database {
         _ = try await read { try $0.first("SELECT count(*) FROM sqlite_schema") }
     }
 
-    /// Copies SQLite's write-ahead log into the file and truncates it. Most of it is copied beside those who write, who
-    /// wait for the rest of it alone.
+    /// Copies SQLite's write-ahead log into the file and truncates it. Most pages are copied concurrently, so writers
+    /// wait only for the remainder.
     ///
     /// - Returns: `false` if readers still need the log.
     /// - Throws: `StoreError.unavailable`.
@@ -149,17 +143,17 @@ package final class SQLiteDatabase: Database {
         return try await writer.clearLog()
     }
 
-    /// Finishes the reads and writes in line, then closes every connection.
+    /// Finishes the queued reads and writes, then closes every connection.
     ///
-    /// - Throws: `StoreError.unavailable` where SQLite does not let go.
+    /// - Throws: `StoreError.unavailable` if SQLite cannot close a connection.
     package func close() async throws {
-        // Waiting for what is under way would block a thread that tasks share.
+        // Waiting for pending work here would block a thread of the shared pool.
         let (writer, readers, watching, stamps, cleaner) = (writer, readers, watching, stamps, cleaner)
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             DispatchQueue.global().async {
                 continuation.resume(
                     with: Result {
-                        // The writer last: it is the one that can clear the log away.
+                        // The writer closes last, because it can then truncate the log.
                         try readers.close()
                         try watching.close()
                         if case .file(let stamps) = stamps { try stamps.close() }

@@ -2,14 +2,14 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// How connections to one SQLite file are opened: every setting that the guarantees of the store rest on.
+/// Opens connections to a SQLite file, with the settings that the store's guarantees depend on.
 struct SQLiteFile {
-    /// Absolute, so that SQLite takes it for nothing but the name of a file.
+    /// An absolute path, so SQLite never interprets it as anything else.
     let path: String
     /// How long a connection waits for another process's lock, in seconds.
     let busyTimeout: TimeInterval
 
-    /// A store that lies in its connection's memory alone, and ends with it.
+    /// A store in the memory of one connection.
     static let memory = SQLiteFile(name: ":memory:", busyTimeout: 5)
 
     private init(name: String, busyTimeout: TimeInterval) {
@@ -21,7 +21,7 @@ struct SQLiteFile {
         self.busyTimeout = busyTimeout
     }
 
-    /// Makes the file where there is none, for its owner alone; SQLite gives the files beside it the same mode.
+    /// Creates the file if it does not exist, with mode 0600. SQLite gives the files beside it the mode of the file.
     func create() throws {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
@@ -30,18 +30,19 @@ struct SQLiteFile {
         close(descriptor)
     }
 
-    /// Opens the connection that writes, with a write-ahead log that is synchronized at every commit.
+    /// Opens the writing connection, with a write-ahead log that is synchronized at every commit.
     func openWriter() throws -> DatabaseQueue {
         try connect(readOnly: false) { connection in
             guard sqlite3_db_readonly(connection.sqliteConnection, "main") == 0 else {
-                throw StoreError.unavailable(reason: "\(self.path) may not be written")
+                throw StoreError.unavailable(reason: "\(self.path) is not writable")
             }
             try self.enableWriteAheadLog(connection)
-            // A page that changes often is copied from the log into the file once in 32 MiB, not once in four.
+            // A page that changes often is copied into the file once in 32 MiB instead of once in four.
             try connection.perform("PRAGMA wal_autocheckpoint = 8192")
-            // One that grew behind a reader is as short again as soon as it begins anew.
+            // A log that grew because of a reader is truncated when it restarts.
             try connection.perform("PRAGMA journal_size_limit = \(Self.logBound)")
-            // After everything else that might lower it, and read back: an acknowledged write outlives a power cut.
+            // Set last and read back, because other settings might lower it: an acknowledged write survives a power
+            // failure.
             try connection.perform("PRAGMA synchronous = FULL")
             guard try connection.setting("PRAGMA synchronous") == 2 else {
                 throw StoreError.unavailable(reason: "SQLite does not synchronize its log")
@@ -49,8 +50,8 @@ struct SQLiteFile {
         }
     }
 
-    /// Opens the connection that writes after a commit whose outcome is not known, and commits something of its own: it
-    /// takes the place in the log of what the disk refused, which then cannot come back.
+    /// Opens the writing connection again after a commit with an unknown outcome, and commits a change of its own. That
+    /// change replaces the refused one in the log, which then cannot reappear.
     func reopenWriter() throws -> DatabaseQueue {
         let queue = try openWriter()
         do {
@@ -67,12 +68,12 @@ struct SQLiteFile {
         return queue
     }
 
-    /// Opens a connection that cannot write. The writer is opened first and outlives it.
+    /// Opens a read-only connection. The writer is opened first and closed last.
     func openReader() throws -> DatabaseQueue {
         try connect(readOnly: true) { _ in }
     }
 
-    /// Opens a connection with the settings that all share.
+    /// Opens a connection with the common settings.
     func connect(readOnly: Bool, _ finish: (GRDB.Database) throws -> Void) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.readonly = readOnly
@@ -80,7 +81,7 @@ struct SQLiteFile {
         configuration.busyMode = .timeout(busyTimeout)
         configuration.label = "countersign.store"
         configuration.prepareDatabase { connection in
-            // A damaged or hostile file is found out early and gets no code to run; what is deleted is overwritten.
+            // A damaged or hostile file is detected early and cannot run code. Deleted content is overwritten.
             for setting in ["cell_size_check = ON", "trusted_schema = OFF", "secure_delete = ON"] {
                 try connection.perform("PRAGMA \(setting)")
             }
@@ -94,20 +95,20 @@ struct SQLiteFile {
         }
     }
 
-    /// Returns if the file that is open is still the one at its path: what is written to another one is lost.
+    /// Returns if the path still names the opened file: writes to a moved file would be lost.
     ///
     /// - Throws: `StoreError.unavailable`.
     static func requireUnmoved(_ connection: OpaquePointer?) throws(StoreError) {
         guard let connection else { throw StoreError.closed }
         var hasMoved: Int32 = 0
         let code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
-        // What lies in memory has no file that could move.
+        // A store in memory has no file.
         guard code == SQLITE_OK || code == SQLITE_NOTFOUND, hasMoved == 0 else {
-            throw StoreError.unavailable(reason: "its file was moved away or deleted")
+            throw StoreError.unavailable(reason: "its file was moved or deleted")
         }
     }
 
-    /// Two processes that open a new file at once get in each other's way here, and SQLite does not wait by itself.
+    /// Two processes that open a new file at once conflict here, and SQLite does not wait by itself.
     private func enableWriteAheadLog(_ connection: GRDB.Database) throws {
         let pause: TimeInterval = 0.05
         var attempts = Int(busyTimeout / pause)
@@ -128,22 +129,22 @@ struct SQLiteFile {
 }
 
 extension GRDB.Database {
-    /// The number that a `PRAGMA` answers with.
+    /// The numeric value of a `PRAGMA`.
     func setting(_ pragma: String) throws -> Int64 {
         let statement = try SQLiteStatementHandle(pragma, on: self)
         defer { statement.reset() }
-        guard try statement.step() else { throw StoreError.statement(reason: "\(pragma) has no answer") }
+        guard try statement.step() else { throw StoreError.statement(reason: "\(pragma) returned nothing") }
         return try statement.row().integer(0)
     }
 }
 
 extension DatabaseQueue {
-    /// Closes the connection after what it has still to do.
+    /// Closes the connection after its pending statements.
     func letGo() throws(StoreError) {
         do {
             try close()
         } catch {
-            throw StoreError.unavailable(reason: "SQLite does not close it")
+            throw StoreError.unavailable(reason: "SQLite cannot close it")
         }
     }
 }

@@ -2,13 +2,13 @@ import Foundation
 import GRDB
 
 extension DatabaseQueue {
-    /// How many pages of the log are left to whoever truncates it while others wait; four KiB each.
+    /// The most pages (4 KiB each) to leave for the truncation, while writers wait.
     private static let mostLeft: Int64 = 1024
 
-    /// A log of so many bytes is long.
+    /// A log of this many bytes is long.
     private static let longLog = 4 << 20
 
-    /// Copies what can be copied of a log that has grown long.
+    /// Checkpoints a long log as far as possible.
     ///
     /// - Throws: `StoreError.unavailable`.
     func copyLongLog() async throws {
@@ -16,7 +16,7 @@ extension DatabaseQueue {
         _ = try await copyLog()
     }
 
-    /// Copies the log into the file while others read and write: until little of it is left, or nothing more can be copied.
+    /// Copies the log into the file while others read and write, until little is left or nothing more can be copied.
     ///
     /// - Returns: whether little is left. Readers may need the rest.
     /// - Throws: `StoreError.unavailable`.
@@ -26,7 +26,7 @@ extension DatabaseQueue {
                 continuation.resume(
                     with: Result {
                         try SQLiteFile.requireUnmoved(connection.sqliteConnection)
-                        // What is written meanwhile is less each time.
+                        // Each round has fewer new pages to copy.
                         for _ in 0..<4 {
                             if try connection.copyLog() <= Self.mostLeft { return true }
                         }
@@ -38,11 +38,11 @@ extension DatabaseQueue {
 }
 
 extension SQLiteFile {
-    /// The largest size of the log, in bytes, but for what is written while readers hold it: twice what SQLite leaves
-    /// in it.
+    /// The maximum size of the log in bytes, except for writes while readers use it. It is twice SQLite's own
+    /// checkpoint size.
     static let logBound = 64 << 20
 
-    /// How large the log of a store is; 0 where there is none.
+    /// The size of a store's log; 0 if there is none.
     static func logSize(of path: String) -> Int {
         var status = stat()
         return stat(path + "-wal", &status) == 0 ? status.st_size : 0
@@ -50,11 +50,11 @@ extension SQLiteFile {
 }
 
 extension GRDB.Database {
-    /// The longest that writers wait while readers hold the log, in milliseconds.
+    /// The longest that writers wait for readers of the log, in milliseconds.
     private static let logPatience: Int64 = 50
 
-    /// Copies the log into the file and truncates it; `false` where somebody still reads from it. Those who come behind
-    /// the copy read from the file alone, so that only those of before are waited for.
+    /// Copies the log into the file and truncates it; `false` if a reader still uses it. Readers that start after the
+    /// copy read only the file, so only earlier readers are waited for.
     func emptyLog() throws -> Bool {
         let patience = try setting("PRAGMA busy_timeout")
         try perform("PRAGMA busy_timeout = \(min(patience, Self.logPatience))")
@@ -62,11 +62,11 @@ extension GRDB.Database {
         return try setting("PRAGMA wal_checkpoint(TRUNCATE)") == 0
     }
 
-    /// Copies what no reader needs; how many pages are left.
+    /// Copies what no reader needs, and returns the number of remaining pages.
     fileprivate func copyLog() throws -> Int64 {
         let statement = try SQLiteStatementHandle("PRAGMA wal_checkpoint(PASSIVE)", on: self)
         defer { statement.reset() }
-        guard try statement.step() else { throw StoreError.statement(reason: "a checkpoint has no answer") }
+        guard try statement.step() else { throw StoreError.statement(reason: "a checkpoint returned nothing") }
         let row = statement.row()
         return try row.integer(1) - row.integer(2)
     }

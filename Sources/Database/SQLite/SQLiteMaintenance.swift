@@ -2,16 +2,14 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// What is done to a SQLite store's file as a whole: copying it while it is in use, examining it, putting another file
-/// in its place. Each of these blocks the thread that it is called on.
+/// Operations on a SQLite store's file as a whole: online backup, examination and replacement. Each call blocks its
+/// thread.
 package struct SQLiteMaintenance: Sendable {
     private let file: SQLiteFile
 
     package var path: String { file.path }
 
-    /// Looks after the file at a path.
-    ///
-    /// - Throws: `StoreError.unavailable` where there is none: nothing here makes a store.
+    /// - Throws: `StoreError.unavailable` if the file does not exist. Nothing here creates a store.
     package init(path: String, busyTimeout: TimeInterval = 5) throws {
         file = SQLiteFile(path: path, busyTimeout: busyTimeout)
         guard access(file.path, R_OK | W_OK) == 0 else {
@@ -19,7 +17,7 @@ package struct SQLiteMaintenance: Sendable {
         }
     }
 
-    /// How many bytes the file and its log take.
+    /// The size of the file and its log in bytes.
     package func size() -> Int64 {
         ["", "-wal"].reduce(0) { sum, suffix in
             let attributes = try? FileManager.default.attributesOfItem(atPath: file.path + suffix)
@@ -27,17 +25,17 @@ package struct SQLiteMaintenance: Sendable {
         }
     }
 
-    /// Copies the store as it is at this moment into a new file (mode 0600), by SQLite's online backup: writers are not
-    /// held up, and the copy is whole or not there.
+    /// Copies the present state of the store into a new file (mode 0600), by SQLite's online backup. Writers do not
+    /// wait. The copy is either complete or absent.
     ///
     /// - Parameters:
-    ///   - destination: a path where nothing is.
-    ///   - progress: told how many pages are copied, of how many.
+    ///   - destination: a path that does not exist.
+    ///   - progress: receives the number of copied pages and of all pages.
     /// - Throws: `StoreError.unavailable`.
     package func backup(to destination: String, progress: @escaping (Int, Int) -> Void = { _, _ in }) throws {
         let target = SQLiteFile(path: destination, busyTimeout: file.busyTimeout)
         guard access(target.path, F_OK) != 0 else {
-            throw StoreError.unavailable(reason: "\(target.path) is there already")
+            throw StoreError.unavailable(reason: "\(target.path) exists already")
         }
         let draft = SQLiteFile(path: "\(target.path).\(UInt64.random(in: 1...UInt64.max)).new", busyTimeout: 5)
         do {
@@ -50,15 +48,15 @@ package struct SQLiteMaintenance: Sendable {
         try Self.synchronize(draft.path)
         guard link(draft.path, target.path) == 0 else {
             throw StoreError.unavailable(
-                reason: "\(target.path) cannot be made: \(String(cString: strerror(errno)))")
+                reason: "\(target.path) cannot be created: \(String(cString: strerror(errno)))")
         }
         try Self.synchronize(Self.directory(of: target.path))
     }
 
-    /// What SQLite finds wrong with the file: its pages and indexes, its constraints, rows that name others which are
-    /// not there. No line holds what a row holds.
+    /// Defects that SQLite finds in the file: in its pages, indexes and constraints, and rows that reference missing
+    /// rows. No line contains a value of a row.
     ///
-    /// - Throws: `StoreError.unavailable` where the file cannot even be opened.
+    /// - Throws: `StoreError.unavailable` if the file cannot be opened.
     package func inspect() throws -> [String] {
         let queue = try file.connect(readOnly: false) { _ in }
         defer { try? queue.close() }
@@ -70,7 +68,7 @@ package struct SQLiteMaintenance: Sendable {
                 defer { statement.reset() }
                 while try statement.step() {
                     let row = statement.row()
-                    defects.append("\(try row.integer(1)) rows of \(try row.text(0)) name rows that are not there")
+                    defects.append("\(try row.integer(1)) rows of \(try row.text(0)) reference missing rows")
                 }
                 return defects
             } catch {
@@ -79,28 +77,28 @@ package struct SQLiteMaintenance: Sendable {
         }
     }
 
-    /// Puts another store's file in the place of this one, in one step, and keeps this one under a new name. Nobody may
-    /// have either open.
+    /// Replaces this store's file by another one in one step, and keeps this one under a new name. No process may have
+    /// either file open.
     ///
     /// - Parameters:
-    ///   - replacement: a file in the same directory; it is gone from its place afterwards.
-    ///   - kept: the new name of the present file, where nothing is.
-    /// - Throws: `StoreError.unavailable`, where another process has the store open too; nothing has changed then.
+    ///   - replacement: a file in the same directory. It is renamed.
+    ///   - kept: the new name of the present file; it must not exist.
+    /// - Throws: `StoreError.unavailable`, also if another process has the store open. Then nothing has changed.
     package func replace(by replacement: String, keeping kept: String) throws {
         let other = SQLiteFile(path: replacement, busyTimeout: file.busyTimeout)
         try other.closeLog()
         let queue = try file.exclusive()
         defer { try? queue.close() }
         try Self.synchronize(other.path)
-        // The present file gets its second name before it loses its first: a store is there at every moment.
+        // The present file gets its second name first, so a store exists at every moment.
         guard link(file.path, kept) == 0, rename(other.path, file.path) == 0 else {
             throw StoreError.unavailable(
-                reason: "\(kept) cannot be made: \(String(cString: strerror(errno)))")
+                reason: "\(kept) cannot be created: \(String(cString: strerror(errno)))")
         }
         try Self.synchronize(Self.directory(of: file.path))
     }
 
-    /// Gives the store's file its name, where nothing is yet.
+    /// Renames the store's file to a name that does not exist.
     ///
     /// - Throws: `StoreError.unavailable`.
     package func move(to destination: String) throws {
@@ -109,12 +107,12 @@ package struct SQLiteMaintenance: Sendable {
         try Self.synchronize(file.path)
         guard link(file.path, target.path) == 0, unlink(file.path) == 0 else {
             throw StoreError.unavailable(
-                reason: "\(target.path) cannot be made: \(String(cString: strerror(errno)))")
+                reason: "\(target.path) cannot be created: \(String(cString: strerror(errno)))")
         }
         try Self.synchronize(Self.directory(of: target.path))
     }
 
-    /// Returns if nobody else has the store open.
+    /// Returns if no other process has the store open.
     ///
     /// - Throws: `StoreError.unavailable`.
     package func requireUnused() throws {
@@ -128,7 +126,7 @@ package struct SQLiteMaintenance: Sendable {
         defer { try? target.close() }
         do {
             try source.writeWithoutTransaction { from in
-                // One snapshot throughout: what is committed meanwhile does not begin the copy anew.
+                // One snapshot, so commits meanwhile do not restart the copy.
                 try from.perform("BEGIN")
                 defer { try? from.perform("ROLLBACK") }
                 _ = try from.setting("SELECT count(*) FROM sqlite_schema")
@@ -159,15 +157,15 @@ package struct SQLiteMaintenance: Sendable {
 }
 
 extension SQLiteFile {
-    /// Takes the log into the file, so that the file alone is the whole store.
+    /// Copies the log into the file, so that the file alone is the whole store.
     func closeLog() throws {
         let queue = try exclusive()
         try queue.letGo()
     }
 
-    /// A connection that has the file to itself, without a log.
+    /// An exclusive connection without a log.
     ///
-    /// - Throws: `StoreError.unavailable` where somebody else has it open.
+    /// - Throws: `StoreError.unavailable` if another process has the file open.
     func exclusive() throws -> DatabaseQueue {
         do {
             return try connect(readOnly: false) { connection in
@@ -185,7 +183,7 @@ extension SQLiteFile {
 }
 
 extension GRDB.Database {
-    /// The first column of a statement's rows, texts all of them.
+    /// The first column of a statement's rows, as texts.
     func texts(_ sql: String) throws -> [String] {
         let statement = try SQLiteStatementHandle(sql, on: self)
         defer { statement.reset() }

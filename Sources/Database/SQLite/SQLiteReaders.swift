@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// The connections that read. A read goes to a free one at once; where all are busy it waits in one line for the
-/// first that becomes free. Readers neither wait for the writer nor keep it waiting.
+/// The reading connections. A read uses a free connection at once. If all are busy, it waits in one queue. Readers and
+/// the writer never wait for each other.
 final class SQLiteReaders: Sendable {
-    /// What a connection does with one read.
+    /// One read, given a connection.
     typealias Read = @Sendable (Result<GRDB.Database, StoreError>) -> Void
 
     private struct State {
@@ -16,7 +16,7 @@ final class SQLiteReaders: Sendable {
 
     private let queues: [DatabaseQueue]
     private let clock: @Sendable () -> Date
-    /// Whether the connections could write, and must be kept from it while they read.
+    /// Whether the connections are writable, so that writes in a read must be refused.
     private let mayWrite: Bool
     private let state: Mutex<State>
 
@@ -27,7 +27,6 @@ final class SQLiteReaders: Sendable {
         state = Mutex(State(free: Array(queues.indices)))
     }
 
-    /// Runs a body over one snapshot.
     func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         let (clock, mayWrite) = (clock, mayWrite)
         return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
@@ -40,7 +39,7 @@ final class SQLiteReaders: Sendable {
         }
     }
 
-    /// Takes no more reads, finishes those in line and closes the connections.
+    /// Accepts no more reads, finishes the queued ones and closes the connections.
     func close() throws {
         state.withLock { $0.isClosed = true }
         for queue in queues {
@@ -78,7 +77,7 @@ final class SQLiteReaders: Sendable {
         }
     }
 
-    /// The read that has waited longest; nil, and the reader is free again, when nobody waits.
+    /// The oldest queued read; `nil` if there is none, which makes the reader free.
     private func next(for reader: Int) -> Read? {
         state.withLock { state in
             let next = state.line.take(atMost: 1).first

@@ -18,28 +18,28 @@ struct SQLiteStatementHandle {
         pointer = statement.sqliteStatement
     }
 
-    /// Whether the statement leaves the file as it is.
+    /// Whether the statement is read-only.
     var isReadOnly: Bool { sqlite3_stmt_readonly(pointer) != 0 }
 
-    /// Binds `$1`, `$2`, …: SQLite takes them for names and numbers them by first appearance, so that each parameter's
-    /// name says which argument it stands for.
+    /// Binds `$1`, `$2`, …. SQLite numbers such names by their first appearance, so each name is parsed for its
+    /// argument's number.
     func bind(_ arguments: [Value]) throws(StoreError) {
         let count = sqlite3_bind_parameter_count(pointer)
         var highest = 0
         for parameter in 0..<count {
             guard let name = sqlite3_bind_parameter_name(pointer, parameter + 1), let number = Self.number(name) else {
-                throw StoreError.statement(reason: "a parameter is not written as $1")
+                throw StoreError.statement(reason: "a parameter does not have the form $1")
             }
             highest = max(highest, number)
             guard number <= arguments.count else { break }
             try bind(arguments[number - 1], to: parameter + 1)
         }
         guard highest == arguments.count else {
-            throw StoreError.statement(reason: "it takes \(highest) or more arguments and was given \(arguments.count)")
+            throw StoreError.statement(reason: "it needs at least \(highest) arguments and got \(arguments.count)")
         }
     }
 
-    /// Moves on; true while there is a row.
+    /// Advances; `true` if there is a row.
     func step() throws(StoreError) -> Bool {
         let code = sqlite3_step(pointer)
         switch code {
@@ -49,7 +49,7 @@ struct SQLiteStatementHandle {
         }
     }
 
-    /// The row that the last step arrived at.
+    /// The current row.
     func row() -> Row {
         let count = Int(sqlite3_column_count(pointer))
         return Row(
@@ -61,13 +61,13 @@ struct SQLiteStatementHandle {
             })
     }
 
-    /// Makes the statement ready for its next use and drops what was bound.
+    /// Resets the statement for its next use and clears its arguments.
     func reset() {
         sqlite3_reset(pointer)
         sqlite3_clear_bindings(pointer)
     }
 
-    /// The number in a parameter's name; nil for any other name.
+    /// The number in a parameter's name; `nil` for any other name.
     private static func number(_ name: UnsafePointer<CChar>) -> Int? {
         guard name[0] == 0x24 else { return nil }
         var number = 0
@@ -81,7 +81,7 @@ struct SQLiteStatementHandle {
     }
 
     private func bind(_ value: Value, to parameter: Int32) throws(StoreError) {
-        // SQLite copies what it is given (SQLITE_TRANSIENT, a macro that is out of Swift's sight).
+        // SQLite copies the bytes (SQLITE_TRANSIENT, a macro that Swift cannot import).
         let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         let code: Int32
         switch value {
@@ -93,7 +93,7 @@ struct SQLiteStatementHandle {
             guard !real.isNaN else { throw StoreError.statement(reason: "an argument is not a number") }
             code = sqlite3_bind_double(pointer, parameter, real)
         case .text(let text):
-            guard !text.utf8.contains(0) else { throw StoreError.statement(reason: "an argument holds U+0000") }
+            guard !text.utf8.contains(0) else { throw StoreError.statement(reason: "an argument contains U+0000") }
             code = sqlite3_bind_text(pointer, parameter, text, Int32(clamping: text.utf8.count), transient)
         case .bytes(let bytes) where bytes.isEmpty:
             code = sqlite3_bind_zeroblob(pointer, parameter, 0)
@@ -126,13 +126,13 @@ struct SQLiteStatementHandle {
 extension StoreError {
     static var closed: StoreError { .unavailable(reason: "it is closed") }
 
-    /// SQLite's words for a result code.
+    /// SQLite's text for a result code.
     static func sentence(sqlite code: Int32) -> String {
         "\(String(cString: sqlite3_errstr(code))) (SQLite \(code))"
     }
 
-    /// What an extended result code of SQLite means to a caller. The detail is only kept for what is wrong with a
-    /// statement, and there only where SQLite speaks of the statement's own text.
+    /// The error for an extended result code of SQLite. The detail is kept only if it is about the statement's own
+    /// text.
     init(sqlite code: Int32, detail: String?) {
         let reason = Self.sentence(sqlite: code)
         switch code & 0xff {
@@ -144,7 +144,7 @@ extension StoreError {
             default: self = .constraint(kind: .check)
             }
         case SQLITE_ERROR, SQLITE_MISUSE, SQLITE_RANGE, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_AUTH, SQLITE_READONLY:
-            // A read body that writes is a mistake; a file that has become read-only or was moved away is not.
+            // A read body that writes is a mistake. A file that became read-only or was moved is not.
             if code & 0xff == SQLITE_READONLY, code != SQLITE_READONLY {
                 self = .unavailable(reason: reason)
             } else {

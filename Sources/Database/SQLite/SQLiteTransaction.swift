@@ -2,14 +2,14 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// A conversation over one SQLite connection. Statements are kept by GRDB, prepared once a connection; binding and
-/// stepping go straight to SQLite, which is several times cheaper than through rows of GRDB (Upstream.md).
+/// A transaction on one SQLite connection. GRDB caches prepared statements for each connection. Binding and stepping
+/// use SQLite directly, which is several times cheaper than GRDB's rows (Upstream.md).
 final class SQLiteTransaction: Transaction {
     let now: Date
     private let connection: GRDB.Database
-    /// Whether it refuses what would change something, on a connection that could. `PRAGMA query_only` would do the same,
-    /// but it takes effect when it is prepared, makes SQLite prepare all other statements anew, and stays if it is not taken
-    /// back: every later write would fail.
+    /// Whether it refuses writes on a writable connection. `PRAGMA query_only` would do so too. But it takes effect
+    /// when it is prepared, forces SQLite to prepare all other statements again, and would fail every later write if it
+    /// were not reset.
     private let requiresReading: Bool
     private var failure: StoreError?
 
@@ -19,7 +19,7 @@ final class SQLiteTransaction: Transaction {
         self.requiresReading = requiresReading
     }
 
-    /// Runs a whole body. A failed statement fails the body even where it swallowed the error, as on every engine.
+    /// Runs a whole body. A failed statement fails the body even if the body ignores the error, as on every engine.
     func run<T>(_ body: (any Transaction) throws -> T) throws -> T {
         let value = try body(self)
         if let failure { throw failure }
@@ -41,7 +41,7 @@ final class SQLiteTransaction: Transaction {
         try perform(sql, arguments) { statement throws(StoreError) in
             guard try statement.step() else { return }
             row = statement.row()
-            // A statement that changes something is only over when it has been stepped to its end.
+            // A statement with changes is complete only after it was stepped to its end.
             if !statement.isReadOnly {
                 while try statement.step() {}
             }
@@ -54,7 +54,7 @@ final class SQLiteTransaction: Transaction {
         try perform(sql, arguments) { statement throws(StoreError) in
             while try statement.step() {}
         }
-        // The count of the last statement stays where a statement (such as CREATE TABLE) does not count at all.
+        // A statement without a count, such as CREATE TABLE, leaves the count of the previous one.
         let changed = sqlite3_total_changes64(connection.sqliteConnection) != before
         return changed ? Int(sqlite3_changes64(connection.sqliteConnection)) : 0
     }
@@ -77,14 +77,15 @@ final class SQLiteTransaction: Transaction {
 }
 
 extension GRDB.Database {
-    /// Runs a statement of the store's own, such as `COMMIT`.
+    /// Runs a statement of the store itself, such as `COMMIT`.
     func perform(_ sql: String) throws(StoreError) {
         let statement = try SQLiteStatementHandle(sql, on: self)
         defer { statement.reset() }
         while try statement.step() {}
     }
 
-    /// True between the statements that begin and end a transaction; some failures of SQLite end it by themselves.
+    /// `true` between the statements that begin and end a transaction. Some failures of SQLite end a transaction by
+    /// themselves.
     var hasOpenTransaction: Bool {
         sqliteConnection.map { sqlite3_get_autocommit($0) == 0 } ?? false
     }

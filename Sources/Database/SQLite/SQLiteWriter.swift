@@ -2,41 +2,41 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// The only connection that writes. Writers that come while a commit is under way share the next one, each in its
-/// savepoint: the disk is waited for once, and every caller is answered after that.
+/// The only writing connection. Writers that arrive during a commit share the next one, each in its savepoint. The disk
+/// is synchronized once, and then every caller is answered.
 ///
-/// A writer that finds nobody before it is begun at once. The queue of the connection is the serial executor, so that
-/// a cancelled task neither interrupts a commit nor leaves a caller without an answer.
+/// A writer without predecessors starts at once. The queue of the connection is the serial executor, so a cancelled
+/// task neither interrupts a commit nor leaves a caller without a result.
 final class SQLiteWriter: Sendable {
-    /// How many writers share a commit at most: it bounds how long the first of them waits for the last.
+    /// The maximum number of writers in a commit. It bounds the wait of the first writer.
     static let maximumBatch = 256
 
     private struct State {
         var line = FIFOQueue<PendingWrite>()
-        /// Those of ``Lane/administration``, who go first.
+        /// Writes of ``Lane/administration``, which go first.
         var urgent = FIFOQueue<PendingWrite>()
         var isDraining = false
         var isClosed = false
         var begun = 0
         var commits = 0
         var queue: DatabaseQueue
-        /// When the statistics were last looked after.
+        /// The time of the last `PRAGMA optimize`.
         var optimized = ContinuousClock.now
-        /// Whether the connection has failed in a way that leaves its state in doubt.
+        /// Whether a failure left the connection's state uncertain.
         var isDoubtful = false
-        /// How it failed, in a sentence.
+        /// The reason of that failure.
         var failed = ""
-        /// Whether the store failed the last commit, or a writer of it.
+        /// Whether the last commit, or one of its writers, failed because of the store.
         var hasFailed = false
-        /// When the log was last found too long.
+        /// The time of the last attempt to empty a long log.
         var emptied: ContinuousClock.Instant?
     }
 
     private let clock: @Sendable () -> Date
     private let optimizeInterval: Duration
-    /// The largest size of the log, in bytes, but for what is written while readers hold it.
+    /// The maximum size of the log in bytes, except for writes while readers use it.
     private let logBound: Int
-    /// Makes a connection anew; `nil` where the store lies in its connection.
+    /// Opens a new connection; `nil` for a store in memory.
     private let reopen: (@Sendable () throws -> DatabaseQueue)?
     private let state: Mutex<State>
 
@@ -52,22 +52,20 @@ final class SQLiteWriter: Sendable {
         state = Mutex(State(queue: queue))
     }
 
-    /// How many writes wait for a commit that has not begun.
+    /// The number of writes in the queue.
     var waiting: Int { state.withLock { $0.line.count + $0.urgent.count } }
 
-    /// How many writes were taken out of the line.
+    /// The number of writes taken from the queue.
     var begun: Int { state.withLock { $0.begun } }
 
-    /// Whether no more writes are taken.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Whether the store failed the last commit, or a writer of it, as a full disk does.
+    /// Whether the last commit, or one of its writers, failed because of the store, as on a full disk.
     var hasFailed: Bool { state.withLock { $0.hasFailed } }
 
-    /// How many commits there were.
     var commits: Int { state.withLock { $0.commits } }
 
-    /// Puts a write in line.
+    /// Appends a write to the queue.
     func submit(_ write: PendingWrite, on lane: Lane = .usual) {
         let refusal = state.withLock { state -> StoreError? in
             guard !state.isClosed else { return .closed }
@@ -81,13 +79,13 @@ final class SQLiteWriter: Sendable {
 
     private func begin() { state.withLock { begin(&$0) } }
 
-    /// Has the connection carry out what is in line.
+    /// Starts the connection's work on the queue.
     private func begin(_ state: inout State) {
         state.isDraining = true
         state.queue.asyncWriteWithoutTransaction { self.drain($0) }
     }
 
-    /// Copies the write-ahead log into the file and truncates it; `false` where somebody still reads from it.
+    /// Copies the write-ahead log into the file and truncates it; `false` if a reader still uses it.
     func clearLog() async throws -> Bool {
         try await withCheckedThrowingContinuation { continuation in
             state.withLock { $0.queue }.asyncWriteWithoutTransaction { connection in
@@ -100,11 +98,11 @@ final class SQLiteWriter: Sendable {
         }
     }
 
-    /// How long a log that could not be emptied is left alone.
+    /// The pause after a log could not be emptied.
     private static let logPause: Duration = .seconds(1)
 
-    /// Empties a log that has grown past its bound. Under steady load there is always a reader in it, so that it would
-    /// never begin anew.
+    /// Empties a log that exceeds its bound. Under steady load the log always has a reader, so it would never restart
+    /// by itself.
     private func boundLog(_ connection: GRDB.Database) {
         guard reopen != nil else { return }
         let path = state.withLock { $0.queue.path }
@@ -118,10 +116,10 @@ final class SQLiteWriter: Sendable {
         state.withLock { $0.emptied = nil }
     }
 
-    /// Takes no more writes, finishes those in line and closes the connection.
+    /// Accepts no more writes, finishes the queued ones and closes the connection.
     func close() throws {
         state.withLock { $0.isClosed = true }
-        // A connection that is made anew meanwhile has the rest of the line.
+        // A connection that is opened meanwhile gets the rest of the queue.
         var last: DatabaseQueue?
         while true {
             let queue = state.withLock { $0.queue }
@@ -134,10 +132,10 @@ final class SQLiteWriter: Sendable {
 
     private func drain(_ connection: GRDB.Database) {
         while true {
-            // At once, so that readers see what the failed commit left behind.
+            // At once, so that readers see the state after the failed commit.
             if replaceIfDoubtful() != nil { return begin() }
             guard let batch = nextBatch() else { return }
-            // And again for a write that came during an attempt that failed: the disk may have recovered since.
+            // And again for a write that arrived during a failed attempt: the disk may have recovered since.
             if let queue = replaceIfDoubtful() {
                 return queue.asyncWriteWithoutTransaction { replacement in
                     self.commit(batch, on: replacement)
@@ -155,14 +153,14 @@ final class SQLiteWriter: Sendable {
         }
     }
 
-    /// A new connection in the place of one that has failed; `nil` if there is no need, or none can be had yet.
+    /// Replaces a failed connection; `nil` if that is not necessary, or not possible yet.
     private func replaceIfDoubtful() -> DatabaseQueue? {
         guard state.withLock({ $0.isDoubtful }), let reopen, let queue = try? reopen() else { return nil }
         let former = state.withLock { state in
             defer { (state.queue, state.isDoubtful) = (queue, false) }
             return state.queue
         }
-        // It is this connection's own queue that runs here, and cannot wait for itself.
+        // This runs on the connection's own queue, which cannot wait for itself.
         DispatchQueue.global().async { try? former.letGo() }
         return queue
     }
@@ -194,7 +192,7 @@ final class SQLiteWriter: Sendable {
         var failure: StoreError?
         do throws(StoreError) {
             try run(batch, on: connection, &outcomes)
-            // Pages that were written and taken back would still be logged and waited for.
+            // Pages that were written and rolled back would still be logged and synchronized.
             try end(outcomes.contains(where: \.isKept) ? "COMMIT" : "ROLLBACK", on: connection)
         } catch {
             failure = error
@@ -209,7 +207,7 @@ final class SQLiteWriter: Sendable {
         let hasFailed = failure != nil || outcomes.contains(where: \.isFailed)
         state.withLock { state in
             if isCommitted { state.commits += 1 }
-            // Whoever wrote nothing says nothing of the disk.
+            // A body without writes says nothing about the disk.
             if isCommitted || hasFailed { state.hasFailed = hasFailed }
         }
         for outcome in outcomes { outcome.settle(failure) }
@@ -225,8 +223,8 @@ final class SQLiteWriter: Sendable {
             try connection.perform("SAVEPOINT writer")
             let outcome = write.run(SQLiteTransaction(connection, now: clock()))
             outcomes.append(outcome)
-            // A full disk and the like end the whole transaction by themselves. To go on would commit each of the
-            // writers that are left by itself and forget those before.
+            // Failures such as a full disk end the whole transaction. To continue would commit each remaining writer
+            // separately and lose the previous ones.
             guard connection.hasOpenTransaction else {
                 throw StoreError.unavailable(reason: "the transaction was ended by a failure of another writer")
             }
@@ -237,8 +235,8 @@ final class SQLiteWriter: Sendable {
         }
     }
 
-    /// Ends the transaction. What the disk refused may stand in the log all the same, whole and with its mark: whoever
-    /// opens the store after this process has died would find it.
+    /// Ends the transaction. A commit that the disk refused may still be in the log, complete and valid, and would be
+    /// recovered after this process has died.
     private func end(_ command: String, on connection: GRDB.Database) throws(StoreError) {
         do {
             try connection.perform(command)
@@ -252,12 +250,12 @@ final class SQLiteWriter: Sendable {
 }
 
 extension GRDB.Database {
-    /// Looks after the statistics by which SQLite chooses indexes, as it asks of whoever keeps a file open for long
-    /// (`PRAGMA optimize`). Where another process writes they wait for the next time.
+    /// Updates the statistics by which SQLite chooses indexes, as it recommends for files that stay open (`PRAGMA
+    /// optimize`). If another process writes, this is skipped until the next time.
     func optimize() {
         guard let patience = try? setting("PRAGMA busy_timeout") else { return }
         try? perform("PRAGMA busy_timeout = \(min(patience, 100))")
-        // A few hundred rows of each index tell enough.
+        // A few hundred rows of each index are enough.
         try? perform("PRAGMA analysis_limit = 400")
         try? perform("PRAGMA optimize")
         try? perform("PRAGMA busy_timeout = \(patience)")

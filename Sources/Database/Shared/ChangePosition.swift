@@ -1,40 +1,40 @@
 import Foundation
 
-/// One entry of the change log: something that a process may remember has changed.
+/// One entry of the change log: the key of a value that a process may have cached.
 package struct LoggedChange: Sendable, Equatable {
-    /// What was changed, a number of the program's own.
+    /// The kind of the value, a number that the program defines.
     package let kind: Int
-    /// Which one of it.
+    /// The value's key.
     package let key: [UInt8]
 }
 
-/// How far a reader of the change log has come. What it consists of is the engine's matter.
+/// The position of a reader in the change log. Its contents depend on the engine.
 package struct ChangePosition: Sendable, Hashable {
-    /// An entry that was read, by which a log that was put back to an earlier state is known.
+    /// An entry that was read. If it has disappeared, the log was reset to an earlier state.
     struct Mark: Sendable, Hashable {
-        /// The transaction that wrote it; 0 where one writer numbers all entries.
+        /// The transaction that wrote it; 0 if one writer numbers all entries.
         var transaction: Int64
         var number: Int64
         var tag: Int64
     }
 
-    /// Where to go on within what one snapshot shows.
+    /// The position within one snapshot.
     struct Page: Sendable, Hashable {
         var snapshot: String
-        /// The last entry of the page before.
+        /// The last entry of the previous page.
         var mark: Mark
     }
 
-    /// Which life of the log it belongs to.
+    /// The incarnation of the log.
     var incarnation: String
-    /// In which the log was read; empty where entries have one order.
+    /// The snapshot of the reading; empty if entries have one order.
     var snapshot: String
-    /// The youngest entry that was read when a reading was last complete.
+    /// The youngest entry that was read in the last complete reading.
     var last: Mark?
     var page: Page?
-    /// Since when the oldest open transaction has been the same, in milliseconds of the server's clock.
+    /// The time since which the oldest open transaction has been the same one, in milliseconds of the server's clock.
     var horizonSince: Int64?
-    /// Which run of which server was read: when it started, in microseconds. `nil` where there is none.
+    /// The start time of the server that was read, in microseconds, which identifies its run; `nil` for a file.
     var server: Int64?
 
     init(incarnation: String, snapshot: String = "", last: Mark? = nil, server: Int64? = nil) {
@@ -43,13 +43,13 @@ package struct ChangePosition: Sendable, Hashable {
 }
 
 extension ChangePosition {
-    /// The position for a table: who reads on from it may be given again what the last call gave.
+    /// The position as text, for a table. A reader that continues from it may get the entries of the last call again.
     package var text: String {
         let mark = last.map { "\($0.transaction)/\($0.number)/\($0.tag)" } ?? ""
         return "\(incarnation)/\(snapshot)/\(mark)"
     }
 
-    /// Reads what ``text`` wrote; `nil` for anything else.
+    /// Parses ``text``; `nil` for anything else.
     package init?(text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3 || parts.count == 5 else { return nil }
@@ -65,22 +65,21 @@ extension ChangePosition {
     }
 }
 
-/// What the change log says after a position.
+/// The changes after a position.
 package struct ChangeReading: Sendable {
-    /// Each change that was committed since, once. What one transaction wrote, and transactions that followed one
-    /// another, keep their order.
+    /// Each change committed since, once. Changes of one transaction, and of consecutive transactions, keep their
+    /// order.
     package let changes: [LoggedChange]
-    /// Where to go on.
+    /// The position to continue from.
     package let position: ChangePosition
-    /// Whether the log is another than the one that the position belongs to, or was put back to an earlier state: what
-    /// changed is not known, and whoever remembers anything forgets it.
+    /// Whether the log was replaced or reset to an earlier state. The changes are then unknown, and every cache must be
+    /// dropped.
     package let isInterrupted: Bool
-    /// Whether there is more to read at once.
+    /// Whether more changes can be read at once.
     package let hasMore: Bool
-    /// For how many seconds at least the oldest transaction of the server has been open: what it changes is not in the
-    /// log yet.
+    /// The minimum age in seconds of the server's oldest open transaction, whose changes are not in the log yet.
     package let horizonAge: Double
-    /// The store's clock when it was read; `nil` where the log was interrupted.
+    /// The store's clock at the reading; `nil` if the log was interrupted.
     package let now: Date?
 
     package init(
@@ -92,20 +91,19 @@ package struct ChangeReading: Sendable {
     }
 }
 
-/// A commit by which a process tells that it reaches the server that takes writes, and no other.
+/// A commit by which a process proves that it reaches the writable server.
 package struct Heartbeat: Sendable, Hashable {
-    /// The number of its transaction.
     let transaction: Int64
-    /// Which run of which server gave the number, as in ``ChangePosition``.
+    /// The server's run, as in ``ChangePosition``.
     let server: Int64
 
-    /// How many a process has under way at most, each on a connection of its own.
+    /// The maximum number of concurrent heartbeats of a process, each on its own connection.
     package static let mostUnderWay = 8
 }
 
 extension Transaction {
-    /// Empties the change log and begins another life of it, after which every reader forgets what it remembers: a store
-    /// that was put back to an earlier state may hold any other changes under positions that were read before.
+    /// Empties the change log and starts a new incarnation, so that every reader drops its caches. A store that was
+    /// reset to an earlier state may have other changes under positions that were already read.
     ///
     /// - Throws: `StoreError`.
     package func renewChangeLog() throws {
@@ -116,12 +114,11 @@ extension Transaction {
         try beginChangeLog()
     }
 
-    /// Writes an entry that says nothing. Who reads a log has always come behind some entry, and so notices that entries
-    /// are gone which it has not read.
+    /// Writes an empty entry. Every reader has thus read at least one entry, and notices if unread entries are missing.
     private func beginChangeLog() throws { try appendChange(kind: 0, key: []) }
 
-    /// Creates the table with the log's life, and up to where entries were purged, for readers that come back. A file
-    /// leaves that at 0: its oldest entries are purged first, so a reader misses its own.
+    /// Creates the table of the log's incarnation and purge limit. The limit tells a returning reader that it missed
+    /// entries. In a file it stays 0: the oldest entries are purged first, so a reader misses its own last entry.
     func createIncarnation() throws {
         try execute(
             """
@@ -139,69 +136,64 @@ extension Transaction {
 }
 
 extension TableShape {
-    /// Whether a table belongs to the change log. It is no part of a copy: what it says is of use to the processes alone
+    /// Whether a table belongs to the change log, which is never copied: its entries are useful only to the processes
     /// that read it.
     static func isOfChangeLog(_ name: String) -> Bool { name.hasPrefix("change_log") }
 }
 
-/// A store that tells its readers what others changed: the change log, and what a process proves by it.
+/// A store that reports changes of other processes, with the heartbeats that prove the reading is current.
 package protocol KeepsChangeLog: Sendable {
-    /// The end of the change log: where a reader begins that remembers nothing yet.
+    /// The end of the change log, at which a reader without caches starts.
     ///
     /// - Throws: `StoreError`.
     func changePosition() async throws -> ChangePosition
 
-    /// What was committed after a position and not read yet, at most so many changes.
+    /// Changes that were committed after a position, up to a limit.
     ///
     /// - Throws: `StoreError`.
     func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading
 
-    /// Lets go of changes that every one of these readers has read; of none where there is no reader.
+    /// Deletes changes that all readers have consumed. Without readers it deletes none.
     ///
     /// - Throws: `StoreError`.
     func purgeChanges(below positions: [ChangePosition]) async throws
 
-    /// Whether another server wrote the log, as if a dump of it was restored here: its entries bear numbers that this
-    /// server has yet to give out, and readers would wait behind them.
+    /// Whether another server wrote the log, as after restoring a dump. Such entries have transaction numbers that this
+    /// server has not reached, and readers would miss everything until then.
     ///
     /// - Throws: `StoreError`.
     func hasForeignChangeLog() async throws -> Bool
 
-    /// Begins the log anew where another server wrote it. Readers of before forget what they remember; of several
-    /// callers at once, one does it.
+    /// Starts a new log if another server wrote the present one. Existing readers drop their caches. Of several
+    /// concurrent callers one succeeds.
     ///
-    /// - Returns: whether this call did.
+    /// - Returns: whether this call did it.
     /// - Throws: `StoreError`.
     @discardableResult
     func adoptChangeLog() async throws -> Bool
 
-    /// Commits something, and tells what; `nil` where every reading is as young as the store itself, as that of a file
-    /// is. A server that another has replaced may go on answering readers, and it is by its own commits that a process
-    /// knows better.
+    /// Commits a heartbeat row and returns it; `nil` for SQLite, whose reads are never stale. A replaced PostgreSQL
+    /// server may continue to answer reads, so a process can rely only on its own commits.
     ///
-    /// - Throws: `StoreError`; then the commit proves nothing.
+    /// - Throws: `StoreError`. Then the commit proves nothing.
     func heartbeat() async throws -> Heartbeat?
 }
 
 extension KeepsChangeLog {
-    /// A store without a change log.
     package func changePosition() async throws -> ChangePosition { throw StoreError.noChangeLog }
 
-    /// A store without a change log.
     package func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading {
         throw StoreError.noChangeLog
     }
 
-    /// A store without a change log.
     package func purgeChanges(below positions: [ChangePosition]) async throws { throw StoreError.noChangeLog }
 
-    /// A file numbers its entries by itself, wherever it lies.
+    /// A file numbers its entries itself, wherever it is.
     package func hasForeignChangeLog() async throws -> Bool { false }
 
-    /// Nothing is to be done for a file.
     @discardableResult
     package func adoptChangeLog() async throws -> Bool { false }
 
-    /// A store that is one file, which has no other in its place.
+    /// A file is never stale.
     package func heartbeat() async throws -> Heartbeat? { nil }
 }

@@ -1,91 +1,91 @@
 import Foundation
 
-/// A store that keeps tables and runs transactions over them: what every engine offers, and nothing of what is kept.
+/// A store: tables, and transactions over them. It knows nothing of the tables' contents.
 ///
-/// SQL is written once for all engines, in the subset that they share: `$1`-style parameters, `ON CONFLICT`,
-/// `RETURNING`, and columns of `TEXT`, `BIGINT`, `INTEGER`, `DOUBLE PRECISION` and `BYTEA`. A truth value is an
-/// `INTEGER` of 0 or 1. No deferred constraints: several writers may share one commit, and such a constraint would
-/// fail all of them.
+/// SQL is written once for all engines, in their common subset: `$1`-style parameters, `ON CONFLICT`, `RETURNING`, and
+/// columns of `TEXT`, `BIGINT`, `INTEGER`, `DOUBLE PRECISION` and `BYTEA`. A Boolean is an `INTEGER` of 0 or 1. There
+/// are no deferred constraints: several writers may share one commit, and a violated constraint would fail all of them.
 package protocol Database: KeepsChangeLog {
-    /// Runs a body over one consistent snapshot; it must not change anything.
+    /// Runs a read-only body over one consistent snapshot.
     ///
-    /// - Throws: whatever the body throws, or a `StoreError`.
+    /// - Throws: the body's error, or a `StoreError`.
     func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T
 
-    /// Runs a body like ``read(_:)``, on a connection that is kept for whoever keeps a process's memory true: a crowd of
-    /// readers does not keep it waiting.
+    /// Runs a body like ``read(_:)`` on a connection that is reserved for cache invalidation, so other readers do not
+    /// delay it.
     ///
-    /// - Throws: whatever the body throws, or a `StoreError`.
+    /// - Throws: the body's error, or a `StoreError`.
     func readReserved<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T
 
-    /// Runs a body like ``read(_:)``, in a line with those of its lane alone.
+    /// Runs a body like ``read(_:)`` in the queue of a lane.
     ///
-    /// - Throws: whatever the body throws, or a `StoreError`.
+    /// - Throws: the body's error, or a `StoreError`.
     func read<T: Sendable>(
         on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T
 
-    /// Runs a body that may change the store. What it wrote is durable when this returns, and gone when this throws.
+    /// Runs a body that may change the store. Its changes are durable when this returns, and rolled back when it
+    /// throws.
     ///
-    /// A body must be short and do nothing but database work. It sees what earlier writers wrote and no half of any
-    /// other. It is carried out at most once, whether or not the calling task is cancelled meanwhile; an engine with
-    /// several writers may begin it again after taking everything back, so that it must have no effect elsewhere.
+    /// A body must be short and only access the database. It sees committed changes only. It is committed at most once,
+    /// whether or not the calling task is cancelled. An engine with several writers may roll it back and run it again,
+    /// so it must not have other side effects.
     ///
-    /// - Throws: whatever the body throws, or a `StoreError`; only after `outcomeUnknown` may anything of it be kept.
+    /// - Throws: the body's error, or a `StoreError`. Only after `outcomeUnknown` may its changes have been kept.
     @discardableResult
     func write<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T
 
-    /// Runs a body like ``write(_:)``, past those who wait on other lanes.
+    /// Runs a body like ``write(_:)`` in the queue of a lane.
     ///
-    /// - Throws: whatever the body throws, or a `StoreError`; only after `outcomeUnknown` may anything of it be kept.
+    /// - Throws: the body's error, or a `StoreError`. Only after `outcomeUnknown` may its changes have been kept.
     @discardableResult
     func write<T: Sendable>(
         on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T
 
-    /// Runs a body like ``write(_:)``; where others of its turn are in the way, one behind the other with them on every node:
-    /// those who read and change the same rows do not take one another back.
+    /// Runs a body like ``write(_:)``. After a conflict with other bodies of its turn, these run one after another on
+    /// every node, instead of rolling each other back.
     ///
-    /// - Throws: whatever the body throws, or a `StoreError`; only after `outcomeUnknown` may anything of it be kept.
+    /// - Throws: the body's error, or a `StoreError`. Only after `outcomeUnknown` may its changes have been kept.
     @discardableResult
     func write<T: Sendable>(
         inTurn turn: Turn, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T
 
-    /// Runs a body that finds rows by age or key and decides nothing else from what it reads: beside it no other writer is
-    /// taken back. Statements repeat the condition by which they found a row, for others may have changed it since; the
-    /// body gives up soon where others hold one.
+    /// Runs a body that finds rows by age or key and bases no other decision on what it reads. It never causes a
+    /// rollback of other writers. Its statements must repeat the condition by which they found a row, because the row
+    /// may have changed since. It gives up soon if rows are locked.
     ///
-    /// - Throws: whatever the body throws, or a `StoreError`; only after `outcomeUnknown` may anything of it be kept.
+    /// - Throws: the body's error, or a `StoreError`. Only after `outcomeUnknown` may its changes have been kept.
     @discardableResult
     func maintain<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T
 
-    /// Carries out a statement that is a whole change, in one transaction with others that come at the same time, in any
-    /// order: each wait for the disk and for the server is one for all of them.
+    /// Executes a statement that is a complete change, in one transaction with concurrent others, in any order. They
+    /// share one exchange with the server and one durable commit.
     ///
     /// - Returns: its rows.
-    /// - Throws: `StoreError`, as ``write(_:)``. What is wrong with one statement fails that one alone.
+    /// - Throws: `StoreError`, as ``write(_:)``. An error of one statement fails only that one.
     func share(_ statement: SharedStatement) async throws -> [Row]
 
-    /// Runs a body that changes the schema; it waits for others, and takes time, as long as it must.
+    /// Runs a body that changes the schema, without time limits.
     ///
-    /// - Throws: whatever the body throws, or a `StoreError`.
+    /// - Throws: the body's error, or a `StoreError`.
     @discardableResult
     func alter<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T
 
-    /// Makes an index where it is not there, without keeping writers waiting if the engine can.
+    /// Creates an index if it does not exist, without blocking writers if the engine supports that.
     ///
     /// - Throws: `StoreError`.
     func build(_ index: TableIndex) async throws
 
-    /// The rows of one statement that changes nothing, over a snapshot of its own: cheaper than a body of one statement.
+    /// The rows of one read-only statement over its own snapshot. This is cheaper than ``read(_:)``.
     ///
     /// - Throws: `StoreError`.
     func query(_ sql: String, _ arguments: [Value]) async throws -> [Row]
 
-    /// A number that moves whenever another process has committed (and may move at other times).
+    /// A number that changes whenever another process has committed, and possibly at other times.
     ///
-    /// Cheap enough to ask every 100 ms. It means nothing by itself: only two answers of the same instance compare.
+    /// It is cheap enough to be read every 100 ms. Only numbers from one instance are comparable.
     ///
     /// - Throws: `StoreError.unavailable`.
     func changeStamp() throws -> Int64
@@ -95,40 +95,36 @@ package protocol Database: KeepsChangeLog {
     /// - Throws: `StoreError.unavailable`.
     func check() async throws
 
-    /// Every table of the store, as the engine's catalogue describes it, each behind those that it refers to.
+    /// Every table of the store, as the engine's catalogue describes it, each after the tables that it references.
     ///
     /// - Throws: `StoreError`.
     func tables() async throws -> [TableShape]
 
-    /// Empties the log that the engine keeps beside its tables, so that what was overwritten or deleted before lies in no
-    /// file of the store.
+    /// Empties the engine's log, so that deleted and overwritten data is in no file of the store.
     ///
-    /// - Returns: `false` where a reader or another process still needs the log; then it is to be asked again later.
+    /// - Returns: `false` if a reader or another process still needs the log. Then it must be called again later.
     /// - Throws: `StoreError.unavailable`.
     @discardableResult
     func clearLog() async throws -> Bool
 
-    /// Finishes what was already asked for, then lets go of the store; every later call throws
-    /// `StoreError.unavailable`. Closing twice is harmless.
+    /// Finishes pending calls, then closes the store. Every later call throws `StoreError.unavailable`. It may be
+    /// called again.
     func close() async throws
 }
 
 extension Database {
-    /// A store that has no such connection reads like for anybody else.
     package func readReserved<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await read(body)
     }
 
-    /// A store without lanes.
     package func read<T: Sendable>(
         on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await read(body)
     }
 
-    /// A store without lanes.
     @discardableResult
     package func write<T: Sendable>(
         on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
@@ -136,7 +132,7 @@ extension Database {
         try await write(body)
     }
 
-    /// With one writer everybody goes one behind the other.
+    /// With one writer all bodies run one after another.
     @discardableResult
     package func write<T: Sendable>(
         inTurn turn: Turn, _ body: @Sendable @escaping (any Transaction) throws -> T
@@ -144,7 +140,7 @@ extension Database {
         try await write(body)
     }
 
-    /// With one writer there is nobody to be taken back.
+    /// With one writer no body is rolled back because of another.
     @discardableResult
     package func maintain<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
@@ -152,28 +148,26 @@ extension Database {
         try await write(body)
     }
 
-    /// A writer that combines commits has nothing else to gain.
+    /// An engine that combines commits gains nothing else by sharing.
     package func share(_ statement: SharedStatement) async throws -> [Row] {
         try await write { try statement.carryOut(in: $0) }
     }
 
-    /// An engine with one writer knows no shorter patience than this.
+    /// With one writer there are no row locks to give up on.
     @discardableResult
     package func alter<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         try await write(body)
     }
 
-    /// An engine with one writer makes it in a write.
     package func build(_ index: TableIndex) async throws {
         try await alter { _ = try $0.execute(index.statement) }
     }
 
-    /// An engine that gains nothing by it.
     package func query(_ sql: String, _ arguments: [Value]) async throws -> [Row] {
         try await read { try $0.query(sql, arguments) }
     }
 
-    /// Nothing is to be done where the log is in the hands of a server of its own.
+    /// A database server maintains its own log.
     @discardableResult
     package func clearLog() async throws -> Bool { true }
 }

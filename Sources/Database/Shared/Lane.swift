@@ -1,24 +1,24 @@
-/// Who waits in line with whom: a crowd on one lane does not hold up another.
+/// A queue for transactions, with its own connections: a crowd in one lane does not delay the other.
 package enum Lane: Sendable, CaseIterable {
-    /// What requests and background work do.
+    /// Requests and background work.
     case usual
-    /// Bans and what administrators do, which must go through while requests have the store saturated.
+    /// Bans and administration, which must succeed while requests saturate the store.
     case administration
 }
 
-/// How many connections each lane of a store on a server has at most. One more watches for
-/// changes, and up to ``Heartbeat/mostUnderWay`` commit heartbeats.
+/// The maximum number of connections of each lane of a server. There is one more for changes, and up to
+/// ``Heartbeat/mostUnderWay`` for heartbeats.
 package struct LaneSizes: Sendable, Equatable {
     package var reads = 4
     package var writes = 8
-    /// Reads and writes of ``Lane/administration`` together.
+    /// Reads and writes of ``Lane/administration`` share them.
     package var administration = 2
 
     package init() {}
 }
 
 extension LaneSizes {
-    /// The settings by which an address gives them, which libpq does not know.
+    /// The settings in an address that set the sizes. libpq does not know them.
     private static var settings: [(name: String, size: WritableKeyPath<LaneSizes, Int>)] {
         [
             ("read_connections", \.reads), ("write_connections", \.writes),
@@ -26,14 +26,14 @@ extension LaneSizes {
         ]
     }
 
-    /// Takes the sizes out of an address, and leaves the rest to libpq.
+    /// Removes the sizes from an address, and leaves the rest to libpq.
     ///
-    /// - Throws: `StoreError.url` for a size that is none.
+    /// - Throws: `StoreError.url` for an invalid size.
     static func take(from uri: String) throws(StoreError) -> (sizes: LaneSizes, rest: String) {
         var (sizes, rest) = (LaneSizes(), [String]())
         let parts = uri.split(separator: "&", omittingEmptySubsequences: false)
         for (index, part) in parts.enumerated() {
-            // The first setting stands behind the address itself.
+            // The first setting follows the address itself.
             let start = index > 0 ? part.startIndex : part.lastIndex(of: "?").map(part.index(after:)) ?? part.endIndex
             guard let setting = settings.first(where: { part[start...].hasPrefix($0.name + "=") }) else {
                 rest.append(String(part))
@@ -41,7 +41,7 @@ extension LaneSizes {
             }
             let value = part[start...].dropFirst(setting.name.count + 1)
             guard let size = Int(value), (1...1000).contains(size) else {
-                throw .url(reason: "\(setting.name) is a number from 1 to 1000")
+                throw .url(reason: "\(setting.name) must be a number from 1 to 1000")
             }
             sizes[keyPath: setting.size] = size
             if index == 0 { rest.append(String(part[..<start])) }

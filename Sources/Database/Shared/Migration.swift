@@ -1,6 +1,6 @@
 import Foundation
 
-/// The engines behind the interface. A server that speaks PostgreSQL's protocol is one of PostgreSQL.
+/// The engines. Any server that speaks PostgreSQL's protocol is one of PostgreSQL.
 package enum Engine: Sendable {
     case postgreSQL
     case sqlite
@@ -10,18 +10,18 @@ package enum Engine: Sendable {
 package struct Migration: Sendable {
     /// The position in the order, from 1.
     package let identifier: Int
-    /// What it does, for operators.
+    /// Its purpose, for operators.
     package let name: String
     /// One SQL statement each, without parameters, which every engine executes. Those of ``indexes`` are among them.
     package let statements: [String]
-    /// FNV-1a (Fowler, Noll and Vo) of all statements, 64 bits in hexadecimal: it detects edits, not attacks.
+    /// FNV-1a (Fowler, Noll and Vo) of all statements, 64 bits in hexadecimal. It detects edits, not attacks.
     package let checksum: String
     let indexes: [TableIndex]
     let ofEngine: [Engine: [String]]
     /// Whether it creates the tables of the change log, which differ by engine.
     let createsChangeLog: Bool
 
-    /// Describes a step. A step that any store has applied is never edited again.
+    /// Describes a step. A step that any store has applied must not be edited again.
     ///
     /// - Parameter ofEngine: statements that only one engine executes, after the others: SQLite cannot change a
     ///   constraint of an existing table.
@@ -42,7 +42,6 @@ package struct Migration: Sendable {
         checksum = Self.checksum(of: statements)
     }
 
-    /// The statements of every engine.
     package var allStatements: [String] { statements + Self.list(ofEngine) }
 
     private static func list(_ ofEngine: [Engine: [String]]) -> [String] {
@@ -61,13 +60,12 @@ package struct Migration: Sendable {
 }
 
 extension Database {
-    /// Brings the schema to the last of these migrations. Repeating it changes nothing, and several processes may do
-    /// it at once.
+    /// Brings the schema to the last of these migrations. Repeating it changes nothing, and several processes may do it
+    /// at once.
     ///
-    /// - Parameter isUnfinished: whether it is known that the store is a copy under way.
-    /// - Throws: `StoreError.migration` where history and build do not belong together, and the error of a statement
-    ///   that fails; the migrations before it stay applied. `StoreError.notUsable` for a store that was moved away, or is
-    ///   no whole copy of another yet.
+    /// - Parameter isUnfinished: whether the store is known to be an unfinished copy.
+    /// - Throws: `StoreError.migration` if history and build do not match, and the error of a statement that fails; the
+    ///   migrations before it stay applied. `StoreError.notUsable` for a store that was moved, or an unfinished copy.
     package func migrate(_ migrations: [Migration], isUnfinished: Bool = false) async throws {
         if !isUnfinished { try await requireUsable() }
         var previous = 0
@@ -94,15 +92,15 @@ extension Database {
         }
     }
 
-    /// The migrations that the store has not seen yet; it is left as it is.
+    /// The migrations that are not applied yet. The store is not changed.
     ///
-    /// - Throws: `StoreError.migration` where history and build do not belong together.
+    /// - Throws: `StoreError.migration` if history and build do not match.
     package func pendingMigrations(of migrations: [Migration]) async throws -> [Migration] {
         guard try await currentMigration() > 0 else { return migrations }
         return try await read { try pending(of: migrations, in: $0) }
     }
 
-    /// The identifier of the last applied migration, 0 for a store without any.
+    /// The identifier of the last applied migration; 0 if there is none.
     ///
     /// - Throws: `StoreError.unavailable`.
     package func currentMigration() async throws -> Int {
@@ -111,13 +109,13 @@ extension Database {
                 Int(try transaction.first("SELECT max(identifier) FROM schema_migrations")?.integerOrNull(0) ?? 0)
             }
         } catch StoreError.statement {
-            // The statement is right: a store that was never migrated has no such table.
+            // A store that was never migrated has no such table.
             return 0
         }
     }
 }
 
-/// Compares what was applied with what this build has, and returns what is still to be done.
+/// Compares the applied migrations with those of this build, and returns the pending ones.
 private func pending(of migrations: [Migration], in transaction: any Transaction) throws -> [Migration] {
     let applied = try transaction.query("SELECT identifier, checksum FROM schema_migrations ORDER BY identifier")
     for (index, row) in applied.enumerated() {
@@ -135,7 +133,7 @@ private func pending(of migrations: [Migration], in transaction: any Transaction
     return Array(migrations.dropFirst(applied.count))
 }
 
-/// Applies a step unless another process was faster; its row goes in first, so that the other waits or loses.
+/// Applies a step unless another process was faster. Its row is inserted first, so the other process waits or skips it.
 private func apply(_ migration: Migration, of migrations: [Migration], in transaction: any Transaction) throws {
     let inserted = try transaction.execute(
         """
@@ -149,7 +147,7 @@ private func apply(_ migration: Migration, of migrations: [Migration], in transa
     _ = try pending(of: migrations, in: transaction)
     guard inserted == 1 else { return }
     if migration.createsChangeLog { try transaction.createChangeLog() }
-    // Indexes were built before.
+    // Indexes were built before this transaction.
     let common = migration.indexes.isEmpty ? migration.statements : []
     for statement in common + (migration.ofEngine[transaction.engine] ?? []) {
         do {

@@ -1,17 +1,15 @@
-/// One row of an answer. Columns are read by their place in the statement, from 0, and as exactly the type they have.
+/// One row of a result. Columns are read by their position in the statement, from 0, and exactly by their type.
 ///
-/// Every getter throws `StoreError.column` where the column is absent, of another type or, unless the getter's name
-/// ends in `OrNull`, null.
+/// Every getter throws `StoreError.column` if the column is missing or has another type. It also throws for null,
+/// unless the getter's name ends in `OrNull`.
 package struct Row: Sendable, Equatable {
     /// The columns from left to right.
     package let values: [Value]
 
-    /// A row of these columns.
     package init(_ values: [Value]) {
         self.values = values
     }
 
-    /// The column as it is.
     package func value(_ index: Int) throws -> Value {
         guard values.indices.contains(index) else { throw StoreError.column(index, expected: "a column") }
         return values[index]
@@ -65,7 +63,7 @@ package struct Row: Sendable, Equatable {
         try value(index) == .null ? nil : bytes(index)
     }
 
-    /// An `INTEGER` column that holds 0 or 1.
+    /// An `INTEGER` column that is 0 or 1.
     package func bool(_ index: Int) throws -> Bool {
         switch try value(index) {
         case .integer(0): return false
@@ -74,7 +72,7 @@ package struct Row: Sendable, Equatable {
         }
     }
 
-    /// An `INTEGER` column that holds 0, 1 or null.
+    /// An `INTEGER` column that is 0, 1 or null.
     package func boolOrNull(_ index: Int) throws -> Bool? {
         try value(index) == .null ? nil : bool(index)
     }

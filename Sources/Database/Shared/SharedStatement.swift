@@ -1,7 +1,7 @@
 import Foundation
 
-/// A statement that is a whole change: it decides by what it reads itself, under `READ COMMITTED`, and a key refuses what
-/// two of them must not both do. That key is the first argument: those that go together go in its order.
+/// A statement that is a complete change. It decides by what it reads itself, under `READ COMMITTED`, and a unique key
+/// prevents conflicting changes. That key is the first argument, and statements in one batch are ordered by it.
 package struct SharedStatement: Sendable {
     let text: SharedText
     let arguments: [Value]
@@ -10,7 +10,7 @@ package struct SharedStatement: Sendable {
         (self.text, self.arguments) = (text, arguments)
     }
 
-    /// Carries it out alone, with its entry of the change log.
+    /// Executes it alone, with its entry of the change log.
     func carryOut(in transaction: any Transaction) throws -> [Row] {
         let rows = try transaction.query(text.alone, text.arguments(of: self, at: transaction.now))
         if let kind = text.change, case .bytes(let key) = arguments.last, !rows.isEmpty {
@@ -20,22 +20,22 @@ package struct SharedStatement: Sendable {
     }
 }
 
-/// The texts of a statement that takes the store's time by itself: the engine's clock, or the one that a store was given.
+/// The texts of a statement that takes the time from the store: the engine's clock, or a given one.
 package final class SharedText: Sendable {
-    /// For so many statements at once.
+    /// The texts for a number of statements at once.
     struct Form: Sendable {
         let count: Int
         /// With the time as the last parameter.
         let given: String
-        /// With the time of the server's own clock.
+        /// With the time of the server's clock.
         let asked: String
     }
 
     /// For a transaction of one, with the time as the last parameter.
     let alone: String
-    /// For an engine where statements go together, the most first.
+    /// For an engine that combines statements, the largest form first.
     let forms: [Form]
-    /// The kind of the change that it is; `nil` if no memory holds what it changes.
+    /// The kind of its change; `nil` if no cache contains the changed rows.
     let change: Int?
 
     private static let clock = "CAST(extract(epoch FROM now()) * 1000 AS BIGINT)"
@@ -43,21 +43,21 @@ package final class SharedText: Sendable {
     /// A text for one statement.
     ///
     /// - Parameters:
-    ///   - count: how many parameters it has without the time.
-    ///   - text: makes the text of an expression for the time, in milliseconds since 1970.
+    ///   - count: the number of its parameters without the time.
+    ///   - text: returns the text for an expression of the time, in milliseconds since 1970.
     package init(parameters count: Int, _ text: (_ now: String) -> String) {
         alone = text("CAST($\(count + 1) AS BIGINT)")
         forms = [Form(count: 1, given: alone, asked: text(Self.clock))]
         change = nil
     }
 
-    /// A text for one statement, and another one for many rows at once, of which no memory holds anything. Both give the
-    /// changed rows, beginning with the first argument of each.
+    /// A text for one statement, and another for many rows at once, of rows that are not cached. Both return the
+    /// changed rows, starting with the first argument of each.
     ///
     /// - Parameters:
-    ///   - count: how many parameters a row has.
-    ///   - alone: makes the text of one, of an expression for the time.
-    ///   - many: makes the text of the rows, a `VALUES` whose columns are `column1` and so on, and of the time.
+    ///   - count: the number of parameters of a row.
+    ///   - alone: returns the text for one, with an expression of the time.
+    ///   - many: returns the text for a `VALUES` list with columns `column1` and so on, and an expression of the time.
     package init(
         row count: Int, alone: (_ now: String) -> String, many: (_ rows: String, _ now: String) -> String
     ) {
@@ -72,7 +72,7 @@ package final class SharedText: Sendable {
         change = nil
     }
 
-    /// A planned statement is cheaper for each of many rows: its plan is set up once.
+    /// A planned statement for several rows is cheaper for each row, because the plan is set up once.
     private static let counts = [32, 8]
 
     private static func rows(_ number: Int, of count: Int) -> String {
@@ -82,14 +82,15 @@ package final class SharedText: Sendable {
         return "VALUES " + rows.joined(separator: ", ")
     }
 
-    /// A text for a row, or for many of them at once. It gives the changed rows, beginning with the first argument of each.
+    /// A text for one row, or for many rows at once. It returns the changed rows, starting with the first argument of
+    /// each.
     ///
     /// - Parameters:
-    ///   - count: how many arguments a row has. The last one is the key of its entry of the change log, 32 bytes or what
-    ///     else the kind says.
+    ///   - count: the number of arguments of a row. The last one is the key of its entry of the change log, usually 32
+    ///   bytes.
     ///   - change: the kind of that entry.
-    ///   - key: the name of the answer's column with it.
-    ///   - text: makes the text of the rows, a `VALUES` whose columns are `column1` and so on, and of the time.
+    ///   - key: the name of the result column with it.
+    ///   - text: returns the text for a `VALUES` list with columns `column1` and so on, and an expression of the time.
     package init(row count: Int, change: Int, key: String, _ text: (_ rows: String, _ now: String) -> String) {
         alone = text(Self.rows(1, of: count), "CAST($\(count + 1) AS BIGINT)")
         forms = (Self.counts + [1]).map { number in
@@ -111,13 +112,13 @@ package final class SharedText: Sendable {
         self.change = change
     }
 
-    /// A text for one statement that writes its entry of the change log itself, for an engine where statements go together.
+    /// A text for one statement that writes its own entry of the change log, for an engine that combines statements.
     ///
     /// - Parameters:
-    ///   - count: how many parameters it has without the entry's and the time. The last one is the key of the entry.
+    ///   - count: the number of parameters without the entry's and the time. The last one is the key of the entry.
     ///   - change: the kind of that entry.
-    ///   - alone: the text elsewhere.
-    ///   - together: makes the text, of expressions for the first two columns of the entry and for the time.
+    ///   - alone: the text for other engines.
+    ///   - together: returns the text for expressions of the entry's first two columns and of the time.
     package init(
         parameters count: Int, change: Int, alone: String,
         together: (_ number: String, _ tag: String, _ now: String) -> String
@@ -135,17 +136,17 @@ package final class SharedText: Sendable {
     /// The arguments of a form.
     ///
     /// - Parameters:
-    ///   - number: how many statements of its transaction come before.
+    ///   - number: the number of preceding statements in the transaction.
     ///   - now: `nil` for ``Form/asked``.
     func arguments(of statements: ArraySlice<SharedStatement>, after number: Int, at now: Date?) -> [Value] {
         var all = statements.flatMap(\.arguments)
-        // Half of the numbers, so that the number of a row is added without an overflow.
+        // Half of the range, so that adding a row's number cannot overflow.
         if change != nil { all += [Value(number), .integer(.random(in: Int64.min / 2...Int64.max / 2))] }
         if let now { all.append(Self.value(now)) }
         return all
     }
 
-    /// Those of ``alone``.
+    /// The arguments of ``alone``.
     func arguments(of statement: SharedStatement, at now: Date) -> [Value] {
         statement.arguments + [Self.value(now)]
     }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A statement that only reads, with its arguments.
+/// A read-only statement with its arguments.
 struct Question: Hashable {
     let sql: String
     let arguments: [Value]
 }
 
-/// Notes what a body would ask, and has no rows: see `Transaction/ahead(_:)`.
+/// Records the statements of a body and returns no rows: see `Transaction/ahead(_:)`.
 final class StatementsAhead: Transaction {
     let now: Date
     let engine = Engine.postgreSQL
@@ -25,11 +25,11 @@ final class StatementsAhead: Transaction {
     }
 
     @discardableResult func execute(_ sql: String, _ arguments: [Value]) throws -> Int {
-        throw StoreError.statement(reason: "only what reads is asked ahead")
+        throw StoreError.statement(reason: "only a SELECT can be sent ahead")
     }
 
     private func note(_ sql: String, _ arguments: [Value]) throws {
-        guard sql.hasPrefix("SELECT") else { throw StoreError.statement(reason: "only what reads is asked ahead") }
+        guard sql.hasPrefix("SELECT") else { throw StoreError.statement(reason: "only a SELECT can be sent ahead") }
         let question = Question(sql: sql, arguments: arguments)
         if !questions.contains(question) { questions.append(question) }
     }

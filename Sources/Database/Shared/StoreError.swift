@@ -1,23 +1,23 @@
-/// Why the store did not do what it was asked. No description holds a value that was bound or read.
+/// The failure of a store. No description contains a bound or read value.
 package enum StoreError: Error, Sendable {
-    /// The store cannot be reached, is busy for too long, full, broken or closed; nothing was changed.
+    /// The store cannot be reached, is busy for too long, full, broken or closed. Nothing was changed.
     case unavailable(reason: String)
-    /// The store or its disk failed while a commit was under way: either all of it is kept or nothing.
+    /// The store or its disk failed during a commit. Either all of it is kept or nothing.
     case outcomeUnknown(reason: String)
-    /// What was to be written breaks an invariant of the schema.
+    /// The written values violate an invariant of the schema.
     case constraint(kind: Constraint)
-    /// The statement or its arguments are wrong: a mistake in the program.
+    /// The statement or its arguments are wrong, which is a mistake in the program.
     case statement(reason: String)
-    /// A column, counted from 0, is not what the program takes it for.
+    /// A column, counted from 0, does not have the expected type.
     case column(Int, expected: String)
-    /// The migrations of this build and those that the store has seen do not belong together.
+    /// The migrations of this build and of the store do not match.
     case migration(MigrationConflict)
-    /// The store was moved to another place, or is no whole copy of another one yet.
+    /// The store was moved, or is an unfinished copy.
     case notUsable(StoreAvailability)
-    /// The store's address names no engine of this build, or a database that cannot be a store.
+    /// The store's address names no engine of this build, or an unsuitable database.
     case url(reason: String)
 
-    /// The kinds of invariant that a schema holds.
+    /// The kinds of invariants of a schema.
     package enum Constraint: String, Sendable {
         /// `PRIMARY KEY` or `UNIQUE`.
         case unique
@@ -29,15 +29,15 @@ package enum StoreError: Error, Sendable {
         case notNull
     }
 
-    /// How the migrations given and those applied differ.
+    /// How the given and the applied migrations differ.
     package enum MigrationConflict: Sendable, Equatable {
-        /// The migrations given are not in strictly rising order from 1 on; the identifier is the first that is not.
+        /// The identifiers of the given migrations do not rise strictly from 1. The value is the first wrong one.
         case unordered(Int)
-        /// An applied migration reads differently in this build.
+        /// An applied migration has another text in this build.
         case changed(Int)
-        /// The store has a migration that is newer than all of this build's.
+        /// The store has a migration that is newer than this build's.
         case newer(Int)
-        /// The store has gone past this migration without applying it, or applied one that this build lacks.
+        /// The store skipped this migration, or applied one that this build lacks.
         case diverged(Int)
     }
 }
@@ -47,7 +47,7 @@ extension StoreError {
 }
 
 extension StoreError: Equatable {
-    /// Two errors are the same when their kind is: sentences may be reworded.
+    /// Errors are equal if their kinds are: their sentences may be reworded.
     package static func == (left: StoreError, right: StoreError) -> Bool {
         switch (left, right) {
         case (.unavailable, .unavailable), (.outcomeUnknown, .outcomeUnknown), (.statement, .statement), (.url, .url):
@@ -66,34 +66,34 @@ extension StoreError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .unavailable(let reason): "the store is unavailable: \(reason)"
-        case .outcomeUnknown(let reason): "whether the change was made is not known: \(reason)"
-        case .constraint(let kind): "a \(kind.rawValue) constraint of the store does not hold"
+        case .outcomeUnknown(let reason): "the outcome of the change is unknown: \(reason)"
+        case .constraint(let kind): "a \(kind.rawValue) constraint of the store is violated"
         case .statement(let reason): "a statement is wrong: \(reason)"
         case .column(let index, let expected): "column \(index) is not \(expected)"
         case .migration(.unordered(let identifier)):
-            "migration \(identifier) is out of order: identifiers rise strictly, from 1 on"
+            "migration \(identifier) is out of order: identifiers must rise strictly from 1"
         case .migration(.changed(let identifier)):
-            "migration \(identifier) was applied in another wording: restore its text and add a new migration instead"
+            "migration \(identifier) was applied with another text: restore its text and add a new migration instead"
         case .migration(.newer(let identifier)):
-            "the store has migration \(identifier) of a newer build: run that build, or restore a backup made before it"
+            "the store has migration \(identifier) of a newer build: run that build, or restore an older backup"
         case .migration(.diverged(let identifier)):
             "migration \(identifier) is not part of both the store's history and this build's: run the build that the "
                 + "store belongs to"
         case .notUsable(.moved(let place)):
-            "this store was moved to \(place): use it there; `countersign store reopen` takes this one into use again"
+            "this store was moved to \(place): use it there; `countersign store reopen` puts this one back into use"
         case .notUsable(.unfinished(let place)):
-            "this store is not yet a complete copy of \(place): finish the copy"
+            "this store is an unfinished copy of \(place): finish the copy"
         case .notUsable(.usable): "this store may be used"
         case .url(let reason): reason
         }
     }
 }
 
-/// Whether a store may be worked with.
+/// Whether a store is usable.
 package enum StoreAvailability: Sendable, Equatable {
     case usable
-    /// What it held lives in another store now, whose place is told without credentials.
+    /// The store was moved to this address (without credentials).
     case moved(to: String)
-    /// It is to become a copy of another store, and is not one yet.
+    /// The store is an unfinished copy of another one.
     case unfinished(copyOf: String)
 }

@@ -1,13 +1,12 @@
-/// A table as the engine's own catalogue describes it: what a copy of a store goes by.
+/// A table as the engine's catalogue describes it, for copying a store.
 package struct TableShape: Sendable, Equatable {
     package let name: String
-    /// Its columns, in its own order.
     package let columns: [String]
     /// The columns of its primary key, in the key's order.
     package let key: [String]
-    /// The tables that its rows refer to, itself left out.
+    /// The tables that its rows reference, except itself.
     package let references: Set<String>
-    /// About how many rows it has, as far as the engine knows without counting.
+    /// The engine's estimate of its number of rows.
     package let estimatedRows: Int64
 
     package init(name: String, columns: [String], key: [String], references: Set<String>, estimatedRows: Int64) {
@@ -18,7 +17,8 @@ package struct TableShape: Sendable, Equatable {
         self.estimatedRows = estimatedRows
     }
 
-    /// One row a column (table, column, place in the primary key from 1 on, else 0), and one a reference (from, to).
+    /// One row for each column (table, column, position in the primary key from 1, or 0), and one for each reference
+    /// (from, to).
     static func list(
         columns: [Row], references: [Row], estimate: (String) throws -> Int64
     ) throws -> [TableShape] {
@@ -43,13 +43,13 @@ package struct TableShape: Sendable, Equatable {
         return try ordered(shapes)
     }
 
-    /// Each table behind those that it refers to; by name where that leaves a choice.
+    /// Orders each table after those that it references, otherwise by name.
     private static func ordered(_ shapes: [TableShape]) throws -> [TableShape] {
         var (waiting, ordered) = (shapes.sorted { $0.name < $1.name }, [TableShape]())
         while !waiting.isEmpty {
             let names = Set(waiting.map(\.name))
             guard let next = waiting.firstIndex(where: { $0.references.isDisjoint(with: names) }) else {
-                throw StoreError.statement(reason: "tables refer to one another in a circle")
+                throw StoreError.statement(reason: "tables reference each other in a cycle")
             }
             ordered.append(waiting.remove(at: next))
         }

@@ -1,20 +1,20 @@
 import Foundation
 
-/// The one conversation with the store that a `read` or `write` body holds; it ends with the body.
+/// The transaction of one `read` or `write` body.
 ///
-/// The first statement that fails ends the conversation, on every engine: later statements throw the same error, and
-/// so does the `read` or `write` even where the body swallows it. A conflict that is expected is therefore written as
-/// `ON CONFLICT DO NOTHING` and seen in the number of changed rows. The statements that control a transaction
-/// (`BEGIN`, `COMMIT`, `SAVEPOINT`, …) belong to the store, not to a body.
+/// The first statement that fails ends the transaction, on every engine: later statements throw its error, and so does
+/// the `read` or `write` even if the body ignores it. An expected conflict is therefore written as `ON CONFLICT DO
+/// NOTHING` and detected by the number of changed rows. The statements that control a transaction (`BEGIN`, `COMMIT`,
+/// `SAVEPOINT`, …) belong to the store, not to a body.
 package protocol Transaction {
-    /// The store's clock in whole milliseconds: what expiry is judged by, one instant throughout a body.
+    /// The store's clock in whole milliseconds, by which expiry is decided. It does not change during a body.
     var now: Date { get }
 
-    /// Whose statements it takes, where a migration has some for each.
+    /// The engine, for migrations with different statements for each.
     var engine: Engine { get }
 
-    /// The timeline of the server that is asked: one that takes over has another, and may lack what the one before had
-    /// committed. Empty where there is no server.
+    /// The server's timeline. A promoted standby has a different one, and may lack commits of the previous primary.
+    /// Empty for a file.
     ///
     /// - Throws: `StoreError`.
     func timeline() throws -> String
@@ -22,48 +22,47 @@ package protocol Transaction {
     /// All rows of a statement, in its order.
     ///
     /// - Parameters:
-    ///   - sql: one statement in the shared subset; text made at run time from input is never part of it.
-    ///   - arguments: the value of `$1` first; as many as the highest parameter.
+    ///   - sql: one statement in the common subset. It never contains input.
+    ///   - arguments: the values of `$1` and so on, as many as the highest parameter.
     /// - Throws: `StoreError`.
     func query(_ sql: String, _ arguments: [Value]) throws -> [Row]
 
-    /// The first row of a statement, or nil where there is none. A changing statement is always carried out whole.
+    /// The first row of a statement; `nil` if there is none. A statement with changes is always executed completely.
     ///
     /// - Throws: `StoreError`.
     func first(_ sql: String, _ arguments: [Value]) throws -> Row?
 
-    /// Asks everything together that a body is about to ask one by one: an engine that lies across a network waits once
-    /// for all of it. The answers are kept until the transaction writes something.
+    /// Sends the queries together that a body is about to send one by one, so that a node waits for the network only
+    /// once. The results are kept until the transaction writes.
     ///
-    /// - Parameter body: asks as usual, in any number of statements, and finds no rows. It writes nothing, and decides
-    ///   nothing: it may be left out. Before the first statement it has no time either.
-    /// - Throws: `StoreError`; what the body throws.
+    /// - Parameter body: sends its queries as usual and gets no rows. It must not write or decide anything, because it
+    ///   may be skipped. Before the first statement it has no time either.
+    /// - Throws: `StoreError`; the body's error.
     func ahead(_ body: (any Transaction) throws -> Void) throws
 
-    /// Carries a statement out.
+    /// Executes a statement.
     ///
-    /// - Returns: how many rows it inserted, updated or deleted itself.
+    /// - Returns: the number of rows that it inserted, updated or deleted itself.
     /// - Throws: `StoreError`.
     @discardableResult func execute(_ sql: String, _ arguments: [Value]) throws -> Int
 
-    /// Carries a statement out before the next one or before the commit, whichever comes first; how many rows it
-    /// changed is not known. An engine that lies across a network saves a wait with it. A mistake fails the body all
-    /// the same.
+    /// Executes a statement before the next one or before the commit, whichever comes first. The number of changed rows
+    /// is not known. It saves a wait for the network. An error fails the body as usual.
     ///
     /// - Throws: `StoreError`, here or later.
     func enqueue(_ sql: String, _ arguments: [Value]) throws
 
-    /// Makes the tables of the change log, which differ by engine: for a migration.
+    /// Creates the tables of the change log, which differ by engine. Used by a migration.
     ///
     /// - Throws: `StoreError`.
     func createChangeLog() throws
 
-    /// Deletes all entries of the change log, however many there are.
+    /// Deletes all entries of the change log.
     ///
     /// - Throws: `StoreError`.
     func emptyChangeLog() throws
 
-    /// Writes an entry of the change log, which its readers see after the commit.
+    /// Appends an entry to the change log, which its readers see after the commit.
     ///
     /// - Parameter kind: from 0 to 32,767.
     /// - Throws: `StoreError`, here or later.
@@ -73,54 +72,49 @@ package protocol Transaction {
 extension Transaction {
     package var engine: Engine { .sqlite }
 
-    /// A file has one.
+    /// A file has one timeline.
     package func timeline() throws -> String { "" }
 
-    /// Stands behind a `SELECT` of rows that the transaction is about to change: others who want them wait for its end,
-    /// and it finds them as they are then. On an engine with one writer nobody else is there.
+    /// Follows a `SELECT` of rows that the transaction is about to change. Others wait for its end, and it sees the
+    /// latest committed rows. It is not needed on an engine with one writer.
     package var lockingRows: String { engine == .postgreSQL ? " FOR NO KEY UPDATE" : "" }
 
-    /// The same for a statement that takes some rows of many: it passes over those that others have.
+    /// For a statement that selects any rows of many: it skips rows that are locked by others.
     package var lockingFreeRows: String { engine == .postgreSQL ? " FOR NO KEY UPDATE SKIP LOCKED" : "" }
 
-    /// Waits for nobody with the first statement, so that nothing is gained.
+    /// Without a network nothing is gained.
     package func ahead(_ body: (any Transaction) throws -> Void) throws {}
 
-    /// What a body asks, asked together: see ``ahead(_:)``. One question of it must not hang on the answer to another.
+    /// Sends a body's queries together: see ``ahead(_:)``. No query may depend on the result of another.
     package func together<T>(_ body: (any Transaction) throws -> T) throws -> T {
         try ahead { _ = try body($0) }
         return try body(self)
     }
 
-    /// A store without a change log.
     package func createChangeLog() throws { throw StoreError.noChangeLog }
 
     package func emptyChangeLog() throws { try execute("DELETE FROM change_log") }
 
-    /// A store without a change log.
     package func appendChange(kind: Int, key: [UInt8]) throws { throw StoreError.noChangeLog }
 
-    /// At once, where waiting saves nothing.
+    /// Executes it at once, because there is no network.
     package func enqueue(_ sql: String, _ arguments: [Value]) throws {
         try execute(sql, arguments)
     }
 
-    /// All rows of a statement without parameters.
     package func query(_ sql: String) throws -> [Row] { try query(sql, []) }
 
-    /// The first row of a statement without parameters.
     package func first(_ sql: String) throws -> Row? {
         try first(sql, [])
     }
 
-    /// Carries a statement out once for each row of arguments.
+    /// Executes a statement once for each row of arguments.
     ///
     /// - Throws: `StoreError`.
     package func execute(_ sql: String, rows: [[Value]]) throws {
         for arguments in rows { try enqueue(sql, arguments) }
     }
 
-    /// Carries a statement without parameters out and returns the number of changed rows.
     @discardableResult package func execute(_ sql: String) throws -> Int {
         try execute(sql, [])
     }

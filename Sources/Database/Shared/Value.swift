@@ -1,13 +1,13 @@
 import Foundation
 
-/// What a column holds or a parameter is given.
+/// The value of a column or a parameter.
 package enum Value: Sendable, Hashable {
     case null
-    /// `BIGINT` or `INTEGER`; a truth value is 0 or 1.
+    /// `BIGINT` or `INTEGER`; a Boolean is 0 or 1.
     case integer(Int64)
     /// `DOUBLE PRECISION`, never not-a-number.
     case real(Double)
-    /// `TEXT`, without U+0000, which not every engine can keep.
+    /// `TEXT` without U+0000, which some engines cannot store.
     case text(String)
     /// `BYTEA`.
     case bytes([UInt8])
@@ -22,7 +22,7 @@ extension Value {
         self = integer.map { .integer(Int64($0)) } ?? .null
     }
 
-    /// A number with a fraction, or null.
+    /// A floating-point number, or null.
     package init(_ real: Double?) {
         self = real.map(Value.real) ?? .null
     }
@@ -36,7 +36,7 @@ extension Value {
         self = bytes.map(Value.bytes) ?? .null
     }
 
-    /// A truth value as 0 or 1, or null.
+    /// A Boolean as 0 or 1, or null.
     package init(_ bool: Bool?) {
         self = bool.map { .integer($0 ? 1 : 0) } ?? .null
     }
@@ -49,34 +49,31 @@ extension Value: ExpressibleByNilLiteral {
 }
 
 extension Value: ExpressibleByIntegerLiteral {
-    /// An integer written in the source.
     package init(integerLiteral value: Int64) {
         self = .integer(value)
     }
 }
 
 extension Value: ExpressibleByFloatLiteral {
-    /// A number with a fraction written in the source.
     package init(floatLiteral value: Double) {
         self = .real(value)
     }
 }
 
 extension Value: ExpressibleByStringLiteral {
-    /// A text written in the source.
     package init(stringLiteral value: String) {
         self = .text(value)
     }
 }
 
 extension Value: ExpressibleByBooleanLiteral {
-    /// A truth value written in the source, as 0 or 1.
+    /// A Boolean literal, as 0 or 1.
     package init(booleanLiteral value: Bool) {
         self = .integer(value ? 1 : 0)
     }
 }
 
 extension Date {
-    /// The time to the millisecond, as stores keep it: what is answered at once is what is read later.
+    /// The time to the millisecond, as stores keep it, so that a value is the same before and after it is stored.
     var inMilliseconds: Date { Date(timeIntervalSince1970: (timeIntervalSince1970 * 1000).rounded() / 1000) }
 }

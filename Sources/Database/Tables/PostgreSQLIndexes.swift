@@ -1,13 +1,13 @@
 import Foundation
 
 extension PostgreSQLDatabase {
-    /// Makes an index by `CREATE INDEX CONCURRENTLY`, which is no transaction: whoever dies or fails leaves an index that
-    /// is not valid. That one is put aside under the lock that its builder would hold, and dropped.
+    /// Builds an index by `CREATE INDEX CONCURRENTLY`, which is not transactional: if it fails or the process dies, an
+    /// invalid index remains. An invalid index is renamed, under the lock that its builder would have, and dropped.
     ///
     /// - Throws: `StoreError`.
     package func build(_ index: TableIndex) async throws {
         let aside = index.name + "_invalid"
-        // Each round ends with an index, or with somebody else's who failed.
+        // Each round builds the index, or removes an invalid one of another process.
         for _ in 0..<20 {
             if try await isValid(aside) != nil { try await carryOut("DROP INDEX CONCURRENTLY IF EXISTS \(aside)") }
             switch try await isValid(index.name) {
@@ -16,10 +16,10 @@ extension PostgreSQLDatabase {
             case nil: try await carryOut(index.statement("CONCURRENTLY "))
             }
         }
-        throw StoreError.unavailable(reason: "the index \(index.name) could not be made")
+        throw StoreError.unavailable(reason: "the index \(index.name) could not be built")
     }
 
-    /// Whether an index is complete; `nil` where there is none of that name.
+    /// Whether an index is valid; `nil` if it does not exist.
     private func isValid(_ name: String) async throws -> Bool? {
         try await query(
             """
@@ -43,7 +43,7 @@ extension PostgreSQLDatabase {
                 }
                 return
             } catch StoreError.unavailable {
-                // Somebody makes it at this moment, or cleans the table up.
+                // Another process builds it now, or vacuum uses the table.
                 try await Task.sleep(for: .milliseconds(500))
             }
         }

@@ -1,5 +1,5 @@
 extension PostgreSQLDatabase {
-    /// Every table of the address's schema, each behind those that it refers to.
+    /// Every table of the address's schema, each after the tables that it references.
     ///
     /// - Throws: `StoreError`.
     package func tables() async throws -> [TableShape] {

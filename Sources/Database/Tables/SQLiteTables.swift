@@ -1,5 +1,5 @@
 extension SQLiteDatabase {
-    /// Every table of the file, each behind those that it refers to.
+    /// Every table of the file, each after the tables that it references.
     ///
     /// - Throws: `StoreError`.
     package func tables() async throws -> [TableShape] {

@@ -79,6 +79,7 @@ struct Settings: Sendable, Equatable {
     }
 
     /// Resolves the settings without a flag.
+    ///
     /// - Parameters:
     ///   - shared: the flags of every command.
     ///   - serve: the flags of `serve`, if the command has them.

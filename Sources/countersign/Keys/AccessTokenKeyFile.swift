@@ -8,6 +8,7 @@ import Tokens
 /// The key that signs access tokens, and the additional published public keys.
 extension KeyFiles {
     /// Reads the key and the additional public keys.
+    ///
     /// - Throws: ``CommandFailure`` that names the file and the remedy.
     static func accessTokens(
         in directory: String, curve: P256.Signing.PrivateKey

@@ -43,6 +43,7 @@ struct SpecimenCard {
     let expiry: CalendarDate
 
     /// A card with a random number and birthday.
+    ///
     /// - Parameter now: the card was issued a year before and expires after six years.
     init(of jurisdiction: Jurisdiction, _ name: Name, now: Date) {
         self.jurisdiction = jurisdiction

@@ -25,6 +25,7 @@ extension Server {
     }
 
     /// Purges the audit log by the policy. An invalid log is left unchanged, as evidence.
+    ///
     /// - Throws: ``CommandFailure`` if the service's keys cannot be read.
     func purgeAudit() throws -> MaintenanceTask {
         PurgeAudit(

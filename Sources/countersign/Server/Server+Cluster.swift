@@ -25,6 +25,7 @@ extension Server {
     }
 
     /// Joins the cluster.
+    ///
     /// - Throws: ``CommandFailure`` if the node may not join.
     func join(_ node: AnnounceNode) async throws {
         let verdict = try await node.join(allowsOtherPolicies: settings.allowsOtherPolicies) { [logger] disagreement in

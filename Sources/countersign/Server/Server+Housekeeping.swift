@@ -13,6 +13,7 @@ extension Server {
     private static let ownInterval = Duration.seconds(60)
 
     /// A failure is logged once and counted each time.
+    ///
     /// - Throws: ``CommandFailure`` if the service's keys cannot be read.
     func housekeepingLoop() throws -> @Sendable () async -> Void {
         let housekeeping = Housekeeping(

@@ -47,6 +47,7 @@ extension Server {
     }
 
     /// The secret shared with the TURN servers; `nil` if the policy names no server.
+    ///
     /// - Throws: ``CommandFailure`` if the secret cannot be read or could be guessed.
     func turnSecret() throws(CommandFailure) -> Secret<String>? {
         let calls = policy[\.calls]

@@ -11,6 +11,7 @@ import Traces
 /// The loop that sends the outbox.
 extension Server {
     /// The outbox loop, with the senders that the policies name at the start.
+    ///
     /// - Throws: ``CommandFailure`` if a sender cannot be used, or the text has no room for a code.
     func outboxLoop() throws -> @Sendable () async -> Void {
         let rules = policy[\.delivery]

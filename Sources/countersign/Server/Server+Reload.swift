@@ -71,6 +71,7 @@ extension Server {
     }
 
     /// Reloads the versioned keys. Keys that cannot be read leave the current ones in use.
+    ///
     /// - Parameter logsUnchanged: whether a reload without changes is logged.
     /// - Returns: whether those on disk are in use.
     @discardableResult
@@ -101,6 +102,7 @@ extension Server {
     }
 
     /// Reloads the server's certificate and key. Open connections keep the previous ones.
+    ///
     /// - Returns: whether those on disk are in use.
     private func reloadServer() -> Bool {
         do {

@@ -1,18 +1,18 @@
 extension PostgreSQLTransaction {
-    /// What a transaction is for.
+    /// The purpose of a transaction.
     enum Kind {
         case read
         case write
-        /// A change of the schema, which takes as long as it takes, and begins again where others hold a lock.
+        /// A change of the schema, without a time limit, which is retried if others have locks.
         case alter
-        /// One statement that changes nothing, on a connection that cannot write: without `BEGIN`, `COMMIT` and the time.
+        /// One read-only statement on a read-only connection: without `BEGIN`, `COMMIT` and the time.
         case statement
-        /// Statements each of which is a whole change, with one snapshot each: nothing takes them back.
+        /// Statements that are complete changes, each with its own snapshot: nothing rolls them back.
         case share
-        /// Work that must see what others committed before each of its statements, and that waits for nobody.
+        /// Work that must see the latest commits before each of its statements, and does not wait for locks.
         case maintain
 
-        /// Writers that decide by what they read must not pass one another. Readers need one snapshot and no more.
+        /// Writers that decide by what they read must be serializable. Readers need only one snapshot.
         var begin: [String] {
             switch self {
             case .read: ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
@@ -22,8 +22,8 @@ extension PostgreSQLTransaction {
             case .maintain:
                 [
                     "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", "SET LOCAL lock_timeout = 200",
-                    // A batch walks an index in its order, and stops. A planner that expects fewer rows than a batch
-                    // has would gather and sort all that are left, for each batch.
+                    // A batch walks an index in its order and stops early. If the planner expects fewer rows than a
+                    // batch, it would collect and sort all remaining rows for each batch.
                     """
                     SELECT set_config('enable_bitmapscan', 'off', true)
                         WHERE current_setting('enable_bitmapscan', true) IS NOT NULL
@@ -37,7 +37,6 @@ extension PostgreSQLTransaction {
             }
         }
 
-        /// Whether anything may be changed.
         var isWriting: Bool {
             switch self {
             case .read, .statement: false
@@ -48,14 +47,14 @@ extension PostgreSQLTransaction {
 }
 
 extension PostgreSQLConnection {
-    /// What is sent in an exchange.
+    /// Parts of an exchange.
     enum Part {
-        /// A command of the store's own.
+        /// A command of the store itself.
         case command(String)
-        /// A statement of a body, prepared at its first use and answered in binary.
+        /// A statement of a body, prepared at its first use, with a binary result.
         case statement(String, [Value])
-        /// `COMMIT` of a transaction that may have written, which has a failure of its own kind. Nothing of the transaction
-        /// stands behind it.
+        /// `COMMIT` of a transaction that may have written. Its failures are a separate kind. Nothing of the
+        /// transaction follows it.
         case commit
 
         var isCommit: Bool { if case .commit = self { true } else { false } }

@@ -1,17 +1,17 @@
 import Foundation
 import Synchronization
 
-/// Which turns are taken, and the bodies that wait for theirs, in a line for each.
+/// The active turns, and a queue of waiting bodies for each.
 ///
-/// A turn is taken for some seconds after others were in the way of somebody who has it, and as long as there is a line.
-/// Those that come while some are under way go together as the next, in one transaction: a node then has one transaction of
-/// a turn, and its server commits once for all of them.
+/// A turn is active for some seconds after its bodies conflicted, and as long as it has a queue. Bodies that arrive
+/// meanwhile form the next batch, in one transaction. A node thus has one transaction of a turn at a time, and the
+/// server commits once for the batch.
 final class PostgreSQLTurns: Sendable {
-    /// A body that waits.
+    /// A queued body.
     struct Pending: Sendable {
-        /// Runs the body, alone in its transaction or not; what it gives answers the caller once that is committed.
+        /// Runs the body, alone in its transaction or not. The returned closure completes its call after the commit.
         let run: @Sendable (PostgreSQLTransaction, _ isAlone: Bool) throws -> @Sendable () -> Void
-        /// Tells the caller that nothing of it was kept, or what else became of the transaction.
+        /// Reports to the caller that nothing was kept, or another failure of the transaction.
         let refuse: @Sendable (any Error) -> Void
         private let since = ContinuousClock.now
 
@@ -28,29 +28,29 @@ final class PostgreSQLTurns: Sendable {
         func hasWaited(_ seconds: TimeInterval) -> Bool { ContinuousClock.now - since >= .seconds(seconds) }
     }
 
-    /// How many go together: what is taken back is done again for all of them, and their rows are locked till the end.
+    /// The maximum batch: after a rollback all of it is repeated, and its rows stay locked until the end.
     static let maximum = 16
 
-    /// How long a turn is taken after others were in the way.
+    /// How long a turn stays active after a conflict.
     static let memory: Duration = .seconds(10)
 
     private struct State {
-        /// A line is there as long as somebody sees to it.
+        /// A queue exists as long as a task serves it.
         var lines: [Turn: FIFOQueue<Pending>] = [:]
-        /// When others were in the way last.
+        /// The times of the last conflicts.
         var meetings: [Turn: ContinuousClock.Instant] = [:]
     }
 
     private let state = Mutex(State())
 
-    /// Whether a body has to wait for its turn.
+    /// Whether a body must wait for its turn.
     func isTaken(_ turn: Turn) -> Bool {
         state.withLock { state in
             state.lines[turn] != nil || state.meetings[turn].map { ContinuousClock.now - $0 < Self.memory } ?? false
         }
     }
 
-    /// Notes that others were in the way, or would be.
+    /// Records a conflict, or an expected one.
     func noteMeeting(about turn: Turn) {
         state.withLock { state in
             let now = ContinuousClock.now
@@ -59,10 +59,10 @@ final class PostgreSQLTurns: Sendable {
         }
     }
 
-    /// Puts a body in line.
+    /// Appends a body to the queue.
     ///
-    /// - Returns: whether the caller is to see that the line is carried out, by ``next(of:)``.
-    /// - Throws: `StoreError.unavailable` if the line is full.
+    /// - Returns: whether the caller must serve the queue, by ``next(of:)``.
+    /// - Throws: `StoreError.unavailable` if the queue is full.
     func append(_ pending: Pending, to turn: Turn) throws(StoreError) -> Bool {
         let (isIn, isFirst) = state.withLock { state in
             let isFirst = state.lines[turn] == nil
@@ -72,7 +72,7 @@ final class PostgreSQLTurns: Sendable {
         return isFirst
     }
 
-    /// Those to go next; `nil` if there is none, and whoever asked is done.
+    /// The next batch; `nil` if the queue is empty, and the caller is done.
     func next(of turn: Turn) -> [Pending]? {
         let batch = state.withLock { state in
             let batch = state.lines[turn]?.take(atMost: Self.maximum) ?? []
@@ -83,8 +83,8 @@ final class PostgreSQLTurns: Sendable {
         return batch.isEmpty ? nil : batch
     }
 
-    /// Takes the lock of a turn, in a transaction of its own: the snapshot of the one behind it is then of after those who
-    /// had the turn before.
+    /// Takes the lock of a turn in a separate transaction, so the following transaction's snapshot is taken after the
+    /// previous holders.
     static func take(_ turn: Int64?) -> [PostgreSQLConnection.Part] {
         guard let turn else { return [] }
         return [
@@ -93,23 +93,21 @@ final class PostgreSQLTurns: Sendable {
         ]
     }
 
-    /// Gives it back.
     static func release(_ turn: Int64) -> PostgreSQLConnection.Part {
         .statement("SELECT pg_advisory_unlock($1)", [.integer(turn)])
     }
 
-    /// How many wait for a turn.
     func waiting(for turn: Turn) -> Int { state.withLock { $0.lines[turn]?.count ?? 0 } }
 }
 
-/// A transaction was taken back because of others.
+/// A transaction was rolled back because of others.
 struct MetOthers: Error {}
 
 extension PostgreSQLDatabase {
-    /// Runs a body like ``write(_:)`` as long as others are not in its way. Then it goes one behind the other with all of its
-    /// turn on every node, and in one transaction with those that wait beside it here. One that fails takes no other with it.
+    /// Runs a body like ``write(_:)`` unless its turn is active. Then all bodies of the turn run one after another on
+    /// every node, and waiting bodies of one node share a transaction. A failed body does not fail others.
     ///
-    /// - Throws: whatever the body throws, or a `StoreError`.
+    /// - Throws: the body's error, or a `StoreError`.
     @discardableResult
     package func write<T: Sendable>(
         inTurn turn: Turn, _ body: @Sendable @escaping (any Transaction) throws -> T
@@ -133,7 +131,7 @@ extension PostgreSQLDatabase {
             } catch {
                 return continuation.resume(throwing: error)
             }
-            // Whoever waits for an answer may give up; the others go on.
+            // A caller may give up. The others continue.
             Task {
                 while let batch = turns.next(of: turn) { await carryOut(batch, in: turn) }
             }
@@ -163,14 +161,14 @@ extension PostgreSQLDatabase {
 }
 
 extension PostgreSQLTransaction {
-    /// Runs a body whose failure takes back what it wrote itself, and nothing of those before it.
+    /// Runs a body whose failure rolls back its own changes, and no earlier ones.
     ///
-    /// - Throws: what ends the whole transaction.
+    /// - Throws: an error that ends the whole transaction.
     func runApart<T>(_ body: (any Transaction) throws -> T) throws -> Result<T, any Error> {
         beginApart()
         let result = Result { try body(self) }
         if failure == nil, case .success = result {
-            // What it put off is carried out now, so that a mistake is its own.
+            // Enqueued statements are executed now, so that a failure is attributed to this body.
             try? keepApart()
             if failure == nil { return result }
         }

@@ -26,6 +26,7 @@ struct InboxFile {
     static let block: UInt64 = 1_048_576
 
     /// The last entries, oldest first, and the offset at which their part of the file ends.
+    ///
     /// - Parameter cursor: the offset of a line: only lines before it are returned.
     func last(
         _ limit: Int, before cursor: UInt64?, where isWanted: (InboxEntry) -> Bool

@@ -4,6 +4,7 @@ import Foundation
 enum OperatorName {
     /// `admin NAME`, with `(sudo NAME)`, `(actor NAME)` or both, if they are known. `SUDO_USER` and `--actor` can be
     /// forged by the account's user, so the log always names the account too.
+    ///
     /// - Parameters:
     ///   - actor: `--actor`, if given.
     ///   - account: the account that the process runs under.
