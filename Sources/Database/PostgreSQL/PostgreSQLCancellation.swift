@@ -103,7 +103,7 @@ struct Reach: Sendable {
     }
 }
 
-/// ``Reach``, shared by all connections of a store.
+/// The reach of a server, shared by all connections of a store.
 final class PostgreSQLReach: Sendable {
     private let reach = Mutex(Reach())
 

@@ -4,12 +4,12 @@ import Encoding
 import Foundation
 import Synchronization
 
-/// The keys of contact discovery as this process has derived them, so that not every call derives its week's key anew.
+/// A cache of derived keys of contact discovery, so that not every call derives its week's key again.
 ///
-/// A key is found by everything that it comes of: the key of a row that was made anew is another one. Those of weeks
-/// that are no longer answered are forgotten with the first call after that, as the rows of their seeds are deleted.
+/// A key is found by all its inputs, so a row with a new seed has a different key. Keys of expired weeks are dropped at
+/// the first later call, when the rows of their seeds are deleted too.
 package final class DerivedDiscoveryKeys: Sendable {
-    /// What a key comes of, beside the index key of the version.
+    /// The inputs of a key, besides the version's index key.
     struct Source: Hashable {
         let provider: ProviderID
         let week: Int64
@@ -24,7 +24,7 @@ package final class DerivedDiscoveryKeys: Sendable {
     }
 
     private struct State {
-        /// The number of the oldest week that is remembered.
+        /// The oldest cached week.
         var oldest = Int64.min
         var keys: [Source: Derived] = [:]
     }
@@ -32,15 +32,12 @@ package final class DerivedDiscoveryKeys: Sendable {
     private let state = Mutex(State())
     private let capacity: Int
 
-    /// Empty ones.
-    ///
-    /// - Parameter capacity: how many are remembered at most, one of each provider and week; beyond that all are
-    ///   forgotten.
+    /// - Parameter capacity: the maximum number of keys, one for each provider and week. Beyond it all are dropped.
     package init(capacity: Int = 1024) {
         self.capacity = capacity
     }
 
-    /// A key that was derived before, or else is now.
+    /// The cached key, or a newly derived one.
     func find(_ source: Source, at now: Date, derive: () throws -> Derived) rethrows -> Derived {
         let oldest = DiscoveryWeek.oldest(at: now).number
         let known = state.withLock { state in
@@ -51,7 +48,7 @@ package final class DerivedDiscoveryKeys: Sendable {
             return state.keys[source]
         }
         if let known { return known }
-        // Nobody waits for it: whoever asks at the same moment derives the same.
+        // Without a lock: concurrent callers derive the same key.
         let derived = try derive()
         state.withLock { state in
             guard source.week >= state.oldest else { return }
@@ -61,6 +58,5 @@ package final class DerivedDiscoveryKeys: Sendable {
         return derived
     }
 
-    /// How many are remembered.
     package var count: Int { state.withLock { $0.keys.count } }
 }

@@ -4,29 +4,28 @@ import Domain
 import Encoding
 import Foundation
 
-/// The keys of contact discovery, one for each provider and week. A row holds a random seed: the key comes of it by way of an
-/// index key, which no store holds, and nobody can make it again once the row is deleted.
+/// The keys of contact discovery, one for each provider and week. A row contains a random seed. The key is derived from
+/// it with an index key that is not in any store, so it cannot be derived again once the row is deleted.
 package struct DiscoveryKeyRepository {
     private let transaction: any Transaction
     private let keys: PersonalKeys
     private let derived: DerivedDiscoveryKeys
 
-    /// - Parameter derived: remembers what comes of the rows.
+    /// - Parameter derived: the cache of derived keys.
     package init(_ transaction: any Transaction, keys: PersonalKeys, derived: DerivedDiscoveryKeys) {
         self.transaction = transaction
         self.keys = keys
         self.derived = derived
     }
 
-    /// A week's key, and what else belongs to its set.
+    /// A week's key, and the other values of its set.
     package struct Entry: Sendable {
         package let week: DiscoveryWeek
         package let key: ObliviousKey
-        /// The public half of the key.
         package let publicKey: [UInt8]
-        /// What made-up entries are drawn from.
+        /// The key from which padding entries are derived.
         package let padding: SymmetricKey
-        /// How many bits name a bucket.
+        /// The number of bits in a bucket's name.
         package let bits: Int
     }
 
@@ -69,7 +68,7 @@ package struct DiscoveryKeyRepository {
             key: key, publicKey: try key.publicKey, padding: SymmetricKey(data: try secret("padding").bytes))
     }
 
-    /// A week's key, made of the seed if there is none.
+    /// A week's key, created if there is none.
     ///
     /// - Throws: ``SealingFailure``, as ``find(_:of:)``.
     package func findOrCreate(_ week: DiscoveryWeek, of provider: ProviderID, seed: [UInt8]) throws -> Entry? {
@@ -82,14 +81,13 @@ package struct DiscoveryKeyRepository {
         return try find(week, of: provider)
     }
 
-    /// Counts entries that a week's set has more. The number only chooses the size of buckets; it does not fall.
+    /// Counts added entries of a week's set. The number only determines the size of buckets, and never falls.
     package func count(entries: Int, in week: DiscoveryWeek, of provider: ProviderID) throws {
         try transaction.execute(
             "UPDATE discovery_keys SET entries = entries + $3 WHERE provider_id = $1 AND week = $2",
             [.id(provider), .integer(week.number), entries.value])
     }
 
-    /// Deletes the keys of weeks before one.
     package static func purge(before week: DiscoveryWeek, in transaction: any Transaction) throws -> Int {
         try transaction.execute("DELETE FROM discovery_keys WHERE week < $1", [.integer(week.number)])
     }

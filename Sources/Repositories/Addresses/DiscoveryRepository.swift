@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// The findable numbers as devices download them, week by week, and how many evaluations were made for whom.
+/// The downloadable sets of findable numbers, by week, and the number of evaluations for each proven number.
 package struct DiscoveryRepository {
     private let transaction: any Transaction
 
@@ -11,11 +11,11 @@ package struct DiscoveryRepository {
         self.transaction = transaction
     }
 
-    /// A findable number that lacks its entry of a week.
+    /// A findable number without an entry of a week.
     package struct Lacking: Sendable {
         package let user: UserID
         package let provider: ProviderID
-        /// The blind index of the number: what is computed meanwhile is only of use while it is the user's.
+        /// The blind index of the number. The computed entry is used only if the number is still the user's.
         package let number: Digest256
         /// The last week that has an entry.
         package let filled: DiscoveryWeek
@@ -43,10 +43,10 @@ package struct DiscoveryRepository {
         Column<UserID>("user_id"), Column<Int64>("week"), Column<ProviderID>("provider_id"), Column<[UInt8]>("tag"),
         Column<[UInt8]>("masked"))
 
-    /// Stores what was computed for a number, if it is the user's and findable still.
+    /// Stores the entry of a number, if it is still the user's and findable.
     ///
-    /// - Parameter entry: `nil` if none could be made: the number then waits for the next week.
-    /// - Returns: whether there is an entry more.
+    /// - Parameter entry: `nil` if none could be made. The number then waits for the next week.
+    /// - Returns: whether an entry was added.
     package func fill(_ one: Lacking, _ entry: DiscoveryEntry?, of week: DiscoveryWeek) throws -> Bool {
         let isStill = try transaction.execute(
             """
@@ -66,9 +66,9 @@ package struct DiscoveryRepository {
 
     private static let read = ColumnTuple(Column<[UInt8]>("tag"), Column<[UInt8]>("masked"))
 
-    /// Some entries of a bucket, in the order of their tags.
+    /// Some entries of a bucket, ordered by tag.
     ///
-    /// - Parameter tag: the last one of the page before; `nil` for the first page.
+    /// - Parameter tag: the last one of the previous page; `nil` for the first page.
     package func list(
         _ bucket: DiscoveryBucket, after tag: [UInt8]?, in week: DiscoveryWeek, of provider: ProviderID, limit: Int
     ) throws -> [DiscoveryEntry] {
@@ -83,14 +83,13 @@ package struct DiscoveryRepository {
         ).map(Self.read.read).map { DiscoveryEntry(tag: $0, masked: $1) }
     }
 
-    /// Takes a user's number out of every week's set.
+    /// Removes a user's number from every week's set.
     package func erase(_ user: UserID) throws {
         try transaction.execute("DELETE FROM discovery_entries WHERE user_id = $1", [.id(user)])
     }
 
     private static let old = AgedRows(of: "discovery_entries", key: "user_id, week", age: "week")
 
-    /// Deletes entries of weeks before one.
     package func purge(
         before week: DiscoveryWeek, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
@@ -102,7 +101,7 @@ package struct DiscoveryRepository {
 
     /// Counts evaluations for a proven number on this day (UTC), before they are made.
     ///
-    /// - Returns: `false` if they would be more than the limit; nothing is counted then.
+    /// - Returns: `false` if they would exceed the limit. Then they are not counted.
     package func count(_ evaluations: Int, for number: Digest256, limit: Int) throws -> Bool {
         guard evaluations <= limit else { return false }
         return try transaction.execute(
@@ -118,7 +117,7 @@ package struct DiscoveryRepository {
 
     private static let oldBudgets = AgedRows(of: "discovery_budgets", key: "day, number_index", age: "day")
 
-    /// Forgets the counts of days that are over.
+    /// Deletes the counts of past days.
     package func purgeBudgets(_ batch: MaintenanceBatch = MaintenanceBatch()) throws -> MaintenanceBatch.Outcome {
         try Self.oldBudgets.take(before: Self.day(transaction.now), batch, in: transaction)
     }

@@ -3,8 +3,8 @@ import Domain
 import Encoding
 import Foundation
 
-/// The addresses by which users can be found. A row holds no address: each look-up goes by way of what proves it, so that
-/// nobody is found by a number that is another's by now.
+/// The addresses by which users can be found. A row does not contain the address. Each lookup uses the row that proves
+/// it, so no user is found by a number that now belongs to another.
 package struct FindableAddressRepository {
     private let transaction: any Transaction
 
@@ -16,7 +16,7 @@ package struct FindableAddressRepository {
         Column<UserID>("user_id"), Column<AddressType>("type"), Column<Date>("since"))
     private static let listed = ColumnTuple(Column<AddressType>("type"), Column<Date>("since"))
 
-    /// Makes an address findable; nothing changes if it is.
+    /// Makes an address findable, unless it is already.
     package func insert(_ type: AddressType, of user: UserID, at time: Date) throws {
         try transaction.execute(
             """
@@ -25,14 +25,13 @@ package struct FindableAddressRepository {
             """, Self.columns.row(user, type, time))
     }
 
-    /// Hides an address; nothing changes if it is hidden.
+    /// Hides an address, unless it is hidden already.
     package func delete(_ type: AddressType, of user: UserID) throws {
         try transaction.execute(
             "DELETE FROM findable_addresses WHERE user_id = $1 AND type = $2", [.id(user), type.value])
         if type == .phone { try DiscoveryRepository(transaction).erase(user) }
     }
 
-    /// Hides all addresses of a user.
     package func erase(_ user: UserID) throws {
         try transaction.execute("DELETE FROM findable_addresses WHERE user_id = $1", [.id(user)])
         try DiscoveryRepository(transaction).erase(user)
@@ -45,8 +44,8 @@ package struct FindableAddressRepository {
         ).map(Self.listed.read).map { FindableAddress(type: $0, since: $1) }
     }
 
-    /// The user of a provider who can be found by a number, whose blind indexes these are. The number of statements does not
-    /// depend on what is found.
+    /// The user of a provider who can be found by a number, given its blind indexes. The number of statements does not
+    /// depend on the result.
     package func holder(ofNumber indexes: [Digest256], at provider: ProviderID) throws -> UserID? {
         try indexes.compactMap { index in
             try transaction.value(
@@ -57,7 +56,7 @@ package struct FindableAddressRepository {
         }.first
     }
 
-    /// The user of a provider who can be found by the provider's name for the user.
+    /// The user of a provider who can be found by the provider's external id.
     package func holder(ofName externalID: String, at provider: ProviderID) throws -> UserID? {
         try transaction.value(
             """

@@ -42,8 +42,8 @@ package struct AuditAnchorRepository {
         return true
     }
 
-    /// Deletes some of the entries that the current anchor covers. Their numbers follow one another, so that a batch is
-    /// a range of them.
+    /// Deletes some of the entries that the current anchor covers. Their numbers are consecutive, so a batch is a
+    /// range.
     package func deleteCovered(_ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
         let anchored: Int64?? = try transaction.value("SELECT MAX(sequence) FROM audit_anchors", as: Int64?.self)
         guard let last = anchored ?? nil else { return .all(0) }

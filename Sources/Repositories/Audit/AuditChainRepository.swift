@@ -15,7 +15,6 @@ package struct AuditChainRepository {
     }
 
     private static let columns = AuditRepository.columns
-    /// An entry with its number and digest.
     private static let links = ColumnTuple(
         Column<Int64>("sequence"), Column<Digest256>("digest").ifReadable, columns.of("audit_entries").ifReadable)
     /// The columns of `audit_head` without the lease.
@@ -99,8 +98,8 @@ package struct AuditChainRepository {
             [chain.sequence.value, chain.digest.value])
     }
 
-    /// A statement chains 250, 50, ten entries or one, so that there are four texts to prepare: with one for each entry
-    /// the only sealer would wait for the server as often as all writers together.
+    /// A statement chains 250, 50, ten entries or one, so there are four texts to prepare. With one statement for each
+    /// entry the only sealer would wait for the server as often as all writers together.
     private static let chaining = [250, 50, 10, 1].map { count in
         let rows = (0..<count).map { "($\(3 * $0 + 1), $\(3 * $0 + 2), $\(3 * $0 + 3))" }.joined(separator: ", ")
         return (
@@ -136,15 +135,15 @@ package struct AuditChainRepository {
         ).map(Self.link)
     }
 
-    /// What entries are found by: each has an index.
+    /// The keys by which entries are found. Each has an index.
     package enum Key: Sendable, Equatable {
-        /// The whole of it.
+        /// The whole subject.
         case subject(String)
         case event(String)
     }
 
-    /// Chained entries with a key before a number, newest first. The order is the whole key's, so that no planner walks
-    /// the log by number until it has met enough.
+    /// Chained entries with a key before a number, newest first. The order is that of the whole key, so no planner
+    /// scans the log by number until it has found enough.
     ///
     /// - Returns: each with its number; `nil` for a damaged entry that cannot be parsed.
     package func links(

@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// The audit entries, written in the transaction of the audited act.
+/// The audit entries, written in the transaction of the audited action.
 package struct AuditRepository {
     private let transaction: any Transaction
 
@@ -11,7 +11,7 @@ package struct AuditRepository {
         self.transaction = transaction
     }
 
-    /// The audited acts, by their stored names.
+    /// The audited actions, by their stored names.
     package enum Event: String, Sendable, CaseIterable {
         case certificateIssued = "certificate_issued"
         case certificateRevoked = "certificate_revoked"
@@ -75,7 +75,7 @@ package struct AuditRepository {
     ///   - subject: what it is about.
     ///   - actor: `device <id>`, `provider <id>`, `user <id>`, `admin <operating system user>` or `service`.
     ///   - detail: further ids, never a name, number or address either.
-    ///   - reason: why, if the event does not say it.
+    ///   - reason: the reason, if the event does not imply it.
     package func append(
         _ event: Event, subject: AuditSubject, actor: String, detail: String? = nil, reason: AuditReason? = nil,
         id: UUID
@@ -86,8 +86,7 @@ package struct AuditRepository {
         try transaction.enqueue(Self.columns.insertion, Self.columns.row(entry))
     }
 
-    /// When the newest entry was written, of those that wait for a number and the last one with one; `nil` if there is
-    /// none.
+    /// The time of the newest entry, among unchained entries and the last chained one; `nil` if there is none.
     package func newest() throws -> Date? {
         let waiting = try transaction.value(
             "SELECT MAX(at) FROM audit_entries WHERE sequence IS NULL", as: Date?.self)

@@ -20,7 +20,7 @@ extension AuthorizationRepository {
         return ids.count
     }
 
-    /// What a cut has ended keeps the cut's word.
+    /// If a bulk revocation has ended the authorization, its state is kept.
     private static let ending =
         [
             "(asker_id = $1 OR accepter_id = $1) AND state = 'APPROVAL'",
@@ -46,7 +46,7 @@ extension AuthorizationRepository {
             }
         ]
 
-    /// Those whose asker was erased before have no user left.
+    /// Requests of users who were erased before have no user left.
     private static let forgetting = [
         ListStatement(after: 1) { list in
             """

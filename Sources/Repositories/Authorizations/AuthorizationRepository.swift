@@ -27,14 +27,14 @@ package struct AuthorizationRepository {
         Field(.authorizationTo, \.sealedTo) { hidden(SealedColumn.authorizationTo.name, in: $0, "asker_id") },
         Field(.authorizationEvent, \.sealedEvent) { hidden(SealedColumn.authorizationEvent.name, in: $0, "asker_id") })
 
-    /// A column that shows nothing of a side that is being erased.
+    /// A column that hides a user who is being erased.
     private static func hidden(_ column: String, in table: String, _ side: String) -> String {
         ErasureRepository.hidden("\(table).\(column)", of: "\(table).\(side)")
     }
 
     /// Whether it is a permission, or can still become one, at the time `$2`.
     static let isOpen = "(state = 'APPROVAL' OR (state = 'REQUEST' AND expires_at > $2))"
-    /// Whether the row says so, whatever a cut says.
+    /// Whether the stored state is open, regardless of bulk revocations.
     private static let isStoredOpen = "state IN ('REQUEST', 'APPROVAL')"
     private static let insertion = columns.insertion(
         with: "asker_generation", "accepter_generation", as: PermissionCutRepository.generation)
@@ -54,8 +54,7 @@ package struct AuthorizationRepository {
         try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])
     }
 
-    /// Stores an authorization's new state with the row for it; `false` if its state is no longer the one that was
-    /// read.
+    /// Stores an authorization's new state with the row for it; `false` if its state has changed since it was read.
     package func move(_ moved: MessagingPermission, from before: MessagingPermissionState) throws -> Bool {
         let changed = try transaction.execute(
             "UPDATE authorizations SET state = $2, changed_at = $3 WHERE id = $1 AND state = $4",
@@ -110,7 +109,7 @@ package struct AuthorizationRepository {
         """
     }
 
-    /// Those of some users who have a permission with a user, whoever requested it.
+    /// The users among some that have a permission with a user, in either direction.
     package func permitted(with user: UserID, among others: [UserID]) throws -> Set<UserID> {
         let rows = try [Self.askedOfSome, Self.askedBySome].flatMap {
             try transaction.query($0, [.id(user)], list: others.map(\.value))
@@ -139,7 +138,8 @@ package struct AuthorizationRepository {
             """, [.id(user), .time(moment), max(0, count - 1).value])
     }
 
-    /// A user's authorizations after a mark, newest first, in the order of an index: a page costs what it holds.
+    /// A user's authorizations after a mark, newest first, by an index, so that the cost of a page depends on its size
+    /// only.
     ///
     /// - Parameters:
     ///   - box: those that the user requested, or those requested of the user that may be seen.
@@ -168,7 +168,7 @@ package struct AuthorizationRepository {
             ])
     }
 
-    /// No more of a user's authorizations are counted.
+    /// The maximum number of a user's authorizations that are counted.
     package static let countLimit = 1000
 
     /// The number of a user's permissions and open requests, on either side, up to ``countLimit``.
@@ -184,7 +184,8 @@ package struct AuthorizationRepository {
             """, [.id(user), .time(transaction.now)]) ?? 0
     }
 
-    /// Ends all permissions and open requests of a user, on both sides, by one row; most rows of their own follow.
+    /// Ends all permissions and open requests of a user, on both sides, by one row. Most rows of authorizations are
+    /// updated later.
     ///
     /// - Parameter state: the final state: `.banned` in the transaction that bans the user, or `.cancelled`.
     /// - Returns: how many ended, up to ``countLimit``.
@@ -195,7 +196,7 @@ package struct AuthorizationRepository {
         return count
     }
 
-    /// Lets the row of an authorization follow the cut that ended it, so that the two may have another one.
+    /// Stores the state of an authorization that a bulk revocation ended, so that the two users may have another one.
     package func follow(_ ended: MessagingPermission) throws {
         guard
             try transaction.execute(
@@ -213,7 +214,7 @@ package struct AuthorizationRepository {
     /// - Returns: how many.
     @discardableResult
     package func expire(askedBy user: UserID? = nil, limit: Int) throws -> Int {
-        // Two statements: with one for both a request would walk through those of all users.
+        // Two statements: in a common one a single user's request would scan those of all users.
         let whose = user == nil ? "" : " AND asker_id = $2"
         let ended: [AuthorizationID] = try transaction.values(
             """
@@ -230,7 +231,7 @@ package struct AuthorizationRepository {
     private static let ended = AgedRows(
         of: "authorizations", key: "id", age: "changed_at", and: "state NOT IN ('REQUEST', 'APPROVAL')")
 
-    /// Forgets authorizations that ended before a moment, with the rows of their states.
+    /// Deletes authorizations that ended before a time, with the rows of their states.
     @discardableResult
     package func purge(
         endedBefore moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()

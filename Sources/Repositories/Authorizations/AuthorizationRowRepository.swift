@@ -20,7 +20,7 @@ package struct AuthorizationRowRepository {
         Field("recipient_id", \.recipientID),
         Field("sent", \.isSent))
 
-    /// Inserts a row; an authorization enters each state once. Nobody waits for the server: a ban may write thousands.
+    /// Inserts a row; an authorization enters each state once. It is enqueued, because a ban may write thousands.
     package func insert(_ row: AuthorizationRow) throws {
         try transaction.enqueue(
             "\(Self.columns.insertion) ON CONFLICT (authorization_id, type) DO NOTHING", Self.columns.row(row))
@@ -36,7 +36,7 @@ package struct AuthorizationRowRepository {
             """, [.id(id)])
     }
 
-    /// The row of an outbox message; `nil` if the notification was sent, or is no longer to be sent.
+    /// The row of an outbox message; `nil` if the notification was sent, or is no longer due.
     package func find(queuedAs message: OutboxMessageID) throws -> AuthorizationRow? {
         try transaction.first(Self.columns, "WHERE message_id = $1 AND sent = 0", [.id(message)])
     }
@@ -48,7 +48,7 @@ package struct AuthorizationRowRepository {
             [.id(user), Value(limit)])
     }
 
-    /// Stores the message for a row; `false` if there is one already, or nobody to notify.
+    /// Stores the message for a row; `false` if it has one already, or there is no user to notify.
     package func queue(_ row: AuthorizationRow, as message: OutboxMessageID) throws -> Bool {
         try transaction.execute(
             """
@@ -62,7 +62,7 @@ package struct AuthorizationRowRepository {
         try transaction.execute("UPDATE authorization_rows SET sent = 1 WHERE message_id = $1", [.id(message)])
     }
 
-    /// Releases the row of a message that was not delivered, for another message.
+    /// Releases the row of a message that was not delivered, so that another one can be queued.
     package func release(_ message: OutboxMessageID) throws {
         try transaction.execute(
             "UPDATE authorization_rows SET message_id = NULL WHERE message_id = $1 AND sent = 0", [.id(message)])

@@ -13,9 +13,9 @@ package struct BlockRepository {
     private static let columns = ColumnTuple(
         Column<UserID>("blocker_id"), Column<UserID>("blocked_id"), Column<Date>("created_at"))
 
-    /// Stores a block; nothing changes if it exists already.
+    /// Stores a block, unless it exists.
     ///
-    /// - Returns: `false` if there are as many as `limit` already, and this is not among them.
+    /// - Returns: `false` if the user has `limit` blocks already, and this is not among them.
     package func insert(
         _ blocker: UserID, blocks blocked: UserID, at time: Date, limit: Int = .max
     ) throws -> Bool {
@@ -32,13 +32,12 @@ package struct BlockRepository {
         return true
     }
 
-    /// Deletes a block; nothing changes if there is none.
+    /// Deletes a block, if it exists.
     package func delete(_ blocker: UserID, blocks blocked: UserID) throws {
         try transaction.execute(
             "DELETE FROM blocks WHERE blocker_id = $1 AND blocked_id = $2", [.id(blocker), .id(blocked)])
     }
 
-    /// Whether a user blocks another.
     package func holds(_ blocker: UserID, blocks blocked: UserID) throws -> Bool {
         try transaction.first(
             "SELECT 1 FROM blocks WHERE blocker_id = $1 AND blocked_id = $2", [.id(blocker), .id(blocked)]) != nil
@@ -50,7 +49,7 @@ package struct BlockRepository {
             "SELECT blocked_id FROM blocks WHERE blocker_id = $1 ORDER BY created_at, blocked_id", [.id(blocker)])
     }
 
-    /// Deletes a user's own blocks. Blocks of the user belong to others and stay.
+    /// Deletes a user's own blocks. Other users' blocks of the user stay.
     package func erase(_ blocker: UserID) throws {
         try transaction.execute("DELETE FROM blocks WHERE blocker_id = $1", [.id(blocker)])
     }

@@ -2,10 +2,11 @@ import Database
 import Domain
 import Foundation
 
-/// Cuts by which all permissions and open requests of a user are over at once, whatever their number.
+/// Bulk revocations that end all permissions and open requests of a user at once.
 ///
-/// A user has at most one, with a generation that only rises. An authorization holds the generations of its two users at
-/// its beginning: whoever reads one of an earlier generation finds it ended (``state(of:)``). Rows follow in batches.
+/// A user has at most one, with a generation that only rises. An authorization contains the generations of its two
+/// users at its start. If one has risen since, the authorization has ended (``state(of:)``). Rows are updated in
+/// batches.
 package struct PermissionCutRepository {
     private let transaction: any Transaction
 
@@ -13,18 +14,17 @@ package struct PermissionCutRepository {
         self.transaction = transaction
     }
 
-    /// How many rows of either side end with the cut itself.
+    /// The number of rows of each side that end in the same transaction.
     package static let atOnce = 50
-    /// For how long after a cut rows are looked for that a transaction of before adds behind it, seconds.
+    /// How long rows are searched again that an earlier transaction may still add, in seconds.
     package static let patience: TimeInterval = 30
 
     private static let columns = ColumnTuple(
         Column<UserID>("user_id"), Column<Int64>("generation"), Column<MessagingPermissionState>("state"),
         Column<Date>("at"))
-    /// As the partial indexes have it: both engines take one only if a statement repeats its condition.
+    /// The condition of the partial indexes: both engines use one only if a statement repeats it.
     private static let isOpen = "state IN ('REQUEST', 'APPROVAL')"
 
-    /// One cut.
     private struct Cut {
         let user: UserID
         let generation: Int64
@@ -32,10 +32,10 @@ package struct PermissionCutRepository {
         let at: Date
     }
 
-    /// The state of an authorization, whether or not its row has followed a cut or an erasure. A request that nobody
-    /// answered in time before the cut is left to expire.
+    /// The state of an authorization, including bulk revocations and erasures that its row does not show yet. A request
+    /// that expired before the revocation stays expired.
     ///
-    /// - Parameter table: what the statement calls `authorizations`.
+    /// - Parameter table: the statement's name for `authorizations`.
     static func state(of table: String) -> String {
         func cut(_ side: String) -> String {
             """
@@ -55,14 +55,14 @@ package struct PermissionCutRepository {
             """
     }
 
-    /// The generation that a new authorization of a user begins in.
+    /// The current generation of a user, for a new authorization.
     ///
     /// - Parameter user: an expression, which may be null.
     static func generation(of user: String) -> String {
         "COALESCE((SELECT c.generation FROM permission_cuts c WHERE c.user_id = \(user)), 0)"
     }
 
-    /// Ends everything of a user: one row, and some rows of authorizations that go with it.
+    /// Ends all authorizations of a user: one row for the revocation, and some rows of authorizations.
     ///
     /// - Parameter state: `.banned` or `.cancelled`.
     func cut(_ user: UserID, because state: MessagingPermissionState, at time: Date) throws {
@@ -78,7 +78,7 @@ package struct PermissionCutRepository {
         try end(Cut(user: user, generation: generation, state: state, at: time), limit: Self.atOnce)
     }
 
-    /// Ends rows of the cut that waits longest.
+    /// Updates rows of the revocation that has waited longest.
     package func carryOut(_ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
         let found = try transaction.first(
             "SELECT \(Self.columns) FROM permission_cuts WHERE due_at IS NOT NULL AND due_at <= $1 ORDER BY due_at LIMIT 1",
@@ -98,7 +98,7 @@ package struct PermissionCutRepository {
         return MaintenanceBatch.Outcome(rows: count, isFinished: false)
     }
 
-    /// Ends some rows of each side.
+    /// Updates some rows of each side.
     @discardableResult
     private func end(_ cut: Cut, limit: Int) throws -> Int {
         var count = 0

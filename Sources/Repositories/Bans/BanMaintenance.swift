@@ -2,7 +2,7 @@ import Database
 import Domain
 import Foundation
 
-/// What becomes of bans besides deciding by them: notes, erased people, forgetting.
+/// Maintenance of bans: notes, erasure and purging.
 package struct BanMaintenance {
     private let transaction: any Transaction
 
@@ -12,11 +12,10 @@ package struct BanMaintenance {
 
     /// The two notes of a ban.
     package enum Note: String, Sendable, CaseIterable {
-        /// What was found, when it was made.
+        /// The note of the ban's creation.
         case note
         case liftNote = "lift_note"
 
-        /// The column that holds it.
         var column: SealedColumn {
             switch self {
             case .note: .banNote
@@ -24,11 +23,11 @@ package struct BanMaintenance {
             }
         }
 
-        /// The column that holds the version of its wrapping key.
+        /// The column of its wrapping key's version.
         var version: String { "\(rawValue)_version" }
     }
 
-    /// Keeps a note, sealed for its place: it may speak of people.
+    /// Stores a note, sealed for its place because it may contain personal data.
     ///
     /// - Throws: ``SealingFailure``.
     package func setNote(_ text: String, _ note: Note, of id: BanID, keys: PersonalKeys) throws {
@@ -38,7 +37,7 @@ package struct BanMaintenance {
             [.id(id), sealed.bytes.value, sealed.version.value])
     }
 
-    /// A note; `nil` if there is none, or none any more.
+    /// A note; `nil` if there is none, or it was deleted.
     ///
     /// - Throws: ``SealingFailure``.
     package func note(_ note: Note, of id: BanID, keys: PersonalKeys) throws -> String? {
@@ -51,10 +50,10 @@ package struct BanMaintenance {
         }
     }
 
-    /// Seals some of the notes that lie under another version of the wrapping key under the current one.
+    /// Seals some of the notes under older versions of the wrapping key again, under the current version.
     ///
-    /// - Parameter limit: how many at most: it bounds how long other writers wait.
-    /// - Returns: how many; fewer than `limit` when none is left.
+    /// - Parameter limit: the largest number: it limits how long other writers wait.
+    /// - Returns: how many; fewer than `limit` if none is left.
     package func rewrap(limit: Int, keys: PersonalKeys) throws -> Int {
         var count = 0
         for note in Note.allCases where count < limit {
@@ -71,7 +70,7 @@ package struct BanMaintenance {
         return count
     }
 
-    /// How many notes lie under each version of the wrapping key: a version with any cannot go.
+    /// The number of notes under each version of the wrapping key. A version in use cannot be removed.
     package func countByVersion() throws -> [Int: Int] {
         var counts: [Int: Int] = [:]
         for note in Note.allCases {
@@ -85,8 +84,8 @@ package struct BanMaintenance {
 
     private static let entry = ColumnTuple(Column<BanID>("ban_id"), Column<BanEntry.Origin>("part"))
 
-    /// A person is erased: of the bans about them nothing is left but what those in force need, and that goes with
-    /// them. In bans about others, the person is forgotten as soon as the entry is over.
+    /// Erases a person from bans. Of bans on the person only the entries that active bans need are kept, and they are
+    /// deleted when the ban ends. In bans on others, the person's entries are deleted when they end.
     ///
     /// - Parameter subjects: the user, and the blind indexes of the user's number and documents under all versions.
     package func erase(_ subjects: [BanEntry.Subject]) throws {
@@ -113,7 +112,7 @@ package struct BanMaintenance {
         }
     }
 
-    /// Whether an entry is about an erased person, and is forgotten as soon as it is over.
+    /// Whether an entry is about an erased person, and is deleted as soon as it ends.
     package func goesWithBan(_ entry: BanEntry) throws -> Bool {
         let (kind, bytes) = BanRepository.columns(of: entry.subject)
         return try transaction.first(
@@ -121,19 +120,19 @@ package struct BanMaintenance {
             [.id(entry.ban.id), kind.value, .bytes(bytes)]) != nil
     }
 
-    /// The ban is asked for by its id for each entry: of an `EXISTS` a planner may read all bans first.
+    /// A subquery by id for each entry: for an `EXISTS` a planner may read all bans first.
     private static let isOver = """
         goes_with_ban = 1 AND (ends_at <= $1
             OR (SELECT b.lifted_at FROM bans b WHERE b.id = ban_holds.ban_id) IS NOT NULL)
         """
     private static let page = ColumnTuple(Column<Int>("COUNT(*)"), Column<String?>("MAX(ban_id)"))
 
-    /// Forgets the entries about erased people that are over.
+    /// Deletes ended entries about erased people.
     package func purge() throws {
         try transaction.execute("DELETE FROM ban_holds WHERE \(Self.isOver)", [.time(transaction.now)])
     }
 
-    /// Forgets those among some of them, in the order of the bans.
+    /// Deletes ended entries about erased people in one batch, ordered by ban.
     package func purge(_ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
         let start = Value.text(batch.after ?? "")
         let page = try transaction.first(

@@ -9,7 +9,7 @@ extension BanRepository {
         WHERE h.kind = 'user' AND h.subject IN \(list.in) AND \(inForce) $1)
         """
     }
-    /// The order of a `CROSS JOIN` is kept by SQLite: it begins with the users, not with all that is banned.
+    /// SQLite keeps the order of a `CROSS JOIN`: it starts with the users, not with all banned subjects.
     private static let derived = ListStatement(after: 1) { list in
         """
         SELECT \(entry), u.user_id FROM authenticated_users u CROSS JOIN ban_holds h CROSS JOIN bans b
@@ -22,7 +22,7 @@ extension BanRepository {
         """
     }
 
-    /// The entries in force about some users, found like those about one: those about whom there are none are left out.
+    /// The active entries on some users, including those by number and document. Users without any are omitted.
     package func holdsInForce(on users: [UserID]) throws -> [UserID: [BanEntry]] {
         let now = Value.time(transaction.now)
         var found: [UserID: [BanEntry]] = [:]

@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// Bans and their entries: what they name or derive. Numbers and documents are stored as blind indexes alone, notes
+/// Bans and their entries, direct and derived. Numbers and documents are stored as blind indexes only, notes are
 /// sealed.
 package struct BanRepository {
     let transaction: any Transaction
@@ -34,10 +34,9 @@ package struct BanRepository {
         Column<BanID>("ban_id"), Column<SubjectKind>("kind"), Column<[UInt8]>("subject"),
         Column<BanEntry.Origin>("part"), Column<Date?>("ends_at"), Column<Int?>("index_version"),
         Column<Bool>("goes_with_ban"))
-    /// What a ban names or derives, with the ban itself.
+    /// An entry with its ban.
     static let entry = ColumnTuple(columns.of("b"), entryColumns.of("h"))
 
-    /// What the column `subject` contains.
     enum SubjectKind: String, ColumnContent {
         case user, device, phone, document
         case deviceKey = "device_key"
@@ -49,10 +48,9 @@ package struct BanRepository {
         try transaction.execute(Self.columns.insertion, Self.columns.row(ban))
     }
 
-    /// Writes an entry of a ban; one that it has already stays as it is. Sign-ins of the user or on the device that it is
-    /// about look at it from now on.
+    /// Inserts an entry of a ban, unless it exists. From now on sign-ins of that user or device check it.
     ///
-    /// - Parameter goesWithBan: whether it is about an erased person, and is forgotten as soon as it is over.
+    /// - Parameter goesWithBan: whether it is about an erased person, and is deleted as soon as it ends.
     package func insert(_ entry: BanEntry, goesWithBan: Bool = false) throws {
         let (kind, subject) = Self.columns(of: entry.subject)
         try transaction.execute(
@@ -65,7 +63,6 @@ package struct BanRepository {
         if let gate = entry.subject.gate { try GateRepository(transaction).setHeld(true, gate) }
     }
 
-    /// The ban with an id.
     package func find(_ id: BanID) throws -> Ban? {
         try transaction.first(Self.columns, "b WHERE b.id = $1", [.id(id)])
     }
@@ -73,9 +70,9 @@ package struct BanRepository {
     /// The newest bans.
     ///
     /// - Parameters:
-    ///   - isActive: only those in force now.
-    ///   - cursor: the id of the last one on the page before; `nil` for the first page.
-    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    ///   - isActive: whether to list only active ones.
+    ///   - cursor: the id of the last ban of the previous page; `nil` for the first page.
+    /// - Throws: `Refusal` `not_found` if the cursor's row was deleted.
     package func list(isActive: Bool, limit: Int, after cursor: String? = nil) throws -> [Ban] {
         let page = NewestFirst(table: "bans b", key: "b.id", time: "b.created_at").page(from: 4)
         let place = NewestFirst(table: "bans", key: "id", time: "created_at")
@@ -89,7 +86,7 @@ package struct BanRepository {
             [isActive.value, .time(transaction.now), limit.value] + place.place(behind: cursor, in: transaction))
     }
 
-    /// Every entry of a ban, what the admin named first.
+    /// Every entry of a ban, the direct one first.
     package func entries(of id: BanID) throws -> [BanEntry] {
         try transaction.query(
             """
@@ -99,7 +96,7 @@ package struct BanRepository {
         ).map(Self.entry(in:))
     }
 
-    /// Every entry that is or was about one of some subjects, newest ban first.
+    /// Every present and former entry on some subjects, newest ban first.
     package func entries(on subjects: [BanEntry.Subject]) throws -> [BanEntry] {
         try subjects.flatMap { subject in
             let (kind, bytes) = Self.columns(of: subject)
@@ -112,7 +109,7 @@ package struct BanRepository {
         }.sorted { $0.ban.createdAt > $1.ban.createdAt }
     }
 
-    /// Every entry that is or was about one of many devices, in few statements.
+    /// Every present and former entry on some devices, in few statements.
     package func entries(onDevices devices: [DeviceID]) throws -> [DeviceID: [BanEntry]] {
         let entries = try ManyKeys.parts(devices).flatMap { part in
             try transaction.query(
@@ -127,13 +124,13 @@ package struct BanRepository {
         }
     }
 
-    /// The entries in force about a user: by name, by the proven number and by the documents that verified the user. By
-    /// indexes alone, and by more than the name, since a number may be proven in the moment in which it is banned.
+    /// The active entries on a user: direct, by the proven number, and by the documents that verified the user. All are
+    /// found by index. The number is checked too, since it may be proven at the moment in which it is banned.
     ///
     /// - Parameter margin: entries that ended fewer seconds ago than this are included.
     package func holdsInForce(on user: UserID, margin: TimeInterval = 0) throws -> [BanEntry] {
         let join = "SELECT \(Self.entry) FROM ban_holds h JOIN bans b ON b.id = h.ban_id"
-        // SQLite keeps the order of a CROSS JOIN: without statistics it would begin with all documents that are banned.
+        // SQLite keeps the order of a CROSS JOIN: without statistics it would start with all banned documents.
         return try transaction.query(
             """
             \(join) WHERE h.kind = 'user' AND h.subject = $1 AND \(Self.inForce) $3)
@@ -149,7 +146,7 @@ package struct BanRepository {
         ).map(Self.entry(in:))
     }
 
-    /// The first entry in force that was made under a version behind another one: a walk of an index up to it.
+    /// The first version after another one that has an active entry: an index scan up to it.
     private static func version(after version: String) -> String {
         """
         (SELECT h.index_version FROM ban_holds h JOIN bans b ON b.id = h.ban_id
@@ -166,14 +163,13 @@ package struct BanRepository {
         SELECT v.version FROM versions v WHERE v.version IS NOT NULL
         """
 
-    /// The versions of the index key under which entries in force were made. Each is found by its first such entry,
-    /// however many there are: every proof of a number or a document asks.
+    /// The versions of the index key that active entries use. Each is found by its first such entry, because every
+    /// proof of a number or document needs this.
     package func indexVersions(_ kind: BanSubjectKind) throws -> Set<Int> {
         Set(try transaction.values(Self.versions, [kind.value, .time(transaction.now)]))
     }
 
-    /// Whether a ban in force on numbers or documents can only be looked for under versions of the index key that are
-    /// not among some.
+    /// Whether an active ban on numbers or documents exists only under versions of the index key that are not in a set.
     package func isOutOfReach(_ kind: BanSubjectKind, of versions: Set<Int>) throws -> Bool {
         let known = versions.sorted().map(String.init).joined(separator: ", ")
         return try transaction.first(
@@ -186,7 +182,7 @@ package struct BanRepository {
             """, [kind.value, .time(transaction.now)]) != nil
     }
 
-    /// Lifts a ban; `false` if it is over anyway. Entries about erased people go with it.
+    /// Lifts a ban; `false` if it has ended already. Entries about erased people are deleted with it.
     package func lift(_ id: BanID, by actor: String) throws -> Bool {
         let isLifted =
             try transaction.execute(

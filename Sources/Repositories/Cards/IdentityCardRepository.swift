@@ -3,8 +3,8 @@ import Domain
 import Encoding
 import Foundation
 
-/// Cards that users showed, with the decisions. A card's data is sealed under its user's key. The checks contain no
-/// data of the card and are stored in clear.
+/// Submitted cards with their decisions. A card's data is sealed under its user's key. The checks contain no data of
+/// the card and are stored in clear.
 package struct IdentityCardRepository {
     private let transaction: any Transaction
 
@@ -16,7 +16,7 @@ package struct IdentityCardRepository {
     package struct Entry: Sendable {
         package let id: IdentityCardID
         package let userID: UserID
-        /// The provider that vouches for the user.
+        /// The user's provider.
         package let providerID: ProviderID
         package var status: CardStatus
         /// `CardFacts`, sealed.
@@ -97,10 +97,10 @@ package struct IdentityCardRepository {
             """, [.id(user), .id(card)])
     }
 
-    /// The cards that wait for a decision, oldest first.
+    /// The cards in review, oldest first.
     ///
-    /// - Parameter cursor: the last one on the page before, decided meanwhile or not; `nil` for the first page.
-    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    /// - Parameter cursor: the last card of the previous page, decided meanwhile or not; `nil` for the first page.
+    /// - Throws: `Refusal` `not_found` if the cursor's row was deleted.
     package func listInReview(limit: Int, after cursor: IdentityCardID? = nil) throws -> [Entry] {
         var place: [Value] = [.integer(.min), .text("")]
         if let cursor {
@@ -117,7 +117,7 @@ package struct IdentityCardRepository {
             [limit.value] + place)
     }
 
-    /// Other users of a provider who showed the same document, or a card of the same person, and were not rejected.
+    /// Other users of a provider who submitted the same document, or a card of the same person, unless it was rejected.
     package func others(
         than user: UserID, of provider: ProviderID, documents: [Digest256], persons: [Digest256]
     ) throws -> (sameDocument: [UserID], samePerson: [UserID]) {

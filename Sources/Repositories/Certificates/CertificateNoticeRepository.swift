@@ -1,8 +1,8 @@
 import Database
 import Domain
 
-/// Users whose providers are still to be notified that a certificate was revoked. Whoever revokes it notifies the first
-/// ones; a device may have had the sessions of any number.
+/// Users whose providers must still be notified of a revoked certificate. The revoking transaction notifies the first
+/// users itself. A device may have had sessions of any number of users.
 package struct CertificateNoticeRepository {
     private let transaction: any Transaction
 
@@ -10,7 +10,6 @@ package struct CertificateNoticeRepository {
         self.transaction = transaction
     }
 
-    /// One event that is due.
     package struct Notice: Sendable, Equatable {
         package let serial: String
         package let user: UserID
@@ -23,7 +22,7 @@ package struct CertificateNoticeRepository {
         Field("user_id", \.user),
         Field("provider_id", \.provider))
 
-    /// Adds the users with an open session on a device who come after one of them.
+    /// Adds the users with an open session on a device whose ids follow a given one.
     package func add(_ serial: String, on device: DeviceID, after user: UserID) throws {
         try transaction.execute(
             """
@@ -34,7 +33,7 @@ package struct CertificateNoticeRepository {
             """, [.text(serial), .id(device), .id(user)])
     }
 
-    /// Takes some out.
+    /// Removes and returns some.
     package func take(limit: Int) throws -> [Notice] {
         let notices = try transaction.query(Self.columns, "ORDER BY serial, user_id LIMIT $1", [limit.value])
         for notice in notices {

@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// The issuance table: every certificate that the internal CA made, and whether it is still valid.
+/// The issuance table: every certificate of the internal CA, and whether it is still valid.
 package struct CertificateRepository {
     private let transaction: any Transaction
 
@@ -35,19 +35,18 @@ package struct CertificateRepository {
         Field("revocation_reason", \.revoked?.reason))
     private static let insertion = columns.insertion(with: "subject_public_key_info")
 
-    /// Writes a new certificate with the key that it certifies, DER SubjectPublicKeyInfo.
+    /// Inserts a new certificate with its key, DER SubjectPublicKeyInfo.
     package func insert(_ certificate: DeviceCertificate, subjectPublicKeyInfo: [UInt8]) throws {
         try transaction.execute(Self.insertion, Self.columns.row(certificate, subjectPublicKeyInfo.value))
         if certificate.revoked != nil { try countRevocation() }
     }
 
-    /// The key that a certificate certifies, DER SubjectPublicKeyInfo.
+    /// A certificate's key, DER SubjectPublicKeyInfo.
     package func subjectPublicKeyInfo(serial: String) throws -> [UInt8]? {
         try transaction.value("SELECT subject_public_key_info FROM certificates WHERE serial = $1", [.text(serial)])
     }
 
-    /// A number that moves with every revocation that belongs on the revocation list: a list that was made at another one
-    /// is not whole. One row, however many are revoked.
+    /// A counter of revocations that belong on the revocation list. A list made at a different value is incomplete.
     package func revocations() throws -> Int64 {
         try transaction.value("SELECT value FROM revocation_counter WHERE id = 1") ?? 0
     }
@@ -56,21 +55,21 @@ package struct CertificateRepository {
         try transaction.enqueue("UPDATE revocation_counter SET value = value + 1 WHERE id = 1", [])
     }
 
-    /// Never shown in a handshake, and may be.
+    /// Never used in a handshake, and not revoked.
     static let isUnseen = "first_seen_at IS NULL AND revoked_at IS NULL"
-    /// Never shown in a handshake, and admitted by none: superseded, and on no list. Its row stays, so that it can be
-    /// revoked: others than this service may take it until it runs out.
+    /// Never used in a handshake and not admitted: superseded and unlisted. Its row stays so that it can be revoked,
+    /// because other services may accept it until it expires.
     private static let isUnadmitted = "first_seen_at IS NULL AND unlisted = 1"
     private static let isRevocable = "(revoked_at IS NULL OR \(isUnadmitted))"
 
-    /// What ends a certificate without putting it on a list.
+    /// The assignments that end a certificate without listing it.
     ///
-    /// - Parameter moment: the parameter of the statement that says when.
+    /// - Parameter moment: the statement's parameter for the time.
     static func supersession(_ moment: String) -> String {
         "revoked_at = \(moment), revocation_reason = 'superseded', unlisted = 1"
     }
 
-    /// The renewals of a certificate that no handshake has shown, by serial number.
+    /// The renewals of a certificate that were never used in a handshake, by serial number.
     package func listUnseenRenewals(of serial: String) throws -> [String] {
         try transaction.values(
             "SELECT serial FROM certificates WHERE replaces = $1 AND first_seen_at IS NULL AND \(Self.isRevocable)",
@@ -104,8 +103,8 @@ package struct CertificateRepository {
 
     /// The newest certificates of all devices.
     ///
-    /// - Parameter cursor: the serial number of the last one on the page before; `nil` for the first page.
-    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    /// - Parameter cursor: the serial number of the last certificate of the previous page; `nil` for the first page.
+    /// - Throws: `Refusal` `not_found` if the cursor's row was deleted.
     package func list(limit: Int, after cursor: String? = nil) throws -> [DeviceCertificate] {
         let page = Self.newest.page(from: 2)
         return try transaction.query(
@@ -113,7 +112,7 @@ package struct CertificateRepository {
             [limit.value] + Self.newest.place(behind: cursor, in: transaction))
     }
 
-    /// What is known of a public key: the certificates that carry or carried it.
+    /// All certificates of a public key.
     package func list(keyHash: Digest256) throws -> [DeviceCertificate] {
         try transaction.query(Self.columns, "WHERE key_hash = $1", [keyHash.value])
     }
@@ -121,11 +120,11 @@ package struct CertificateRepository {
     private static let listed = ColumnTuple(
         Column<String>("serial"), Column<Date>("revoked_at"), Column<String>("revocation_reason"))
 
-    /// The content of the revocation list: what is revoked, has not expired and is not certified anew with the same key,
-    /// oldest revocation first.
+    /// The content of the revocation list: revoked, unexpired and not renewed with the same key, oldest revocation
+    /// first.
     ///
     /// - Parameters:
-    ///   - mark: the last entry of the page before.
+    ///   - mark: the last entry of the previous page.
     ///   - limit: the largest number.
     package func listed(
         now: Date, after mark: (at: Date, serial: String)? = nil, limit: Int = .max
@@ -139,7 +138,7 @@ package struct CertificateRepository {
         ).map(Self.listed.read)
     }
 
-    /// The revoked certificates that have not run out, oldest revocation first.
+    /// The revoked certificates that have not expired, oldest revocation first.
     package func listRevoked(now: Date) throws -> [DeviceCertificate] {
         try transaction.query(
             Self.columns,
@@ -149,7 +148,7 @@ package struct CertificateRepository {
             """, [.time(now)])
     }
 
-    /// Revokes a certificate, also one that was never admitted; `false` if it is unknown or revoked already.
+    /// Revokes a certificate, even if it was never admitted; `false` if it is unknown or revoked already.
     package func revoke(serial: String, at time: Date, reason: String) throws -> Bool {
         try list(
             transaction.value(
@@ -160,8 +159,8 @@ package struct CertificateRepository {
                 """, [.text(serial), .time(time), .text(reason)]))
     }
 
-    /// Revokes a certificate whose key is in other hands, also one that was revoked or superseded for another reason:
-    /// that moment stays. `false` if it is unknown or known for such a reason already.
+    /// Revokes a certificate because its key was compromised, even if it was already revoked or superseded for another
+    /// reason. Then the earlier time is kept. `false` if it is unknown or was revoked as compromised already.
     package func compromise(serial: String, at time: Date, reason: String) throws -> Bool {
         try list(
             transaction.value(
@@ -173,7 +172,7 @@ package struct CertificateRepository {
                 """, [.text(serial), .time(time), .text(reason)]))
     }
 
-    /// Ends a certificate whose renewal was shown. If the renewal has the same key, no list needs to say so.
+    /// Ends a certificate whose renewal was used. If the renewal has the same key, no list needs to contain it.
     package func supersede(serial: String, at time: Date, byTheSameKey isSameKey: Bool) throws {
         guard isSameKey else {
             _ = try revoke(serial: serial, at: time, reason: "superseded")
@@ -185,8 +184,8 @@ package struct CertificateRepository {
             """, [.text(serial), .time(time)])
     }
 
-    /// Puts a revocation on the next list, and with it the certificates of the same key that went without: that key is
-    /// not certified any more.
+    /// Puts a revocation on the next list, with the unlisted certificates of its key: that key is not certified any
+    /// longer.
     private func list(_ revokedKey: Digest256?) throws -> Bool {
         guard let revokedKey else { return false }
         try transaction.enqueue(
@@ -195,15 +194,15 @@ package struct CertificateRepository {
         return true
     }
 
-    /// Admits the renewals of a certificate no more that no handshake has shown.
+    /// Stops admitting the unused renewals of a certificate.
     package func unadmitRenewals(of serial: String, at time: Date) throws {
         try transaction.execute(
             "UPDATE certificates SET \(Self.supersession("$2")) WHERE replaces = $1 AND \(Self.isUnseen)",
             [.text(serial), .time(time)])
     }
 
-    /// Notes that a certificate was shown for the first time; `false` if that is known, or it was revoked meanwhile:
-    /// then it supersedes nothing.
+    /// Records the first use of a certificate; `false` if it was recorded already, or the certificate was revoked
+    /// meanwhile and thus supersedes none.
     package func recordFirstSight(thumbprint: Digest256, at time: Date) throws -> Bool {
         try transaction.execute(
             """

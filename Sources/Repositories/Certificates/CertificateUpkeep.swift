@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// What becomes of certificates that nothing needs any more, and of the keys that must stay refused.
+/// Purges certificates, and keeps the keys that must stay refused.
 package struct CertificateUpkeep {
     private let transaction: any Transaction
 
@@ -16,15 +16,15 @@ package struct CertificateUpkeep {
         "UPDATE certificates SET \(CertificateRepository.supersession("$3"))", of: "certificates", key: "thumbprint",
         age: "issued_at", and: CertificateRepository.isUnseen)
 
-    /// Deletes certificates that ran out before a moment, with the devices that have none left. A key that was revoked
-    /// stays refused for ever.
+    /// Deletes certificates that expired before a time, and devices without any left. A revoked key stays refused for
+    /// ever.
     package func purge(
         endedBefore end: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
         try delete(before: end, batch)
     }
 
-    /// Admits certificates no more that were issued before a moment and never shown. They stay until they run out.
+    /// Stops admitting certificates that were issued before a time and never used. They stay until they expire.
     package func unadmit(
         issuedBefore issue: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
@@ -35,10 +35,10 @@ package struct CertificateUpkeep {
         return rows.outcome(ages, of: batch)
     }
 
-    /// How many certificates one transaction deletes at most: each costs several statements.
+    /// The maximum number of certificates deleted in a transaction: each needs several statements.
     private static let most = 250
 
-    /// What is decided by the deleted row is read with it: it may have been revoked a moment before.
+    /// The deleted row is returned and decides, because it may have been revoked a moment before.
     private func delete(before moment: Date, _ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
         let rows = Self.ended
         let batch = MaintenanceBatch(after: batch.after, limit: min(batch.limit, Self.most))
@@ -62,18 +62,18 @@ package struct CertificateUpkeep {
         return rows.outcome(deleted.map(\.0), of: batch)
     }
 
-    /// Keeps a key refused without the certificate that it was revoked with.
+    /// Keeps a key refused after its revoked certificate is deleted.
     package func keep(revoked keyHash: Digest256) throws {
         try transaction.enqueue(
             "INSERT INTO revoked_keys (key_hash) VALUES ($1) ON CONFLICT (key_hash) DO NOTHING", [keyHash.value])
     }
 
-    /// Whether a key was revoked with a certificate that is gone.
+    /// Whether a key was revoked with a deleted certificate.
     package func isRevoked(_ keyHash: Digest256) throws -> Bool {
         try transaction.first("SELECT 1 FROM revoked_keys WHERE key_hash = $1", [keyHash.value]) != nil
     }
 
-    /// The keys that were revoked with certificates that are gone.
+    /// The keys that were revoked with deleted certificates.
     package func revokedKeys() throws -> [Digest256] {
         try transaction.values("SELECT key_hash FROM revoked_keys")
     }

@@ -2,7 +2,7 @@ import Database
 import Domain
 import Foundation
 
-/// Devices: the names that certificates carry, and the key that proves a user's presence at one.
+/// Devices: their ids in certificates, and their presence keys.
 package struct DeviceRepository {
     private let transaction: any Transaction
 
@@ -14,9 +14,9 @@ package struct DeviceRepository {
         Column<DeviceID>("id"), Column<String?>("user_agent"), Column<String?>("presence_key"),
         Column<Date>("created_at"))
 
-    /// Takes a device id; `false` if it is taken already.
+    /// Inserts a device; `false` if the id is taken.
     ///
-    /// - Parameter presenceKey: the SubjectPublicKeyInfo PEM of a key that only a present user can use.
+    /// - Parameter presenceKey: the SubjectPublicKeyInfo PEM of a key that requires the user's presence.
     package func insert(_ id: DeviceID, userAgent: String?, presenceKey: String?, at time: Date) throws -> Bool {
         try transaction.execute(
             """
@@ -28,13 +28,13 @@ package struct DeviceRepository {
     /// A device as admins see it.
     package struct Summary: Sendable {
         package let id: DeviceID
-        /// When it was certified first.
+        /// When it was first certified.
         package let createdAt: Date
-        /// What it said of its software, if it did.
+        /// The user agent that it sent, if any.
         package let userAgent: String?
-        /// Its certificates that were not revoked and have not run out.
+        /// Its valid certificates.
         package let certificates: Int
-        /// Its sessions that were not ended; the clock may have ended some.
+        /// Its sessions that were not ended, including expired ones.
         package let sessions: Int
     }
 
@@ -55,8 +55,8 @@ package struct DeviceRepository {
 
     /// The newest devices.
     ///
-    /// - Parameter cursor: the id of the last one on the page before; `nil` for the first page.
-    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    /// - Parameter cursor: the id of the last device of the previous page; `nil` for the first page.
+    /// - Throws: `Refusal` `not_found` if the cursor's row was deleted.
     package func list(limit: Int, after cursor: String? = nil) throws -> [Summary] {
         let page = Self.newest.page(from: 3)
         return try transaction.query(
@@ -65,8 +65,7 @@ package struct DeviceRepository {
         ).map(Self.summary)
     }
 
-    /// The newest devices on which a user has a session, or had one that is not forgotten yet; pages as of
-    /// ``list(limit:after:)``.
+    /// The newest devices with a present or past session of a user; pages as in ``list(limit:after:)``.
     package func list(of user: UserID, limit: Int, after cursor: String? = nil) throws -> [Summary] {
         let page = Self.newest.page(from: 4)
         return try transaction.query(
@@ -93,12 +92,11 @@ package struct DeviceRepository {
             id: id, createdAt: createdAt, userAgent: userAgent, certificates: certificates, sessions: sessions)
     }
 
-    /// The SubjectPublicKeyInfo PEM of a device's presence key; `nil` if it registered none.
+    /// The SubjectPublicKeyInfo PEM of a device's presence key; `nil` if there is none.
     package func presenceKey(of id: DeviceID) throws -> String? {
         try transaction.value("SELECT presence_key FROM devices WHERE id = $1", [.id(id)], as: String?.self) ?? nil
     }
 
-    /// Whether a device was ever certified.
     package func exists(_ id: DeviceID) throws -> Bool {
         try transaction.first("SELECT 1 FROM devices WHERE id = $1", [.id(id)]) != nil
     }

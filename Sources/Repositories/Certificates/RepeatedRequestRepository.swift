@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// Certification requests that were granted a moment ago: an answer that was lost on the way is given again.
+/// Certification requests that were granted a moment ago, so that a lost response can be repeated.
 package struct RepeatedRequestRepository {
     private let transaction: any Transaction
 
@@ -16,11 +16,11 @@ package struct RepeatedRequestRepository {
         Column<Date>("expires_at"))
     private static let given = ColumnTuple(Column<String>("serial"), Column<String>("certificate"))
 
-    /// Remembers what a request was given.
+    /// Stores the response to a request.
     ///
     /// - Parameters:
     ///   - hash: SHA-256 of the request's bytes.
-    ///   - certificatePEM: the certificate, which is no secret.
+    ///   - certificatePEM: the certificate, which is not secret.
     package func remember(_ hash: Digest256, serial: String, certificatePEM: String, until end: Date) throws {
         try transaction.enqueue(
             """
@@ -30,7 +30,7 @@ package struct RepeatedRequestRepository {
             """, Self.columns.row(hash, serial, certificatePEM, end))
     }
 
-    /// What a request was given, and the presence key of its device. The certificate may have been revoked since.
+    /// The stored response to a request, and its device's presence key. The certificate may have been revoked since.
     package func find(
         _ hash: Digest256
     ) throws -> (certificate: DeviceCertificate, certificatePEM: String, presenceKey: String?)? {
@@ -45,7 +45,7 @@ package struct RepeatedRequestRepository {
 
     private static let old = AgedRows(of: "recent_certifications", key: "request_hash", age: "expires_at")
 
-    /// Forgets what nobody asks for again.
+    /// Deletes expired responses.
     @discardableResult
     package func purge(_ batch: MaintenanceBatch = MaintenanceBatch()) throws -> MaintenanceBatch.Outcome {
         try Self.old.take(before: transaction.now.milliseconds + 1, batch, in: transaction)

@@ -1,7 +1,7 @@
 import Database
 import Foundation
 
-/// The certificate revocation list in force, numbered (RFC 5280 §5.2.3).
+/// The current certificate revocation list, numbered (RFC 5280 §5.2.3).
 package struct RevocationListRepository {
     private let transaction: any Transaction
 
@@ -11,12 +11,11 @@ package struct RevocationListRepository {
 
     package struct Published: Sendable {
         package let number: Int64
-        /// Its DER form.
         package let der: [UInt8]
-        /// How many certificates it lists.
+        /// The number of listed certificates.
         package let entries: Int64
         package let thisUpdate: Date
-        /// What ``CertificateRepository/revocations()`` said when it was made.
+        /// ``CertificateRepository/revocations()`` at the time it was made.
         package let revocations: Int64
 
         package init(number: Int64, der: [UInt8], entries: Int64, thisUpdate: Date, revocations: Int64) {
@@ -42,20 +41,20 @@ package struct RevocationListRepository {
         try transaction.first(Self.columns, "ORDER BY number DESC LIMIT 1")
     }
 
-    /// Of the list in force all but the list, which may have megabytes.
+    /// The current list without its DER form, which may have megabytes.
     package func heading() throws -> (number: Int64, thisUpdate: Date, revocations: Int64)? {
         try transaction.first("SELECT \(Self.heading) FROM revocation_lists ORDER BY number DESC LIMIT 1")
             .map(Self.heading.read)
     }
 
-    /// Puts a list in force that was made to follow another one; `false` if a third one follows that by now.
+    /// Publishes a list as the successor of another one; `false` if that already has a successor.
     package func publish(_ list: Published, after number: Int64) throws -> Bool {
         guard try (heading()?.number ?? 0) == number, list.number > number else { return false }
         try publish(list)
         return true
     }
 
-    /// Puts a list in force and drops the ones before it.
+    /// Publishes a list and deletes earlier ones.
     package func publish(_ list: Published) throws {
         try transaction.execute(
             "\(Self.columns.insertion) ON CONFLICT (number) DO NOTHING", Self.columns.row(list))

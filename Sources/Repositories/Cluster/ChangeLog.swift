@@ -3,8 +3,8 @@ import Domain
 import Encoding
 import Foundation
 
-/// What changed, for the memories of all processes. A change is written in the transaction that makes it, and no writer
-/// waits for another.
+/// Changes, for the caches of all processes. A change is written in the transaction that makes it, and no writer waits
+/// for another.
 package struct ChangeLog {
     private let transaction: any Transaction
 
@@ -12,38 +12,38 @@ package struct ChangeLog {
         self.transaction = transaction
     }
 
-    /// Something that memories may hold and must read anew.
+    /// A key or message that caches must invalidate or deliver.
     package enum Change: Sendable, Hashable {
         /// The session whose token has this hash.
         case session(Digest256)
         /// All sessions of a user.
         case user(UserID)
-        /// A user who was banned: all sessions, and the connections that nobody else uses.
+        /// A banned user: all sessions, and the connections that no other user has.
         case bannedUser(UserID)
-        /// How far a user is verified; the sessions stay as they are.
+        /// A user's level. The sessions do not change.
         case userLevel(UserID)
         /// A device's certificates, bans and sessions.
         case device(DeviceID)
         /// A provider, its keys, its apps and its sessions.
         case provider(ProviderID)
-        /// A provider's keys and apps; its sessions stay as they are.
+        /// A provider's keys and apps. Its sessions do not change.
         case providerKeys(ProviderID)
         /// All sessions that a provider's key opened or renewed.
         case providerKey(ProviderKeyID)
-        /// What users synchronize of their streams of messages. No memory holds it, and who waits for it is woken.
+        /// New changes for users to synchronize. It is not cached: it wakes waiting calls.
         case messages([UserID])
-        /// A member of a stream is writing: the stream, the member, and who may see it. No memory holds it.
+        /// A member of a stream is writing: the stream, the member, and the users who may see it. It is not cached.
         case typing(MessageStreamID, UserID, [UserID])
     }
 
-    /// Writes a change down for all processes, which read it once this transaction is committed.
+    /// Appends a change, which all processes read after the commit.
     package func append(_ change: Change) throws {
         try transaction.appendChange(kind: change.kind.rawValue, key: change.key)
     }
 }
 
 extension ChangeLog.Change {
-    /// The numbers by which the log names kinds; one that was used is never given another meaning.
+    /// The log's numbers of kinds. A number is never reused with another meaning.
     enum Kind: Int {
         case session = 1
         case user = 2
@@ -84,7 +84,7 @@ extension ChangeLog.Change {
         }
     }
 
-    /// Reads an entry of the log; `nil` for one of a kind that this version does not know.
+    /// Parses an entry of the log; `nil` for a kind that this version does not know.
     package init?(_ logged: LoggedChange) {
         switch Kind(rawValue: logged.kind) {
         case .session:

@@ -29,12 +29,13 @@ package struct ClusterMemberRepository {
         Field("fingerprints", \.fingerprints.json.jsonText))
     private static let insertion = columns.insertion(with: "log_position")
 
-    /// How long a node that is not seen keeps its place in the change log: longer than it counts, so that one that was
-    /// cut off for a while reads what it missed. After that it finds the log interrupted, and forgets all it remembers.
+    /// How long a node without a heartbeat keeps its position in the change log. It is longer than the time for which
+    /// it is live, so an isolated node can read what it missed. After that its position is invalid, and it drops its
+    /// caches.
     package static let logPatience: TimeInterval = 600
 
-    /// Writes that a node lives now, what it has, and how far it has read the change log; one that was forgotten
-    /// meanwhile is there again.
+    /// Writes a node's heartbeat with its fingerprints and its position in the change log. It inserts the row again if
+    /// it was deleted meanwhile.
     package func write(
         _ node: NodeID, host: String, version: String, startedAt: Date, _ fingerprints: NodeFingerprints,
         position: ChangePosition? = nil
@@ -50,7 +51,7 @@ package struct ClusterMemberRepository {
             """, Self.columns.row(member, Value(position?.text)))
     }
 
-    /// How far those have read the change log that may still go on from there.
+    /// The positions in the change log of the nodes that may continue from them.
     package func positions() throws -> [ChangePosition] {
         let moment = transaction.now.addingTimeInterval(-Self.logPatience)
         return try transaction.query(
@@ -58,18 +59,18 @@ package struct ClusterMemberRepository {
         ).compactMap { ChangePosition(text: try $0.text(0)) }
     }
 
-    /// The nodes that were seen a moment ago, oldest first.
+    /// The nodes with a recent heartbeat, oldest first.
     package func live() throws -> [ClusterMember] {
         let moment = transaction.now.addingTimeInterval(-ClusterMember.patience)
         return try transaction.query(Self.columns, "WHERE seen_at > $1 ORDER BY started_at, id", [.time(moment)])
     }
 
-    /// Takes a node out that ends.
+    /// Removes a node that stops.
     package func remove(_ node: NodeID) throws {
         try transaction.execute("DELETE FROM nodes WHERE id = $1", [.id(node)])
     }
 
-    /// Forgets nodes that were not seen since a moment; how many.
+    /// Deletes nodes without a heartbeat since a time; returns how many.
     @discardableResult
     package func purge(unseenSince moment: Date) throws -> Int {
         try transaction.execute("DELETE FROM nodes WHERE seen_at < $1", [.time(moment)])

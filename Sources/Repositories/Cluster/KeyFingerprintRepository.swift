@@ -2,9 +2,9 @@ import Database
 import Domain
 import Encoding
 
-/// The keys of personal data that the store was written with, as digests that reveal no key.
+/// Digests of the keys of personal data that the store was written with. They reveal no key.
 ///
-/// A node with other keys would start, find no banned number again, and open no sealed row.
+/// A node with different keys would start, find no banned number, and open no sealed row.
 package struct KeyFingerprintRepository {
     private let transaction: any Transaction
 
@@ -12,7 +12,7 @@ package struct KeyFingerprintRepository {
         self.transaction = transaction
     }
 
-    /// The items that are recorded. Data that was written with one of these keys is lost without it.
+    /// The recorded items. Data that was written with such a key is lost without it.
     private static let recorded: [NodeFingerprints.Item] = [.wrappingKeys, .blindIndexKeys]
     private static let columns = ColumnTuple(
         Column<String>("item"), Column<Int>("version"), Column<Digest256>("digest"))

@@ -3,8 +3,8 @@ import Domain
 import Encoding
 import Foundation
 
-/// Cuts whose sessions are still to be ended row by row. Whoever works on one has taken it: the others leave it alone
-/// until it is given back, or was not gone on with for a while.
+/// Bulk revocations whose sessions must still be ended row by row. A process takes one, and others leave it alone until
+/// it is released or its lease expires.
 package struct CutRepository {
     private let transaction: any Transaction
 
@@ -15,11 +15,11 @@ package struct CutRepository {
     private static let columns = ColumnTuple(
         Column<String>("kind"), Column<String>("gate_id"), Column<Int64>("generation"), Column<String>("why"),
         Column<Date>("at"), Column<Int64>("ended"))
-    /// How far ahead `due_at` is at most, seconds. One that is further is of a clock that was set back since.
+    /// The maximum time by which `due_at` is ahead, in seconds. A later one is from a clock that was set back since.
     package static let patience: TimeInterval = 30
     private static let isFree = "(due_at <= $1 OR due_at > $1 + \(Int64(patience * 1000)) OR holder = $2)"
 
-    /// Writes that the sessions of before the present generation are to be ended.
+    /// Inserts a bulk revocation of the sessions before the current generation.
     package func insert(_ gate: SessionGate, _ why: SessionEnding) throws {
         let (table, id) = GateRepository.row(of: gate)
         try transaction.enqueue(
@@ -29,17 +29,18 @@ package struct CutRepository {
             """, [id, .text(why.rawValue), .time(transaction.now)])
     }
 
-    /// Whether there is a cut that somebody may work on.
+    /// Whether a bulk revocation is free to take.
     package func isDue(to holder: String) throws -> Bool {
         try transaction.first(
             "SELECT 1 FROM cuts WHERE \(Self.isFree) LIMIT 1", [.time(transaction.now), .text(holder)]) != nil
     }
 
-    /// Takes the cut that was left alone longest, of those that are free; `nil` if there is none.
+    /// Takes the longest waiting bulk revocation among those that are free; `nil` if there is none.
     ///
-    /// - Parameter seconds: how long the others leave it alone.
+    /// - Parameter seconds: the length of the lease.
     package func take(by holder: String, for seconds: TimeInterval) throws -> SessionCut? {
-        // The condition again for the row itself: another may have taken it while this waited for the row.
+        // The condition is repeated for the row itself, because it may have been taken while this waited for the row's
+        // lock.
         try transaction.first(
             """
             UPDATE cuts SET holder = $2, due_at = $3
@@ -53,8 +54,8 @@ package struct CutRepository {
         ).map(Self.cut)
     }
 
-    /// Takes a cut for longer that the holder has, and keeps everybody else out until the transaction ends; `nil` if another
-    /// has it now.
+    /// Extends the lease of a bulk revocation, and blocks others until the transaction ends; `nil` if another process
+    /// has it.
     package func hold(_ cut: SessionCut, by holder: String, for seconds: TimeInterval) throws -> SessionCut? {
         let end = transaction.now.addingTimeInterval(seconds)
         return try transaction.first(
@@ -65,8 +66,8 @@ package struct CutRepository {
 
     private static let merged = ColumnTuple(Column<Int64>("generation"), Column<Date>("at"), Column<Int64>("ended"))
 
-    /// Merges into a cut that is held those that nobody holds, of the same gate and for the same reason: one of the last
-    /// generation ends what all of them would. So a thousand log-outs of a user leave one row behind.
+    /// Merges free bulk revocations of the same scope and reason into a taken one, because the latest generation ends
+    /// what all of them would. A thousand log-outs of a user thus leave one row.
     package func merge(into cut: SessionCut) throws -> SessionCut {
         let others = try transaction.query(
             """
@@ -84,25 +85,25 @@ package struct CutRepository {
         return SessionCut(gate: cut.gate, generation: all.0, why: cut.why, at: all.1, ended: all.2)
     }
 
-    /// Writes how many sessions it has ended.
+    /// Stores how many sessions it has ended.
     package func keep(_ cut: SessionCut) throws {
         try transaction.enqueue(
             "UPDATE cuts SET ended = $4 WHERE \(Self.isIt)", Self.key(of: cut) + [.integer(cut.ended)])
     }
 
-    /// Writes how many sessions it has ended, and leaves it to anyone from a moment on.
+    /// Stores how many sessions it has ended, and releases it from a time on.
     package func giveBack(_ cut: SessionCut, until time: Date) throws {
         try transaction.enqueue(
             "UPDATE cuts SET ended = $4, holder = NULL, due_at = $5 WHERE \(Self.isIt)",
             Self.key(of: cut) + [.integer(cut.ended), .time(time)])
     }
 
-    /// Forgets every cut, when all sessions have ended.
+    /// Deletes every bulk revocation, after all sessions have ended.
     package func deleteAll() throws {
         try transaction.enqueue("DELETE FROM cuts", [])
     }
 
-    /// Forgets a cut that has no session left.
+    /// Deletes a completed bulk revocation.
     package func delete(_ cut: SessionCut) throws {
         try transaction.enqueue("DELETE FROM cuts WHERE \(Self.isIt)", Self.key(of: cut))
     }

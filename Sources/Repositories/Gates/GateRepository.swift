@@ -1,8 +1,8 @@
 import Database
 import Domain
 
-/// The generations of what sessions hang on. One that rises ends all sessions of before at once, whatever their number,
-/// since each row holds the four that its sign-in read.
+/// The generations of users, devices, providers and keys. Raising one ends all earlier sessions at once, whatever their
+/// number, because each row contains the four generations that its sign-in read.
 package struct GateRepository {
     private let transaction: any Transaction
 
@@ -10,9 +10,10 @@ package struct GateRepository {
         self.transaction = transaction
     }
 
-    /// Whether a session is of the present generations of its user, device, provider and key: otherwise a cut ended it.
+    /// Whether a session has the current generations of its user, device, provider and key. Otherwise a bulk revocation
+    /// has ended it.
     ///
-    /// - Parameter table: what the statement calls `sessions`.
+    /// - Parameter table: the statement's name for `sessions`.
     static func isCurrent(_ table: String) -> String {
         """
         \(table).user_generation = (SELECT g.generation FROM users g WHERE g.id = \(table).user_id)
@@ -22,29 +23,29 @@ package struct GateRepository {
         """
     }
 
-    /// Why a row ended that never was a session: a nonce was spent by it for something else.
+    /// The end reason of a row that was never a session: it spent a nonce for another purpose.
     static let spentNonce = "its nonce was spent"
 
     /// Whether a row is, or was, a session.
     ///
-    /// - Parameter table: what the statement calls `sessions`.
+    /// - Parameter table: the statement's name for `sessions`.
     static func wasOpened(_ table: String) -> String { "COALESCE(\(table).end_reason, '') <> '\(spentNonce)'" }
 
-    /// Raises a generation: all sessions that hang on it are over.
+    /// Raises a generation, which ends all its earlier sessions.
     package func raise(_ gate: SessionGate) throws {
         let (table, id) = Self.row(of: gate)
         try transaction.enqueue("UPDATE \(table) SET generation = generation + 1 WHERE id = $1", [id])
     }
 
-    /// Says whether there are ban entries about a user or a device, which each sign-in must look at then. Of a provider
-    /// and a key other columns say whether they are in use.
+    /// Sets whether a user or device may have ban entries, which each sign-in must then read. Providers and keys have
+    /// other columns for this.
     package func setHeld(_ isHeld: Bool, _ gate: SessionGate) throws {
         switch gate {
         case .user, .device: break
         case .provider, .providerKey: return
         }
         let (table, id) = Self.row(of: gate)
-        // Whoever is being erased is held back, whatever becomes of bans.
+        // A user who is being erased keeps the flag, whatever happens to bans.
         let unless =
             table == "users" && !isHeld ? " AND NOT \(ErasureRepository.isUnderWay("users.id"))" : ""
         try transaction.enqueue("UPDATE \(table) SET held = $2 WHERE id = $1\(unless)", [id, isHeld.value])

@@ -2,9 +2,9 @@ import Database
 import Domain
 import Foundation
 
-/// What waits to be done, counted up to a bound: a long line costs no more than that to look at.
+/// The backlogs, counted up to a limit, so that a long one costs no more to read.
 package struct BacklogRepository {
-    /// How many rows of each kind of line are counted at most.
+    /// The maximum number of counted rows of each backlog.
     package static let most = 10_000
 
     private let transaction: any Transaction
@@ -16,7 +16,7 @@ package struct BacklogRepository {
     private static let lines = ColumnTuple(
         Column<String>("w.kind"), Column<Int>("COUNT(*)"), Column<Date>("MIN(w.due_at)"))
 
-    /// The messages that wait, of those that have been due for longest: how many of each kind, and since when the first.
+    /// The waiting messages that have been due longest: the number of each kind, and the oldest due time.
     package func outbox() throws -> [(kind: String, count: Int, since: Date)] {
         try transaction.query(
             """
@@ -32,7 +32,7 @@ package struct BacklogRepository {
 
     private static let cards = ColumnTuple(Column<Int>("COUNT(*)"), Column<Date?>("MIN(w.submitted_at)"))
 
-    /// The cards that wait for a reviewer, and since when the first of them; `nil` where none waits.
+    /// The number of cards in review, and the oldest submission; `nil` if there is none.
     package func review() throws -> (count: Int, since: Date?) {
         try transaction.first(
             """

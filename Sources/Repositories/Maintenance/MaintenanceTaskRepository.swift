@@ -2,8 +2,7 @@ import Database
 import Domain
 import Foundation
 
-/// When each task of maintenance ran and is due, and which process has it. A lease is judged by the store's clock; one
-/// whose holder died runs out.
+/// The schedule and the leases of maintenance tasks. Leases expire by the store's clock, also if their holder died.
 package struct MaintenanceTaskRepository {
     private let transaction: any Transaction
 
@@ -11,30 +10,30 @@ package struct MaintenanceTaskRepository {
         self.transaction = transaction
     }
 
-    /// A task as the store knows it.
+    /// A task's row.
     package struct Entry: Sendable, Equatable {
         package let name: String
         package let dueAt: Date
-        /// Until when somebody has it; in the past if nobody does.
+        /// The end of the lease; in the past if there is none.
         let leasedUntil: Date
-        /// When the run began that is under way; `nil` between runs.
+        /// The start of the running run; `nil` between runs.
         package let startedAt: Date?
-        /// How many rows that run has come to.
+        /// The rows processed in that run.
         package let rows: Int
-        /// When the last whole run ended; `nil` before the first.
+        /// The end of the last complete run; `nil` before the first.
         package let endedAt: Date?
-        /// How many rows that run came to.
+        /// The rows processed in that run.
         package let lastRows: Int
-        /// How often it failed since.
+        /// The number of failures since then.
         package let failures: Int
 
-        /// Seconds that a task may take once it is due.
+        /// How long a due task may take before it is overdue, in seconds.
         package static let patience: TimeInterval = 900
 
-        /// Whether it should have been done by now: it fails, has too much to do, or nobody does it.
+        /// Whether it is overdue: it fails, has too much work, or no process runs it.
         package func isOverdue(at now: Date) -> Bool { now > dueAt.addingTimeInterval(Self.patience) }
 
-        /// Whether somebody may begin or continue it.
+        /// Whether a process may start or continue it.
         package func isFree(at now: Date) -> Bool { dueAt <= now && leasedUntil <= now }
     }
 
@@ -50,20 +49,20 @@ package struct MaintenanceTaskRepository {
         Field("failures", \.failures))
     private static let insertion = columns.insertion(with: "holder")
 
-    /// Every task that was begun once, by name.
+    /// Every task that was ever started, by name.
     package func list() throws -> [Entry] {
         try transaction.query(Self.columns, "ORDER BY name")
     }
 
-    /// What a holder goes on from.
+    /// The start of a holder's work.
     package struct Lease: Sendable {
-        /// How far earlier turns of the same run have come.
+        /// The position that earlier leases of the run reached.
         package let reached: String?
     }
 
-    /// Takes a task that is due; `nil` if it is not, or another one has it.
+    /// Leases a due task; `nil` if it is not due, or leased already.
     ///
-    /// - Parameter holder: another name for each lease.
+    /// - Parameter holder: a new name for each lease.
     package func lease(_ name: String, to holder: String, for seconds: TimeInterval) throws -> Lease? {
         let now = transaction.now
         let first = Entry(
@@ -81,22 +80,22 @@ package struct MaintenanceTaskRepository {
         ).map { Lease(reached: try String?.read($0, 0)) }
     }
 
-    /// Keeps a lease for so many seconds from now, and everybody else out until the transaction ends; `false` if it is
-    /// lost: then nothing of the transaction may stay.
+    /// Extends a lease, and blocks other holders until the transaction ends; `false` if the lease was lost. Then the
+    /// transaction must be rolled back.
     package func keep(_ name: String, as holder: String, for seconds: TimeInterval) throws -> Bool {
         try transaction.execute(
             "UPDATE maintenance_tasks SET leased_until = $3 WHERE name = $1 AND holder = $2",
             [.text(name), .text(holder), .time(transaction.now.addingTimeInterval(seconds))]) > 0
     }
 
-    /// Writes what a batch came to.
+    /// Stores the outcome of a batch.
     package func record(_ outcome: MaintenanceBatch.Outcome, of name: String) throws {
         try transaction.enqueue(
             "UPDATE maintenance_tasks SET reached = $2, row_count = row_count + $3 WHERE name = $1",
             [.text(name), outcome.reached.value, outcome.rows.value])
     }
 
-    /// Gives a task back that is not done; whoever takes it goes on where this holder ended.
+    /// Releases an unfinished task. The next holder continues from its position.
     package func release(_ name: String, as holder: String) throws {
         try transaction.execute(
             "UPDATE maintenance_tasks SET holder = NULL, leased_until = 0 WHERE name = $1 AND holder = $2",
@@ -119,7 +118,7 @@ package struct MaintenanceTaskRepository {
             ])
     }
 
-    /// Gives a task back that has failed. It is due as before, and leased to nobody until it is to be tried again.
+    /// Releases a failed task. It stays due, but cannot be leased until it may be retried.
     ///
     /// - Parameter pause: seconds until then.
     package func fail(_ name: String, as holder: String, pause: TimeInterval) throws {

@@ -17,8 +17,8 @@ package struct RateRepository {
         try transaction.value("SELECT arrival FROM rates WHERE key = $1", [.text(key)])
     }
 
-    /// Counts an attempt in this transaction and decides on it. The attempt stays counted when the caller's work fails only
-    /// if this transaction commits, so callers count in one of its own.
+    /// Counts an attempt in this transaction and decides on it. The count is kept only if this transaction commits. So
+    /// callers count in a separate transaction, before work that may fail.
     ///
     /// - Throws: `Refusal` `rate_limited`.
     package func count(_ key: String, limit: RateLimit) throws {
@@ -37,9 +37,9 @@ package struct RateRepository {
         }
     }
 
-    /// Counts an attempt at once, in a transaction that others share: see ``count(_:limit:)``.
+    /// Counts an attempt by a shared statement: see ``count(_:limit:)``.
     ///
-    /// - Returns: `false` if nothing was counted: then that is to decide.
+    /// - Returns: `false` if it was not counted. Then ``count(_:limit:)`` decides.
     package static func admits(_ key: String, limit: RateLimit, in store: any Database) async throws -> Bool {
         let (period, interval) = (Int64(limit.period * 1000), Int64(limit.period * 1000 / Double(limit.count)))
         guard interval > 0 else { return false }
@@ -58,15 +58,15 @@ package struct RateRepository {
             """
     }
 
-    /// The times of some keys, for a look ahead of ``count(_:limit:)``.
+    /// Reads the times of some keys ahead of ``count(_:limit:)``.
     package func lookAhead(_ keys: [String]) throws {
         for key in keys { _ = try arrival(key) }
     }
 
-    /// Counts an attempt of a network address as ``count(_:limit:)`` does. What is stored is the act and a keyed digest of
-    /// the address: the store does not say who came from which address. With a new version of the index key limits begin anew.
+    /// Counts an attempt of a network address like ``count(_:limit:)``. Only the action and a keyed digest of the
+    /// address are stored, so the store does not reveal addresses. A new version of the index key resets the limits.
     ///
-    /// - Parameter period: of the limits, which are those of the address and of the networks around it.
+    /// - Parameter period: the period of the limits for the address and the networks around it.
     /// - Throws: `Refusal` `rate_limited`.
     package func count(
         _ act: String, from address: String, keys: PersonalKeys, limits: NetworkLimits, per period: TimeInterval
@@ -76,7 +76,7 @@ package struct RateRepository {
         }
     }
 
-    /// The keys of an act of a network address.
+    /// The keys for an action of a network address.
     package static func keys(
         _ act: String, from address: String, keys: PersonalKeys, limits: NetworkLimits
     ) -> [String] {
@@ -88,8 +88,8 @@ package struct RateRepository {
         return "\(act) \(Base64URL.encode(Array(digest)))"
     }
 
-    /// Counts an attempt as ``count(_:limit:)`` does, exactly: never more than the limit's count in any period of its
-    /// length. Each of so many places is taken for a whole period.
+    /// Counts an attempt like ``count(_:limit:)``, but exactly: never more than the limit's count in any period of its
+    /// length. Each slot stays occupied for a whole period.
     ///
     /// - Throws: `Refusal` `rate_limited`.
     package func countExactly(_ key: String, limit: RateLimit) throws {
@@ -104,7 +104,7 @@ package struct RateRepository {
         if let soonest { throw soonest }
     }
 
-    /// Refuses if ``count(_:limit:)`` would, and counts nothing: before work that is for nothing otherwise.
+    /// Refuses if ``count(_:limit:)`` would, and counts nothing: used before expensive work.
     ///
     /// - Throws: `Refusal` `rate_limited`.
     package func requireRoom(_ key: String, limit: RateLimit) throws {
@@ -117,7 +117,7 @@ package struct RateRepository {
 
     private static let old = AgedRows(of: "rates", key: "key", age: "arrival")
 
-    /// Forgets keys whose time has passed: they are as good as new.
+    /// Deletes keys whose time has passed. They are like new keys.
     @discardableResult
     package func purge(
         before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()

@@ -2,8 +2,7 @@ import Database
 import Domain
 import Foundation
 
-/// What a restored store must not bring back, and what of the store that it replaces must not be lost. Across tables,
-/// since it is one act.
+/// What a restore must not bring back, and what it must replay from the replaced store, across tables.
 package struct RestoreRepository {
     private let transaction: any Transaction
 
@@ -11,7 +10,7 @@ package struct RestoreRepository {
         self.transaction = transaction
     }
 
-    /// Takes everything out of the outbox that was not sent; how many messages there were.
+    /// Drops all unsent messages of the outbox; returns how many.
     package func dropUnsentMessages() throws -> Int {
         try transaction.execute(
             """
@@ -21,7 +20,7 @@ package struct RestoreRepository {
             """, [.time(transaction.now), .bytes([])])
     }
 
-    /// Ends every phone verification: how often its code was tried since is not known.
+    /// Ends every phone verification, because the number of checks since the backup is unknown.
     package func endPhoneVerifications() throws {
         try transaction.execute(
             "UPDATE phone_verifications SET expires_at = $1 WHERE verified_at IS NULL AND expires_at > $1",
@@ -30,12 +29,12 @@ package struct RestoreRepository {
 
     private static let generation = ColumnTuple(Column<String>("name"), Column<String>("value"))
 
-    /// The generation that nonces are made in; part of what their key is derived from.
+    /// The generation of nonces, from which their key is derived.
     package func nonceGeneration() throws -> String {
         try transaction.value("SELECT value FROM generations WHERE name = 'nonces'") ?? ""
     }
 
-    /// Begins a generation of nonces: those of earlier ones are not recognized any more.
+    /// Starts a generation of nonces. Earlier nonces are no longer recognized.
     ///
     /// - Parameter name: random, since a backup may be restored more than once.
     package func beginNonceGeneration(_ name: UUID) throws {
@@ -46,7 +45,7 @@ package struct RestoreRepository {
             """, Self.generation.row("nonces", Identifier<RestoreRepository>(name).description))
     }
 
-    /// The users who were erased at some time, by their keys and by the audit log: with what the log calls the act.
+    /// The erased users, by their keys and by the audit log, with the id of the log's entry.
     package func erasures() throws -> [(user: UserID, entry: String?)] {
         let keys: [UserID] = try transaction.values("SELECT user_id FROM data_keys WHERE erased_at IS NOT NULL")
         let entry = ColumnTuple(Column<String>("subject"), Column<String>("id"))
@@ -60,7 +59,6 @@ package struct RestoreRepository {
             }
     }
 
-    /// Whether the audit log has an entry.
     package func hasAuditEntry(_ id: String) throws -> Bool {
         try transaction.first("SELECT 1 FROM audit_entries WHERE id = $1", [.text(id)]) != nil
     }
@@ -74,7 +72,7 @@ package struct RestoreRepository {
         ).map(columns.read)
     }
 
-    /// Ends a provider key as it was ended elsewhere; `false` if it is unknown or ended so already.
+    /// Ends a provider key as in the other store; `false` if it is unknown or has ended already.
     package func end(_ id: ProviderKeyID, retiredAt: Date?, revokedAt: Date?) throws -> Bool {
         try transaction.execute(
             """
@@ -84,12 +82,12 @@ package struct RestoreRepository {
             """, [.id(id), .time(retiredAt), .time(revokedAt)]) > 0
     }
 
-    /// The identifiers of one-time tokens that were spent and could still be shown again.
+    /// The spent identifiers of one-time tokens that have not expired.
     package func spentIdentifiers() throws -> [(identifier: String, expiresAt: Date)] {
         try NonceRepository(transaction).spentIdentifiers()
     }
 
-    /// Spends an identifier as it was spent elsewhere.
+    /// Spends an identifier that was spent in the other store.
     package func spend(_ identifier: String, until expiry: Date) throws {
         _ = try NonceRepository(transaction).spend(identifier, until: expiry)
     }

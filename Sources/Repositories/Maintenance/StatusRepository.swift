@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// How much of everything there is, counted by the store.
+/// Counts of the rows of each kind.
 package struct StatusRepository {
     private let transaction: any Transaction
 
@@ -11,9 +11,9 @@ package struct StatusRepository {
         self.transaction = transaction
     }
 
-    /// Counts everything, in this one transaction.
+    /// Counts all rows in this transaction.
     ///
-    /// - Parameter most: how many rows are looked at before the count is given up.
+    /// - Parameter most: the maximum number of rows to read.
     /// - Returns: `nil` if there are more.
     package func counts(policy: SessionPolicy, atMost most: Int) throws -> StoreCounts? {
         var (counts, rows) = (StoreCounts(), 0)
@@ -24,12 +24,12 @@ package struct StatusRepository {
         return counts
     }
 
-    /// How many rows one statement looks at.
+    /// The number of rows that one statement reads.
     package static let page = 5000
 
     /// Counts the next page.
     ///
-    /// - Returns: how many rows it has.
+    /// - Returns: its number of rows.
     package func count(_ counts: inout StoreCounts, policy: SessionPolicy, limit: Int) throws -> Int {
         guard let place = counts.place else { return 0 }
         let counted = kinds(of: place.table, policy)
@@ -54,7 +54,7 @@ package struct StatusRepository {
     }
 
     private struct Counted {
-        /// What the conditions read.
+        /// The columns of the conditions.
         let columns: [String]
         let kinds: [(name: String, condition: String)]
         /// From `$2` on.
@@ -85,8 +85,8 @@ package struct StatusRepository {
         }
     }
 
-    /// The sessions that may act, and those that must be renewed first: `Session/effectiveState(at:policy:)` as
-    /// conditions. Those that a cut has ended are among them until their rows follow: see ``cuts()``.
+    /// The active sessions, and those that must be renewed first: `Session/effectiveState(at:policy:)` as conditions.
+    /// They include sessions that a bulk revocation has ended until their rows are updated: see ``cuts()``.
     private func sessions(_ policy: SessionPolicy) -> Counted {
         let now = transaction.now.milliseconds
         func ago(_ seconds: TimeInterval) -> Value { .integer(now - Int64((seconds * 1000).rounded())) }
@@ -109,10 +109,10 @@ package struct StatusRepository {
             ])
     }
 
-    /// The cuts whose sessions' rows are being ended.
+    /// The bulk revocations whose sessions' rows are not all updated.
     package func cuts() throws -> Int { try count("SELECT COUNT(*) FROM cuts", []) }
 
-    /// The providers that are enabled, and those that were disabled.
+    /// The numbers of enabled and disabled providers.
     package func providers() throws -> (enabled: Int, disabled: Int) {
         (
             try count("SELECT COUNT(*) FROM providers WHERE disabled_at IS NULL", []),
@@ -126,7 +126,7 @@ package struct StatusRepository {
 }
 
 extension StoreCounts.Table {
-    /// The texts by which its rows are counted in order.
+    /// The key by which its rows are counted in order.
     fileprivate var key: String {
         switch self {
         case .certificates: "serial"

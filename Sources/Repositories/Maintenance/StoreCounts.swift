@@ -2,7 +2,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// How many rows of each kind a store has, and how far they are counted: a table that grows is counted page by page.
+/// The number of rows of each kind, and the progress of counting: a growing table is counted page by page.
 package struct StoreCounts: Sendable, Equatable {
     /// The tables that are counted row by row, in this order.
     package enum Table: String, Sendable, CaseIterable {
@@ -11,20 +11,18 @@ package struct StoreCounts: Sendable, Equatable {
 
     /// By table and kind, such as `users.phone`.
     private var counts: [String: Int] = [:]
-    /// What is counted next, and behind which key; `nil` if all is counted.
+    /// The next table and the key after which to continue; `nil` if the count is complete.
     package private(set) var place: (table: Table, after: String)? = Table.allCases.first.map { ($0, "") }
-    /// When the count ended; `nil` if it is of this moment.
+    /// When the count was completed; `nil` if it is current.
     package var at: Date?
 
-    /// Nothing is counted yet.
     package init() {}
 
-    /// Whether all is counted.
     package var isWhole: Bool { place == nil }
 
     package subscript(table: Table, kind: String) -> Int { counts["\(table.rawValue).\(kind)"] ?? 0 }
 
-    /// Adds a page of the table that is counted.
+    /// Adds a page of the current table.
     ///
     /// - Parameter last: the page's last key; `nil` if the table ends with it.
     mutating func add(_ kinds: [(name: String, count: Int)], last: String?) {
@@ -41,7 +39,7 @@ package struct StoreCounts: Sendable, Equatable {
     package static func == (left: StoreCounts, right: StoreCounts) -> Bool { left.text == right.text }
 }
 
-/// The form in which a count is kept: of one that is under way, and of the last whole one.
+/// The stored form of a running count and of the last complete one.
 extension StoreCounts {
     package var text: String {
         JSONValue.object([
@@ -52,7 +50,7 @@ extension StoreCounts {
         ]).jsonText
     }
 
-    /// Reads one; `nil` if it is of another build.
+    /// Parses it; `nil` for one of another build.
     package init?(text: String) {
         guard let value = try? StrictJSON.parse(Array(text.utf8)), case .object(let members) = value["counts"] else {
             return nil

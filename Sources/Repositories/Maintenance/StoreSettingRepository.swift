@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// What is said of a store as a whole, and goes wherever it goes: into backups, copies and restored stores.
+/// Settings of the store as a whole. Backups, copies and restored stores keep them.
 package struct StoreSettingRepository {
     private let transaction: any Transaction
 
@@ -18,22 +18,23 @@ package struct StoreSettingRepository {
     private static let backup = "backup_at"
     private static let counts = "counts"
 
-    /// What makes a store one that holds something. Digests of keys are there as soon as any node has joined.
+    /// The tables that make a store not empty. Digests of keys are not among them, because they exist as soon as any
+    /// node has joined.
     private static let held: KeyValuePairs = [
         "key_fingerprints": "item", ClusterMemberRepository.table: "id", "providers": "id", "devices": "id",
         "users": "id",
         "audit_entries": "id",
     ]
 
-    /// Whether the store is one of development mode, where a known code proves a test number.
+    /// Whether the store was created with `--development`, so that a known code proves its test numbers.
     package func isDevelopment() throws -> Bool {
         try transaction.value("SELECT value FROM store_settings WHERE name = $1", [.text(Self.mode)])
             == Self.development
     }
 
-    /// Marks an empty store as one of development mode. Nothing takes the mark away.
+    /// Marks an empty store for development mode, permanently.
     ///
-    /// - Returns: whether the store is marked now; `false` for one that holds anything and is not.
+    /// - Returns: whether the store is marked now; `false` for an unmarked store that is not empty.
     package func markDevelopment() throws -> Bool {
         if try isDevelopment() { return true }
         for (table, key) in Self.held {
@@ -48,7 +49,7 @@ package struct StoreSettingRepository {
 }
 
 extension StoreSettingRepository {
-    /// The cell of the store; `nil` for one that no command has used since its schema was created.
+    /// The cell of the store; `nil` if no command has used it since its schema was created.
     package func cell() throws -> Cell? {
         let text: String? = try transaction.value(
             "SELECT value FROM store_settings WHERE name = $1", [.text(Self.cell)])
@@ -64,7 +65,7 @@ extension StoreSettingRepository {
             """, Self.columns.row(Self.cell, cell.description))
     }
 
-    /// When the store was made, by its schema's first step; `nil` for one without a schema.
+    /// When the store was created, by its schema's first step; `nil` for one without a schema.
     package func begunAt() throws -> Date? {
         let seconds: Int? = try transaction.value("SELECT MIN(applied_at) FROM schema_migrations")
         return seconds.map { Date(timeIntervalSince1970: Double($0)) }
@@ -77,19 +78,19 @@ extension StoreSettingRepository {
         return text.flatMap { Int64($0) }.map { Date(timeIntervalSince1970: Double($0)) }
     }
 
-    /// Notes that the store was backed up now.
+    /// Records that the store was backed up now.
     package func noteBackup() throws {
         try set(Self.backup, String(Int64(saturating: transaction.now.timeIntervalSince1970)))
     }
 
-    /// The last whole count of the store's rows; `nil` if there was none.
+    /// The last complete count of the store's rows; `nil` if there is none.
     package func lastCounts() throws -> StoreCounts? {
         let text: String? = try transaction.value(
             "SELECT value FROM store_settings WHERE name = $1", [.text(Self.counts)])
         return text.flatMap { StoreCounts(text: $0) }
     }
 
-    /// Keeps a whole count, as one of now.
+    /// Stores a complete count, with the current time.
     package func keep(_ counts: StoreCounts) throws {
         var counts = counts
         counts.at = transaction.now

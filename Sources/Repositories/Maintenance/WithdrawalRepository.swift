@@ -2,7 +2,7 @@ import Database
 import Domain
 import Foundation
 
-/// What users took back from others, for a store that takes another one's place.
+/// What users have withdrawn from others, for a store that replaces another one.
 package struct WithdrawalRepository {
     private let transaction: any Transaction
 
@@ -22,7 +22,7 @@ package struct WithdrawalRepository {
         ).map(columns.read)
     }
 
-    /// Ends an authorization as it was ended elsewhere; `false` if it is unknown or over already.
+    /// Ends an authorization as in the other store; `false` if it is unknown or has ended already.
     package func end(_ id: AuthorizationID, as state: MessagingPermissionState) throws -> Bool {
         let records = AuthorizationRepository(transaction)
         guard var open = try records.find(id), open.state.isOpen else { return false }
@@ -31,14 +31,13 @@ package struct WithdrawalRepository {
         return true
     }
 
-    /// Every block.
     package func blocks() throws -> [(blocker: UserID, blocked: UserID, at: Date)] {
         let columns = ColumnTuple(
             Column<UserID>("blocker_id"), Column<UserID>("blocked_id"), Column<Date>("created_at"))
         return try transaction.query("SELECT \(columns) FROM blocks").map(columns.read)
     }
 
-    /// Blocks a user as was done elsewhere; `false` if one of the two is unknown, or it is so already.
+    /// Blocks a user as in the other store; `false` if one of the two is unknown, or the block exists.
     package func block(_ blocked: UserID, by blocker: UserID, at time: Date) throws -> Bool {
         let inserted = try transaction.execute(
             """
@@ -51,7 +50,7 @@ package struct WithdrawalRepository {
         return true
     }
 
-    /// Everybody who was in a stream and is so no more.
+    /// All former members of streams.
     package func formerMembers() throws -> [(user: UserID, stream: MessageStreamID, leftAt: Int64)] {
         let columns = ColumnTuple(
             Column<UserID>("user_id"), Column<MessageStreamID>("stream_id"), Column<Int64>("left_at_sequence"))
@@ -60,9 +59,9 @@ package struct WithdrawalRepository {
         ).map(columns.read)
     }
 
-    /// Removes a member as was done elsewhere; `false` if they are none here.
+    /// Removes a member as in the other store; `false` if the user is not a member here.
     ///
-    /// - Parameter sequence: the last message that they may read. No message that comes later is theirs.
+    /// - Parameter sequence: the last message that the member may read.
     package func remove(_ user: UserID, from stream: MessageStreamID, at sequence: Int64) throws -> Bool {
         let members = StreamMemberRepository(transaction)
         guard let found = try MessageStreamRepository(transaction).find(stream),

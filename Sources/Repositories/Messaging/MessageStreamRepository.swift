@@ -2,7 +2,6 @@ import Database
 import Domain
 import Foundation
 
-/// Streams of messages.
 package struct MessageStreamRepository {
     private let transaction: any Transaction
 
@@ -44,15 +43,15 @@ package struct MessageStreamRepository {
     private static let sealed = ColumnTuple(
         Column<[UInt8]?>(SealedColumn.streamOpening.name), Column<[UInt8]?>(SealedColumn.streamMetadata.name))
 
-    /// What is sealed of a stream: the request that opened it, and its shared metadata.
+    /// The sealed contents of a stream: the request that opened it, and its shared metadata.
     package func sealed(of id: MessageStreamID) throws -> (opening: [UInt8]?, metadata: [UInt8]?) {
         try transaction.first("SELECT \(Self.sealed) FROM streams WHERE id = $1", [.id(id)]).map(Self.sealed.read)
             ?? (nil, nil)
     }
 
-    /// Takes the next number of a stream as this transaction has read it: whoever takes it meanwhile makes this one
-    /// begin again, and nobody else does. The time of the change is kept for forums alone, which are listed by it:
-    /// elsewhere no column of an index changes.
+    /// Takes the next number of a stream, as this transaction has read it. If another transaction takes it first, this
+    /// one is rolled back and runs again. The time of the change is stored only for forums, which are listed by it. For
+    /// other streams no indexed column changes.
     ///
     /// - Returns: `nil` if the stream was deleted.
     package func takeNumber(of stream: MessageStream, at time: Date) throws -> Int64? {
@@ -74,7 +73,7 @@ package struct MessageStreamRepository {
             [.id(id), sealed.value])
     }
 
-    /// Deletes a stream by deleting its key; returns `false` if it was deleted before.
+    /// Deletes a stream by deleting its key; `false` if it is deleted already.
     package func delete(_ id: MessageStreamID, at time: Date) throws -> Bool {
         try transaction.execute(
             """
@@ -104,7 +103,7 @@ package struct MessageStreamRepository {
         }
     }
 
-    /// Forgets who opened some streams: after an erasure.
+    /// Removes an erased user as the creator of some streams.
     ///
     /// - Returns: how many.
     @discardableResult
@@ -116,12 +115,12 @@ package struct MessageStreamRepository {
             """, [.id(user)])
     }
 
-    // MARK: What is deleted
+    // MARK: Deletion
 
     private static let removed = ColumnTuple(Column<UserID?>("sender_id"), Column<Int64>("size"))
 
-    /// Removes rows of the stream that was deleted first of those that still have some. Its key is gone, so nothing of
-    /// it can be read before.
+    /// Deletes rows of the stream that was deleted longest ago, among those that still have rows. They are unreadable
+    /// already, because the stream's key is deleted.
     package func empty(_ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
         let stream: MessageStreamID? = try transaction.value(
             """
@@ -150,7 +149,7 @@ package struct MessageStreamRepository {
 
     private static let deletion = ColumnTuple(Column<MessageStreamID>("id"), Column<Date>("deleted_at"))
 
-    /// Every stream that was deleted, for a restore.
+    /// Every deleted stream, for a restore.
     package func deletions() throws -> [(id: MessageStreamID, at: Date)] {
         try transaction.query("SELECT \(Self.deletion) FROM streams WHERE deleted_at IS NOT NULL").map { row in
             let (id, time) = try Self.deletion.read(row)

@@ -28,8 +28,8 @@ package struct StreamKey: Sendable {
     }
 }
 
-/// The keys of streams of messages, each wrapped under a wrapping key of some version. Deleting the key deletes the
-/// stream, in the store and in every copy that is made later.
+/// The keys of streams of messages, each wrapped under a version of the wrapping key. Deleting the key makes the stream
+/// unreadable, in the store and in every later copy.
 package struct StreamKeyRepository {
     private let transaction: any Transaction
     private let keys: PersonalKeys
@@ -64,7 +64,7 @@ package struct StreamKeyRepository {
         return try open(wrapped, version, of: stream)
     }
 
-    /// Opens a key that was read with its stream.
+    /// Opens a key that was read with its stream's row.
     func open(_ wrapped: [UInt8], _ version: Int, of stream: MessageStreamID) throws -> StreamKey {
         StreamKey(try open(wrapped, version, stream), of: stream)
     }

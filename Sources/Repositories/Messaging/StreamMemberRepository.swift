@@ -2,7 +2,7 @@ import Database
 import Domain
 import Foundation
 
-/// The members of streams of messages, with those who were removed.
+/// The members of streams of messages, including removed ones.
 package struct StreamMemberRepository {
     private let transaction: any Transaction
 
@@ -10,7 +10,7 @@ package struct StreamMemberRepository {
         self.transaction = transaction
     }
 
-    /// The sealed column has statements of its own.
+    /// The sealed column has its own statements.
     private static let columns = Table<StreamMember>(
         "stream_members", StreamMember.init,
         Field("stream_id", \.streamID),
@@ -19,23 +19,23 @@ package struct StreamMemberRepository {
         Field("left_at_sequence", \.leftAt),
         Field("delivered_through", \.deliveredThrough),
         Field("read_through", \.readThrough))
-    /// A member who is being erased is none any more for whoever reads.
+    /// Readers do not see a member who is being erased.
     private static let isThere = "NOT \(ErasureRepository.isUnderWay("stream_members.user_id"))"
 
-    /// Adds a user, or admits one again who was removed. A member stays as they are.
+    /// Adds a user, or admits a removed member again. A present member is not changed.
     package func admit(_ member: StreamMember) throws {
         try transaction.execute(
             "\(Self.columns.insertion) ON CONFLICT (stream_id, user_id) DO UPDATE SET left_at_sequence = NULL",
             Self.columns.row(member))
     }
 
-    /// A user in a stream, now or before.
+    /// A present or former member of a stream.
     package func find(_ user: UserID, in stream: MessageStreamID) throws -> StreamMember? {
         try transaction.first(
             Self.columns, "WHERE stream_id = $1 AND user_id = $2 AND \(Self.isThere)", [.id(stream), .id(user)])
     }
 
-    /// Everybody who is or was in a stream, in the order of their ids.
+    /// All present and former members of a stream, by id.
     package func list(of stream: MessageStreamID) throws -> [StreamMember] {
         try transaction.query(Self.columns, "WHERE stream_id = $1 AND \(Self.isThere) ORDER BY user_id", [.id(stream)])
     }
@@ -46,18 +46,18 @@ package struct StreamMemberRepository {
         """
     }
 
-    /// The same of some streams.
+    /// All present and former members of some streams, by id.
     package func list(of streams: [MessageStreamID]) throws -> [MessageStreamID: [StreamMember]] {
         let members = try transaction.query(Self.ofSome, list: streams.map(\.value)).map(Self.columns.read)
         return Dictionary(grouping: members, by: \.streamID)
     }
 
-    /// The users who are in a stream now, in the order of their ids.
+    /// The present members of a stream, by id.
     package func present(in stream: MessageStreamID) throws -> [UserID] {
         try list(of: stream).filter { $0.leftAt == nil }.map(\.userID)
     }
 
-    /// The members whose devices can be reached by a push, besides one.
+    /// The members except one whose devices can be reached by a push.
     package func pushed(in stream: MessageStreamID, besides user: UserID) throws -> [StreamMember] {
         try transaction.query(
             Self.columns,
@@ -69,7 +69,7 @@ package struct StreamMemberRepository {
             """, [.id(stream), .id(user)])
     }
 
-    /// Removes a user, who keeps what there is up to a message.
+    /// Removes a member, who keeps access to messages up to a number.
     package func leave(_ user: UserID, _ stream: MessageStreamID, at sequence: Int64) throws {
         try transaction.execute(
             """
@@ -101,20 +101,20 @@ package struct StreamMemberRepository {
             [.id(stream), .id(user), sealed.value])
     }
 
-    /// The streams that a user is or was in, in the order of their ids.
+    /// The streams with a user as a present or former member, by id.
     package func streams(of user: UserID, limit: Int) throws -> [StreamMember] {
         try transaction.query(
             Self.columns, "WHERE user_id = $1 AND \(Self.isThere) ORDER BY stream_id LIMIT $2",
             [.id(user), limit.value])
     }
 
-    /// The first of the streams that an erased user is or was in; `nil` if none is left.
+    /// The first stream that has an erased user as a member; `nil` if there is none left.
     package func firstStream(ofErased user: UserID) throws -> MessageStreamID? {
         try transaction.value(
             "SELECT stream_id FROM stream_members WHERE user_id = $1 ORDER BY stream_id LIMIT 1", [.id(user)])
     }
 
-    /// Forgets that a user is or was in a stream.
+    /// Deletes a user's membership of a stream.
     package func erase(_ user: UserID, in stream: MessageStreamID) throws {
         try transaction.enqueue(
             "DELETE FROM stream_members WHERE stream_id = $1 AND user_id = $2", [.id(stream), .id(user)])

@@ -2,7 +2,6 @@ import Database
 import Domain
 import Foundation
 
-/// The messages of streams.
 package struct StreamMessageRepository {
     private let transaction: any Transaction
 
@@ -24,7 +23,7 @@ package struct StreamMessageRepository {
             ErasureRepository.hidden("\($0).\(SealedColumn.messageBody.name)", of: "\($0).sender_id")
         })
 
-    /// Inserts a message under a number that its stream has given.
+    /// Inserts a message under the number that its stream assigned.
     package func insert(_ message: StreamMessage) throws {
         try transaction.enqueue(Self.columns.insertion, Self.columns.row(message))
     }
@@ -39,11 +38,11 @@ package struct StreamMessageRepository {
 
     private static let sizes = ColumnTuple(Column<Int64>("sequence"), Column<Int64>("size"))
 
-    /// Messages between two numbers, both of which are left out. Bodies are read for as many as fit.
+    /// Messages between two numbers, both excluded. Bodies are read up to a total size.
     ///
     /// - Parameters:
     ///   - isForward: whether the oldest come first.
-    ///   - bytes: of bodies; one message is read in any case.
+    ///   - bytes: the maximum size of bodies; at least one message is read.
     /// - Returns: the messages, and whether there are more in that direction.
     package func list(
         of stream: MessageStreamID, after: Int64, before: Int64, isForward: Bool, limit: Int, bytes: Int64
@@ -66,9 +65,10 @@ package struct StreamMessageRepository {
         return (messages, sizes.count > count)
     }
 
-    /// Deletes the body of a message; the row keeps its number, and counts as the smallest message until its stream goes.
+    /// Deletes the body of a message. The row keeps its number, and uses the minimum size of its sender's quota until
+    /// the stream is deleted.
     ///
-    /// - Returns: how many bytes of its sender's quota are free again.
+    /// - Returns: how many bytes of the sender's quota are released.
     package func deleteBody(_ message: StreamMessage) throws -> Int64 {
         let left = min(message.size, StreamMessage.smallestSize)
         try transaction.execute(
@@ -79,7 +79,7 @@ package struct StreamMessageRepository {
 
     private static let deletion = ColumnTuple(Column<MessageStreamID>("stream_id"), Column<MessageID>("event_id"))
 
-    /// Every message whose body was deleted in a stream that is there, for a restore.
+    /// Every message with a deleted body in an existing stream, for a restore.
     package func deletions() throws -> [(stream: MessageStreamID, message: MessageID)] {
         try transaction.query(
             "SELECT \(Self.deletion) FROM stream_events WHERE sealed_body IS NULL ORDER BY stream_id, sequence"
@@ -89,7 +89,7 @@ package struct StreamMessageRepository {
         }
     }
 
-    /// A user's own messages after a mark that were not deleted, oldest first.
+    /// A user's own messages after a mark, without deleted ones, oldest first.
     package func list(
         sentBy user: UserID, after mark: StreamMessage?, limit: Int
     ) throws -> [StreamMessage] {
@@ -106,7 +106,7 @@ package struct StreamMessageRepository {
             ])
     }
 
-    /// Deletes the bodies of some of a user's own messages, and who sent them.
+    /// Deletes the body and sender of some of a user's own messages.
     ///
     /// - Returns: how many.
     @discardableResult

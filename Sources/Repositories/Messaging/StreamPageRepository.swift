@@ -1,7 +1,7 @@
 import Database
 import Domain
 
-/// What a page of streams shows to one user: a few statements read it, for any number of streams.
+/// Pages of streams as one user sees them, read by a few statements for any number of streams.
 package struct StreamPageRepository {
     private let transaction: any Transaction
     private let keys: PersonalKeys
@@ -11,15 +11,15 @@ package struct StreamPageRepository {
         self.keys = keys
     }
 
-    /// A stream with what the user may see of it. Nothing is opened yet.
+    /// A stream with its visible contents. Nothing is decrypted yet.
     package struct Entry: Sendable {
         package let stream: MessageStream
         package let sealedOpening: [UInt8]?
         fileprivate let wrapped: [UInt8]?
         fileprivate let wrappingVersion: Int?
-        /// Everybody who is or was in it.
+        /// All present and former members.
         package let members: [StreamMember]
-        /// The last message that the user may see. Of a body that is too long for a page there is a first byte alone.
+        /// The last message that the user may see. If its body is too long for a page, only the first byte is read.
         package let last: StreamMessage?
     }
 
@@ -41,9 +41,9 @@ package struct StreamPageRepository {
             """
     }
 
-    /// Those of some streams that are there, deleted or not.
+    /// The existing streams among some, deleted or not.
     ///
-    /// - Parameter longest: the bytes of the longest body that is read.
+    /// - Parameter longest: the maximum size of a body in bytes.
     package func find(
         _ streams: [MessageStreamID], for user: UserID, longest: Int64
     ) throws -> [MessageStreamID: Entry] {
@@ -80,7 +80,7 @@ package struct StreamPageRepository {
         "SELECT \(ownMetadata) FROM stream_members WHERE user_id = $1 AND stream_id IN \($0.in)"
     }
 
-    /// The metadata of some streams, as they are sealed: those of all members, and the user's own.
+    /// The sealed metadata of some streams: the shared metadata, and the user's own.
     package func metadata(
         of streams: [MessageStreamID], for user: UserID
     ) throws -> (shared: [MessageStreamID: [UInt8]], own: [MessageStreamID: [UInt8]]) {

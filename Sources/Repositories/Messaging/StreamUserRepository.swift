@@ -2,10 +2,10 @@ import Database
 import Domain
 import Foundation
 
-/// What streams of messages cost a user's quotas, and what the user's devices synchronize.
+/// A user's quotas of streams, and the changes that the user's devices synchronize.
 ///
-/// A change of some kind to some stream or message is one row, which moves to the end when it happens again: a device
-/// that was away reads the latest state of each.
+/// Each kind of change of a stream or message is one row. It moves to the end when it happens again, so a device that
+/// was offline reads only the latest state.
 package struct StreamUserRepository {
     private let transaction: any Transaction
 
@@ -19,7 +19,7 @@ package struct StreamUserRepository {
     private static let all = ColumnTuple(
         Column<UserID>("user_id"), Column<Int64>("last_change"), Column<Int64>("streams"),
         Column<Int64>("stored_bytes"))
-    /// Inserts a user's row, or adds to it.
+    /// Inserts a user's row, or adds to its values.
     private static let adding = """
         INSERT INTO stream_users (\(all)) VALUES (\(all.placeholders))
         ON CONFLICT (user_id) DO UPDATE
@@ -28,9 +28,9 @@ package struct StreamUserRepository {
             stored_bytes = stream_users.stored_bytes + excluded.stored_bytes
         """
 
-    /// Counts streams and bytes of a user.
+    /// Adds to a user's count of streams and bytes.
     ///
-    /// - Returns: what there is now.
+    /// - Returns: the new values.
     package func count(
         streams: Int64 = 0, bytes: Int64 = 0, of user: UserID
     ) throws -> (streams: Int64, bytes: Int64) {
@@ -39,17 +39,17 @@ package struct StreamUserRepository {
         return try row.map(Self.counts.read) ?? (0, 0)
     }
 
-    /// Counts bytes of a user whose room was looked at in this transaction.
+    /// Adds bytes for a user whose quota was checked in this transaction.
     package func add(bytes: Int64, of user: UserID) throws {
         try transaction.enqueue(Self.adding, Self.all.row(user, 0, 0, bytes))
     }
 
-    /// The bytes of a user's messages, as they were counted.
+    /// The counted bytes of a user's messages.
     package func storedBytes(of user: UserID) throws -> Int64 {
         try transaction.value("SELECT stored_bytes FROM stream_users WHERE user_id = $1", [.id(user)]) ?? 0
     }
 
-    /// Gives back what a user had; one who was erased has nothing any more.
+    /// Releases quota of a user. An erased user has none.
     package func release(streams: Int64 = 0, bytes: Int64 = 0, of user: UserID) throws {
         try transaction.execute(
             """
@@ -59,12 +59,12 @@ package struct StreamUserRepository {
 
     // MARK: Changes
 
-    /// A change, by its number among the user's.
+    /// A change with its number among the user's changes.
     package struct Entry: Sendable {
         package let sequence: Int64
         package let kind: UserChange
         package let stream: MessageStreamID
-        /// The message that was deleted; `nil` for what concerns the stream.
+        /// The deleted message; `nil` for a change of the stream.
         package let message: MessageID?
     }
 
@@ -72,9 +72,9 @@ package struct StreamUserRepository {
         Column<Int64>("sequence"), Column<UserChange>("kind"), Column<MessageStreamID>("stream_id"),
         Column<String>("target"))
 
-    /// Notes a change for some users. Their rows are locked in the order of the ids, by every writer alike.
+    /// Records a change for some users. Every writer locks their rows in the order of their ids.
     ///
-    /// - Parameter message: the one that was deleted.
+    /// - Parameter message: the deleted message.
     package func note(
         _ change: UserChange, of stream: MessageStreamID, _ message: MessageID? = nil, for users: [UserID],
         at time: Date
@@ -86,7 +86,7 @@ package struct StreamUserRepository {
             Self.noting, [change.value, .text(target), .id(stream), .time(time)], list: list)
     }
 
-    /// A list that is filled up names somebody several times.
+    /// Removes duplicates, because a padded list repeats its last user.
     private static func listed(_ rows: String) -> String {
         "(SELECT DISTINCT v.column1 AS user_id FROM (VALUES \(rows)) AS v) AS listed"
     }
@@ -98,7 +98,7 @@ package struct StreamUserRepository {
         ON CONFLICT (user_id) DO UPDATE SET last_change = stream_users.last_change + 1
         """
     }
-    /// Each number is looked for by itself: a plan that walks the table would meet every other writer.
+    /// Each number is read by its own subquery: a plan that scans the table would conflict with every other writer.
     private static let noting = ListStatement(after: 4) { list in
         """
         INSERT INTO user_changes (user_id, kind, target, stream_id, sequence, at)
@@ -109,7 +109,7 @@ package struct StreamUserRepository {
         """
     }
 
-    /// A user's changes after a number, oldest first, or the newest of a kind before one.
+    /// A user's changes after a number, oldest first.
     package func changes(of user: UserID, after anchor: Int64, limit: Int) throws -> [Entry] {
         try transaction.query(
             """
@@ -141,7 +141,7 @@ package struct StreamUserRepository {
         try transaction.value("SELECT last_change FROM stream_users WHERE user_id = $1", [.id(user)]) ?? 0
     }
 
-    /// Forgets the changes of a deleted stream that nobody needs behind the deletion.
+    /// Deletes changes of a deleted stream that the deletion supersedes.
     package func forget(_ stream: MessageStreamID, of users: [UserID]) throws {
         for user in users {
             for kind in UserChange.allCases where kind != .deleted && kind != .notification {
@@ -152,7 +152,7 @@ package struct StreamUserRepository {
         }
     }
 
-    /// Forgets some of what a user's devices synchronize, and behind it the user's quotas; how many rows.
+    /// Deletes some of what a user's devices synchronize, and finally the user's quotas. Returns the number of rows.
     @discardableResult
     package func erase(_ user: UserID, limit: Int = 1000) throws -> Int {
         let changes = try transaction.execute(
@@ -164,13 +164,13 @@ package struct StreamUserRepository {
         return changes + (try transaction.execute("DELETE FROM stream_users WHERE user_id = $1", [.id(user)]))
     }
 
-    /// How long a deletion is kept for devices that are away, seconds.
+    /// How long a deletion is kept for offline devices, in seconds.
     package static let keptDeletions: TimeInterval = 90 * 86_400
 
     private static let deletions = AgedRows(
         of: "user_changes", key: "user_id, kind, target", age: "at", and: "kind = 'DELETED'")
 
-    /// Forgets deletions of before a moment.
+    /// Deletes records of deletions from before a time.
     @discardableResult
     package func purgeDeletions(
         before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
@@ -181,7 +181,7 @@ package struct StreamUserRepository {
     private static let notifications = AgedRows(
         of: "user_changes", key: "user_id, kind, target", age: "at", and: "kind = 'NOTIFICATION'")
 
-    /// Forgets notifications of before a moment.
+    /// Deletes notifications from before a time.
     @discardableResult
     package func purgeNotifications(
         before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()

@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// Providers' notifications to users, which wait in the outbox for the users' devices, sealed under the user's key.
+/// Providers' notifications to users. They wait in the outbox for the users' devices, sealed under the user's key.
 package struct NotificationRepository {
     private let transaction: any Transaction
     private let keys: PersonalKeys
@@ -13,13 +13,13 @@ package struct NotificationRepository {
         self.keys = keys
     }
 
-    /// Keeps a notification; `false` if the provider sent it before, as far as that is known.
+    /// Stores a notification; `false` if it is known that the provider sent it before.
     package func insert(
         _ notification: UserNotification, as id: OutboxMessageID, to user: User
     ) throws -> Bool {
         let now = transaction.now
         let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user.id)
-        // Due when it expires: it must not stand before what is to be sent.
+        // Due when it expires, so that it does not precede messages to send.
         let end = now.addingTimeInterval(UserNotification.lifetime)
         return try OutboxRepository(transaction).insert(
             OutboxMessage(
@@ -30,7 +30,7 @@ package struct NotificationRepository {
                 expiresAt: end, dueAt: end))
     }
 
-    /// Those of some notifications of a user that still wait.
+    /// The waiting notifications of a user among some ids.
     ///
     /// - Throws: ``SealingFailure``.
     package func find(
@@ -51,7 +51,7 @@ package struct NotificationRepository {
         }
     }
 
-    /// All that wait for a user, oldest first: for the export.
+    /// All waiting notifications of a user, oldest first, for the export.
     package func list(of user: UserID) throws -> [(content: UserNotification, sentAt: Date)] {
         let waiting: [OutboxMessageID] = try transaction.values(
             """

@@ -2,7 +2,7 @@ import Database
 import Domain
 import Foundation
 
-/// The receivers of events, which share places by owner and by how they answer.
+/// The receivers of events, which share slots by owner and by their failures.
 extension OutboxClaims {
     private static let isWaiting = "o.state = 'waiting' AND o.kind = 'provider_event'"
     private static let isUnderWay = "lease IS NOT NULL AND kind = 'provider_event' AND leased_until > $1"
@@ -17,12 +17,12 @@ extension OutboxClaims {
             )
             """),
         Column<Int?>("COALESCE(r.failures, e.failures)"),
-        // A stream that holds its events is one whose receiver is left alone until the year 9999.
+        // A stream that keeps its events is treated as a receiver that is paused until the year 9999.
         Column<Date?>(
             "CASE WHEN e.holds = 1 THEN 253402300799000 ELSE COALESCE(r.resting_until, e.resting_until) END"))
     private static let underWay = ColumnTuple(Column<String>("subject"), Column<Int>("COUNT(*)"))
 
-    /// How many receivers one statement asks for; a shorter list is filled up, so that there is one statement.
+    /// The number of receivers in one statement. A shorter list is padded, so that there is only one text.
     private static let atOnce = 50
     private static let statement = """
         WITH waiting(subject, since) AS (
@@ -35,7 +35,7 @@ extension OutboxClaims {
         WHERE w.subject IS NOT NULL
         """
 
-    /// The receivers that have something due, and those of whose events some are under way.
+    /// The receivers with due events or with events being sent.
     func receivers(_ waiting: [OutboxTurns.Queue]) throws -> [ReceiverQueue] {
         let counts = Dictionary(
             try transaction.query(

@@ -2,7 +2,7 @@ import Database
 import Domain
 import Foundation
 
-/// How senders lease messages: those of several owners in turns, and none that has been settled.
+/// Leases messages for senders, with turns for owners. Settled messages are never leased.
 package struct OutboxClaims {
     let transaction: any Transaction
 
@@ -13,14 +13,14 @@ package struct OutboxClaims {
     private static let columns = OutboxRepository.columns
     private static let isFree = "state = 'waiting' AND lease IS NULL AND due_at <= $1"
 
-    /// Waiting messages of a kind, in the words of the kind's indexes: SQLite takes a partial index only if the
+    /// The condition for waiting messages of a kind, as in the kind's indexes: SQLite uses a partial index only if the
     /// statement repeats its condition.
     private static func isWaiting(_ kind: OutboxKind) -> String {
         let isOther = "kind <> 'provider_event' AND kind <> 'polled_event' AND kind <> 'notification'"
         return "state = 'waiting' AND kind = '\(kind.rawValue)'" + (kind == .providerEvent ? "" : " AND \(isOther)")
     }
 
-    /// The same in the order of their dues.
+    /// The condition for an index by due time.
     private static func isWaitingByDue(_ kind: OutboxKind) -> String {
         isWaiting(kind) + (kind == .providerEvent ? " AND due_at > 0" : "")
     }
@@ -28,19 +28,18 @@ package struct OutboxClaims {
     /// The column by which messages of a kind are queued: receivers of one owner do not wait for each other.
     private static func queue(_ kind: OutboxKind) -> String { kind == .providerEvent ? "subject" : "owner" }
 
-    /// Leases messages that are due, up to the given number of each kind, and counts a try for each. Owners take turns;
-    /// an owner's messages go in the order in which they became due.
+    /// Leases due messages, up to the given number of each kind, and counts a try for each. Owners take turns, and an
+    /// owner's messages are sent in the order in which they became due.
     ///
-    /// Senders that lease at once pass over each other's rows: the transaction is to be one of `Database/maintain(_:)`,
-    /// in which nobody is taken back because of another.
+    /// Concurrent senders skip each other's rows, so the transaction must be one of `Database/maintain(_:)`, in which
+    /// none is rolled back because of another.
     ///
     /// All nodes together send at most as many events to one receiver and one provider at once as `ReceiverBreaker` and
-    /// `OutboxKind/share` allow. A slow receiver thus uses only its own places.
+    /// `OutboxKind/share` allow. A slow receiver thus uses only its own slots.
     ///
     /// - Parameters:
-    ///   - turns: what the sender knows of each kind, and knows after the commit.
-    ///   - looking: the kinds of which it is to look what has become due. A kind of which nothing is known to be due is
-    ///     looked at anyway.
+    ///   - turns: the sender's knowledge of each kind, valid after the commit.
+    ///   - looking: the kinds to search for due messages. Kinds without known due messages are searched anyway.
     package func lease(
         _ lease: String, _ slots: [OutboxKind: Int], for seconds: TimeInterval, looking: Set<OutboxKind>,
         _ turns: inout [OutboxKind: OutboxTurns]
@@ -59,7 +58,7 @@ package struct OutboxClaims {
         return leased
     }
 
-    /// The same for a sender that knows nothing yet.
+    /// Leases messages for a sender without previous knowledge.
     package func lease(
         _ lease: String, _ slots: [OutboxKind: Int], for seconds: TimeInterval
     ) throws -> [OutboxMessage] {
@@ -69,14 +68,14 @@ package struct OutboxClaims {
 
     /// When the next message of some kinds is due, or the next lease expires; `nil` if none waits.
     ///
-    /// - Parameter turns: what the sender knows; it looks at kinds of which it knows nothing.
+    /// - Parameter turns: the sender's knowledge. Kinds that it does not include are searched.
     package func nextDue(_ kinds: [OutboxKind], _ turns: [OutboxKind: OutboxTurns] = [:]) throws -> Date? {
         var moments: [Date?] = []
         for kind in kinds where kind.share != .fetched {
             let waiting = try turns[kind]?.waiting ?? queues(kind, from: nil)
             var later = try later(kind)
             if kind == .providerEvent {
-                // Receivers that are left alone have something due already: what they get later is no reason to wake.
+                // Paused receivers have due events already. Later ones are no reason to wake.
                 for queue in waiting { later[queue.name] = nil }
                 moments.append(ReceiverQueue.next(among: try receivers(waiting), after: transaction.now))
             } else {
@@ -93,10 +92,10 @@ package struct OutboxClaims {
         return moments.compactMap(\.self).min()
     }
 
-    // MARK: What is due
+    // MARK: Due messages
 
-    /// Looks what has become due of some kinds, after it has ended what is past its time and freed what a process that
-    /// died had leased.
+    /// Searches some kinds for due messages, after ending expired messages and freeing expired leases of processes that
+    /// died.
     private func look(_ kinds: [OutboxKind], _ turns: inout [OutboxKind: OutboxTurns]) throws {
         let now = transaction.now
         let starts = kinds.map { turns[$0]?.start(now: now) }
@@ -124,7 +123,7 @@ package struct OutboxClaims {
             """, [.time(transaction.now), .bytes([]), Self.value(start)])
     }
 
-    /// Takes expired leases away. What is freed is due now, so that the look finds it.
+    /// Frees expired leases. The freed messages are due now, so the search finds them.
     private func free(_ kind: OutboxKind, from start: Date?) throws {
         let isOver = "lease IS NOT NULL AND kind = '\(kind.rawValue)' AND leased_until <= $1"
         try transaction.execute(
@@ -140,8 +139,8 @@ package struct OutboxClaims {
 
     private static let found = ColumnTuple(Column<String>("f.name"), Column<Date>("f.due"))
 
-    /// The queues with something that became due from a moment on, or ever. Without a moment each is found by one step
-    /// through an index, however much waits in it.
+    /// The queues with messages that became due from a time on, or at any time. Without a time each queue is found by
+    /// one index step, whatever its length.
     private func queues(_ kind: OutboxKind, from start: Date?) throws -> [OutboxTurns.Queue] {
         let (waiting, name) = (Self.isWaiting(kind), Self.queue(kind))
         let isRecent = "\(Self.isWaitingByDue(kind)) AND due_at >= $2 AND due_at <= $1 AND lease IS NULL"
@@ -179,7 +178,7 @@ package struct OutboxClaims {
 
     private static let later = ColumnTuple(Column<String>("f.name"), Column<Date>("MIN(f.due)"))
 
-    /// When the queues with nothing due yet have something due: the first of them.
+    /// The first due time of each queue that has no due message now.
     private func later(_ kind: OutboxKind) throws -> [String: Date] {
         let rows = try transaction.query(
             """
@@ -201,7 +200,7 @@ package struct OutboxClaims {
 
     private func take(_ claim: Claim, _ places: Int, _ turns: inout OutboxTurns) throws -> [OutboxMessage] {
         var leased: [OutboxMessage] = []
-        // Each turn takes something or ends a queue.
+        // Each turn leases a message or ends a queue.
         while let turn = turns.next(places: places - leased.count) {
             let taken = try take(claim, of: turn.queue, turn.count)
             turns.took(taken.map(\.dueAt), of: turn)
@@ -210,8 +209,8 @@ package struct OutboxClaims {
         return leased
     }
 
-    /// Leases some of a queue. The limit is part of the text: a planner takes an unknown one for a tenth of the table,
-    /// and walks it.
+    /// Leases messages of a queue. The limit is part of the text: for an unknown one a planner assumes a tenth of the
+    /// table and scans it.
     private func take(_ claim: Claim, of queue: OutboxTurns.Queue, _ count: Int) throws -> [OutboxMessage] {
         try transaction.query(
             """
@@ -233,7 +232,7 @@ package struct OutboxClaims {
 
     private func events(_ claim: Claim, _ places: Int, _ turns: inout OutboxTurns) throws -> [OutboxMessage] {
         guard !turns.waiting.isEmpty else { return [] }
-        // How many of a receiver's events are under way is counted by one sender at a time.
+        // One sender at a time counts a receiver's events being sent.
         _ = try transaction.query(
             "SELECT 1 FROM outbox_turns WHERE kind = 'provider_event'\(transaction.lockingRows)")
         var receivers = try receivers(turns.waiting)
@@ -243,8 +242,8 @@ package struct OutboxClaims {
         turns.keep(due)
         let since = Dictionary(due.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         var leased: [OutboxMessage] = []
-        // A receiver may have fewer events than places: others of its owner get those. Each turn takes something or ends
-        // a queue.
+        // A receiver may have fewer events than slots. Other receivers of its owner get the rest. Each turn leases an
+        // event or ends a queue.
         for _ in 0..<2 * places {
             let starts = ReceiverQueue.starts(among: receivers, count: places - leased.count, now: transaction.now)
             guard let start = starts.first, let queue = since[start.receiver],

@@ -29,7 +29,7 @@ package struct OutboxRepository {
         Field("tries", \.tries),
         Field("state", \.state),
         Field("reason", \.reason))
-    /// Kinds that only a newer build knows are left to it.
+    /// Kinds of a newer build are left to that build.
     static let kinds = names(of: OutboxKind.allCases)
     private static func names(of kinds: [OutboxKind]) -> String {
         kinds.map { "'\($0.rawValue)'" }.joined(separator: ", ")
@@ -42,7 +42,7 @@ package struct OutboxRepository {
         try transaction.execute(Self.insertion, Self.columns.row(message)) > 0
     }
 
-    /// Writes a message that no other one is the same as.
+    /// Enqueues a message that cannot be a duplicate.
     package func enqueueInsert(_ message: OutboxMessage) throws {
         try transaction.enqueue(Self.insertion, Self.columns.row(message))
     }
@@ -68,11 +68,11 @@ package struct OutboxRepository {
 
     private static let newest = NewestFirst(table: "outbox", key: "id", time: "created_at")
 
-    /// As many of the newest rows are looked at for those that were sent.
+    /// The number of newest rows that are searched for messages that were not sent.
     private static let sentAmong = 100_000
 
-    /// Those of a state, by an index of that state. Nearly all rows are of sent messages, which have none: a page of them ends
-    /// where too many others stand between.
+    /// The condition for a state, by an index of that state. Nearly all rows are sent messages, which have no such
+    /// index: a page of them ends if too many other rows are between them.
     private static func condition(_ state: OutboxState) -> String {
         let isState = "state = '\(state.rawValue)'"
         switch state {
@@ -89,8 +89,8 @@ package struct OutboxRepository {
 
     /// The newest messages, of one state or of all.
     ///
-    /// - Parameter cursor: the id of the last one on the page before; `nil` for the first page.
-    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    /// - Parameter cursor: the id of the last message of the previous page; `nil` for the first page.
+    /// - Throws: `Refusal` `not_found` if the cursor's row was deleted.
     package func list(_ state: OutboxState?, limit: Int, after cursor: String? = nil) throws -> [OutboxMessage] {
         let page = Self.newest.page(from: 2)
         let ofState = state.map { "\(Self.condition($0)) AND " } ?? ""
@@ -108,12 +108,12 @@ package struct OutboxRepository {
         "SELECT \(columns) FROM outbox WHERE id IN \($0.in) AND kind IN (\(kinds))"
     }
 
-    /// Those of some messages that are there.
+    /// The existing messages among some ids.
     package func find(_ ids: [OutboxMessageID]) throws -> [OutboxMessage] {
         try transaction.query(Self.some, list: ids.map(\.value)).map(Self.columns.read)
     }
 
-    /// Resets a message's tries and makes it due; a process that has it leased can no longer settle it.
+    /// Resets a message's tries and makes it due. A process that has leased it can no longer settle it.
     package func restart(_ id: OutboxMessageID) throws {
         try transaction.execute(
             """

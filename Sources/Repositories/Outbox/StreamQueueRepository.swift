@@ -2,7 +2,7 @@ import Database
 import Domain
 import Foundation
 
-/// The events that wait in a stream: rows of the outbox whose subject is the stream.
+/// The waiting events of a stream: rows of the outbox with the stream as their subject.
 package struct StreamQueueRepository {
     private let transaction: any Transaction
     private let stream: Value
@@ -16,7 +16,7 @@ package struct StreamQueueRepository {
     private static let polled = "subject = $1 AND kind = 'polled_event' AND state = 'waiting'"
     private static let pushed = "subject = $1 AND kind = 'provider_event' AND state = 'waiting'"
 
-    /// What a receiver may poll now, oldest first.
+    /// The events that a receiver may poll now, oldest first.
     package func waiting(limit: Int) throws -> [OutboxMessage] {
         try transaction.query(
             Self.columns,
@@ -26,10 +26,10 @@ package struct StreamQueueRepository {
             """, [stream, .time(transaction.now), limit.value])
     }
 
-    /// How many events one statement ends.
+    /// The number of events that one statement ends.
     private static let atOnce = 50
 
-    /// Ends polled events that were received. Others, such as those that ended before, are left alone.
+    /// Ends acknowledged events of a polled stream. Other events, such as those that ended before, are unchanged.
     package func acknowledge(_ ids: [OutboxMessageID]) throws {
         for start in stride(from: 0, to: ids.count, by: Self.atOnce) {
             let part = ids[start..<min(start + Self.atOnce, ids.count)]
@@ -61,15 +61,15 @@ package struct StreamQueueRepository {
         return false
     }
 
-    /// Drops everything that waits.
+    /// Drops all waiting events.
     package func clear() throws {
         for queue in [Self.polled, Self.pushed] {
             try transaction.execute("DELETE FROM outbox WHERE \(queue)", [stream])
         }
     }
 
-    /// Hands what waits to the other way of delivery. An attempt under way can no longer be settled, so its event is
-    /// delivered in the other way too, under the same id. All of it is due now, so that senders find it.
+    /// Moves waiting events to the other delivery method. A running attempt can no longer be settled, so its event is
+    /// delivered by the other method too, under the same id. All events are due now, so that senders find them.
     package func move(toPoll: Bool) throws {
         try transaction.execute(
             """

@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// Wrong codes in a row, by user and number.
+/// Consecutive wrong codes, by user and number.
 package struct PhoneFailureRepository {
     private let transaction: any Transaction
 
@@ -19,7 +19,6 @@ package struct PhoneFailureRepository {
     /// The index for a failed check of an unknown verification, which has no number.
     package static let noNumber = Digest256.of("no number")
 
-    /// The streak of a user for a number.
     package func find(userID: UserID, numberIndexes: [Digest256]) throws -> FailureStreak {
         for index in numberIndexes {
             let row = try transaction.first(
@@ -32,8 +31,8 @@ package struct PhoneFailureRepository {
         return FailureStreak()
     }
 
-    /// Stores the streak. Every failed check writes one row here, even for an unknown verification, so that all cost
-    /// the same.
+    /// Stores the streak. Every failed check writes one row here, even for an unknown verification, so all have equal
+    /// cost.
     package func save(_ streak: FailureStreak, userID: UserID, numberIndex: Digest256) throws {
         try transaction.execute(
             """
@@ -48,7 +47,7 @@ package struct PhoneFailureRepository {
         of: "phone_failures", key: "user_id, number_index", age: "updated_at",
         and: "(frozen_until IS NULL OR frozen_until < $1)")
 
-    /// Deletes streaks that did not change since a time and freeze nobody.
+    /// Deletes streaks that have not changed since a time and do not freeze anyone.
     @discardableResult
     package func purge(
         before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()

@@ -21,13 +21,13 @@ package struct PhoneSendRepository {
     private static let providerSpend = ColumnTuple(
         Column<Int64>("day"), Column<ProviderID>("provider_id"), Column<Int>("amount"))
 
-    /// Reads only the user's own requests, however many others requested texts to the number.
+    /// Reads only the user's own requests, whatever the number of others for this phone number.
     static let askedByUser = "SELECT COUNT(*) FROM phone_sends WHERE user_id = $1 AND number_index = $2 AND at > $3"
 
     private static let sentInDayAndHour = ColumnTuple(
         Column<Int>("COUNT(*)"), Column<Int>("COUNT(CASE WHEN at > $3 THEN 1 END)"))
 
-    /// Reads only sent texts, however many were withheld.
+    /// Reads only sent texts, whatever the number of withheld ones.
     static let sentToNumber = """
         SELECT \(sentInDayAndHour) FROM phone_sends
         WHERE number_index = $1 AND at > $2 AND withheld IS NULL AND by_owner = $4
@@ -87,7 +87,7 @@ package struct PhoneSendRepository {
                 withheld == nil ? counters.joined(separator: "\n") : nil))
     }
 
-    /// Records that a verification's texts led to the right code.
+    /// Records that a verification's texts led to a correct code.
     package func recordVerified(_ verification: PhoneVerificationID) throws {
         let counted = ColumnTuple(Column<Date>("at"), Column<String>("counters"))
         let rows = try transaction.query(
@@ -112,9 +112,9 @@ package struct PhoneSendRepository {
         package let endsAt: Date
     }
 
-    /// The scopes that are limited now, in the order of their names.
+    /// The scopes that are limited now, ordered by name.
     ///
-    /// - Parameter cursor: a name; the list begins behind it.
+    /// - Parameter cursor: the name after which the list starts.
     package func thinned(limit: Int, after cursor: String? = nil) throws -> [Thinned] {
         try transaction.query(
             "SELECT \(Self.stops) FROM phone_stops WHERE subject > $1 AND ends_at > $2 ORDER BY subject LIMIT $3",
@@ -139,7 +139,7 @@ package struct PhoneSendRepository {
     private static let oldCounters = AgedRows(
         "UPDATE phone_sends SET counters = NULL", of: "phone_sends", key: "id", age: "at", and: "counters IS NOT NULL")
 
-    /// Deletes the rows that no limit counts any more.
+    /// Deletes rows that are too old for every limit.
     @discardableResult
     package func purge(
         before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
@@ -153,7 +153,7 @@ package struct PhoneSendRepository {
         try Self.oldCounters.take(before: transaction.now.addingTimeInterval(-7200), batch, in: transaction)
     }
 
-    /// Deletes pauses that are over, and the costs of the days before a time; returns the number of rows.
+    /// Deletes ended limits, and the costs of days before a time; returns the number of rows.
     @discardableResult
     package func purgeSums(before moment: Date) throws -> Int {
         try transaction.execute("DELETE FROM phone_stops WHERE ends_at < $1", [.time(transaction.now)])

@@ -3,8 +3,8 @@ import Domain
 import Encoding
 import Foundation
 
-/// Sent texts and right codes by counter: one row for each counter and five minutes. The last 24 hours are at most
-/// 288 rows a counter, however many texts were sent.
+/// Sent texts and correct codes by counter: one row for each counter and five minutes. The last 24 hours are at most
+/// 288 rows a counter, whatever the number of texts.
 package struct PhoneTallyRepository {
     private let transaction: any Transaction
 
@@ -48,7 +48,7 @@ package struct PhoneTallyRepository {
         return tallies
     }
 
-    /// Counts a text, or the right code for a text of some time.
+    /// Counts a text, or the correct code for a text from a given time.
     package func add(sends: Int, verified: Int, to counters: [String], at moment: Date) throws {
         try transaction.execute(
             """
@@ -66,7 +66,7 @@ package struct PhoneTallyRepository {
 
     private static let old = AgedRows(of: "phone_tallies", key: "counter, step", age: "step")
 
-    /// Deletes the rows that no limit reads any more.
+    /// Deletes rows that are too old for every limit.
     @discardableResult
     package func purge(_ batch: MaintenanceBatch = MaintenanceBatch()) throws -> MaintenanceBatch.Outcome {
         let end = Self.step(of: transaction.now) - Int64(86_400 / Self.step) + 1

@@ -84,8 +84,8 @@ package struct PhoneVerificationRepository {
     }
 
     /// Counts a check by a user on a device, and returns the verification with this check included; `nil` if it is
-    /// unknown or somebody else's. The row stays locked until the transaction ends, so concurrent checks are decided
-    /// in turn.
+    /// unknown or belongs to another user. The row stays locked until the transaction ends, so concurrent checks are
+    /// decided in turn.
     package func countCheck(
         _ id: PhoneVerificationID, userID: UserID, deviceID: DeviceID
     ) throws -> Entry? {
@@ -97,7 +97,7 @@ package struct PhoneVerificationRepository {
         ).map(Self.columns.read)
     }
 
-    /// Records that the right code was submitted.
+    /// Records that the correct code was submitted.
     package func recordVerified(_ id: PhoneVerificationID, at time: Date) throws {
         try transaction.execute(
             "UPDATE phone_verifications SET verified_at = $2 WHERE id = $1", [.id(id), .time(time)])
@@ -113,7 +113,7 @@ package struct PhoneVerificationRepository {
             ]) > 0
     }
 
-    /// Replaces the push endpoint of the start.
+    /// Replaces the push endpoint given at the start.
     package func replacePushEndpoint(_ id: PhoneVerificationID, sealed: [UInt8]?) throws {
         try transaction.enqueue(
             "UPDATE phone_verifications SET sealed_push_endpoint = $2 WHERE id = $1", [.id(id), sealed.value])

@@ -3,7 +3,6 @@ import Domain
 import Encoding
 import Foundation
 
-/// The streams of security events, by provider.
 package struct EventStreamRepository {
     private let transaction: any Transaction
 
@@ -11,8 +10,8 @@ package struct EventStreamRepository {
         self.transaction = transaction
     }
 
-    /// The sealed header and the receiver's breaker have statements of their own. `holds` says whether the outbox must
-    /// send nothing now.
+    /// The sealed header and the receiver's breaker have their own statements. `holds` is 1 if the outbox must not send
+    /// events now.
     private static let columns = Table<EventStream>(
         "event_streams",
         {
@@ -64,12 +63,11 @@ package struct EventStreamRepository {
         try transaction.query(Self.columns, "WHERE provider_id = $1 ORDER BY created_at, id", [.id(provider)])
     }
 
-    /// The streams of all providers.
     package func all() throws -> [EventStream] {
         try transaction.query(Self.columns, "ORDER BY id")
     }
 
-    /// Inserts a stream, or overwrites its row. The breaker of another push address begins anew.
+    /// Inserts or overwrites a stream. A new push address resets the breaker.
     package func save(_ stream: EventStream) throws {
         try transaction.execute(
             """
@@ -81,7 +79,7 @@ package struct EventStreamRepository {
             """, Self.columns.row(stream))
     }
 
-    /// Disables a stream that is there and is not disabled; whether there was one.
+    /// Disables a stream; `false` if it does not exist or is disabled already.
     package func disable(_ id: EventStreamID, because reason: String) throws -> Bool {
         try transaction.execute(
             """
@@ -90,7 +88,7 @@ package struct EventStreamRepository {
             """, [.id(id), .text(reason)]) > 0
     }
 
-    /// Writes when the receiver last did something with a stream; `nil` if nobody looks at that.
+    /// Stores the receiver's last activity in a stream; `nil` if inactivity is not limited.
     package func setActive(_ time: Date?, of id: EventStreamID) throws {
         try transaction.execute(
             "UPDATE event_streams SET active_at = $2 WHERE id = $1", [.id(id), time.map { .time($0) } ?? .null])
@@ -105,7 +103,7 @@ package struct EventStreamRepository {
     private static let sealed = ColumnTuple(
         Column<[UInt8]>(SealedColumn.streamAuthorization.name), Column<Int>("authorization_version"))
 
-    /// The `Authorization` header that a push receiver wants; `nil` for none.
+    /// The `Authorization` header for the push receiver; `nil` for none.
     ///
     /// - Throws: ``SealingFailure``.
     package func authorization(of id: EventStreamID, keys: PersonalKeys) throws -> Secret<String>? {
@@ -118,7 +116,7 @@ package struct EventStreamRepository {
         }
     }
 
-    /// Sets it, sealed for its place.
+    /// Stores the header, sealed for its place.
     ///
     /// - Throws: ``SealingFailure``.
     package func setAuthorization(_ text: Secret<String>?, of id: EventStreamID, keys: PersonalKeys) throws {
@@ -128,9 +126,9 @@ package struct EventStreamRepository {
             [.id(id), sealed?.bytes.value ?? .null, sealed?.version.value ?? .null])
     }
 
-    /// Seals some of the headers that lie under another version of the wrapping key under the current one.
+    /// Seals some of the headers under older versions of the wrapping key again, under the current version.
     ///
-    /// - Returns: how many; fewer than `limit` when none is left.
+    /// - Returns: how many; fewer than `limit` if none is left.
     package func rewrap(limit: Int, keys: PersonalKeys) throws -> Int {
         let ids: [EventStreamID] = try transaction.values(
             "SELECT id FROM event_streams WHERE authorization_version < $1 ORDER BY id LIMIT $2",
@@ -139,7 +137,7 @@ package struct EventStreamRepository {
         return ids.count
     }
 
-    /// How many headers lie under each version of the wrapping key.
+    /// The number of headers under each version of the wrapping key.
     package func countByVersion() throws -> [Int: Int] {
         let counts = ColumnTuple(Column<Int>("authorization_version"), Column<Int>("COUNT(*)"))
         let rows = try transaction.query(
@@ -150,15 +148,15 @@ package struct EventStreamRepository {
         return Dictionary(try rows.map(counts.read), uniquingKeysWith: { first, _ in first })
     }
 
-    // MARK: What waits in a stream
+    // MARK: Waiting events
 
-    /// A stream as a writer of events needs it.
+    /// A stream's data for writing events.
     package struct Receiver: Sendable {
         package let id: EventStreamID
         let provider: ProviderID
         package let isPolled: Bool
         private let events: [String]?
-        /// Whether the receiver removed a subject.
+        /// Whether the receiver removed any subject.
         package let leavesSubjectsOut: Bool
 
         init(
@@ -172,14 +170,13 @@ package struct EventStreamRepository {
             self.leavesSubjectsOut = leavesSubjectsOut
         }
 
-        /// A stream that was read before.
+        /// From a stream that was read before.
         package init(_ stream: EventStream) {
             self.init(
                 id: stream.id, of: stream.provider, isPolled: stream.settings.delivery == .poll,
                 events: stream.settings.requested)
         }
 
-        /// Whether the stream carries an event.
         package func wants(_ type: String) -> Bool { events?.contains(type) ?? true }
 
         var kind: OutboxKind { isPolled ? .polledEvent : .providerEvent }
@@ -190,7 +187,7 @@ package struct EventStreamRepository {
         Column<Bool>(
             "COALESCE((SELECT 1 FROM event_stream_exclusions x WHERE x.stream_id = event_streams.id LIMIT 1), 0)"))
 
-    /// The streams of a provider that hold or send events.
+    /// The streams of a provider that keep or send events.
     package func receivers(of provider: ProviderID) throws -> [Receiver] {
         try transaction.query(
             "SELECT \(Self.receiver) FROM event_streams WHERE provider_id = $1 AND status <> 'disabled'",
@@ -203,11 +200,11 @@ package struct EventStreamRepository {
         }
     }
 
-    /// Writes an event into the outbox for a stream.
+    /// Writes an event for a stream into the outbox.
     ///
     /// - Parameters:
-    ///   - user: whom it is about; `nil` if it is about the stream.
-    ///   - cause: the id of what caused it.
+    ///   - user: the user it is about; `nil` if it is about the stream.
+    ///   - cause: the id of its cause.
     package func enqueue(
         _ id: OutboxMessageID, _ event: StreamEvent, of user: UserID?, in stream: Receiver, cause: String
     ) throws {
@@ -222,10 +219,10 @@ package struct EventStreamRepository {
 
     private static let breaker = ColumnTuple(Column<Int>("failures"), Column<Date?>("resting_until"))
 
-    /// Writes what an attempt says of a push receiver: that it answers, or that it does not.
+    /// Records the result of an attempt to push.
     ///
-    /// - Parameter asked: the seconds for which a receiver that failed wants to be left alone.
-    /// - Returns: the provider whose receiver is left alone from now on; `nil` if it is not.
+    /// - Parameter asked: the pause in seconds that a failed receiver requested.
+    /// - Returns: the provider if its receiver is paused from now on; otherwise `nil`.
     package func note(
         answered: Bool, by url: String, of id: EventStreamID, asked: TimeInterval? = nil
     ) throws -> ProviderID? {
@@ -252,7 +249,7 @@ package struct EventStreamRepository {
         return after.pausedUntil == nil ? nil : provider
     }
 
-    /// Some of the streams that are not disabled, in the order of their ids.
+    /// Some of the streams that are not disabled, by id.
     package func listOpen(after id: String, limit: Int) throws -> [EventStream] {
         try transaction.query(
             Self.columns, "WHERE id > $1 AND status <> 'disabled' ORDER BY id LIMIT $2", [.text(id), limit.value])

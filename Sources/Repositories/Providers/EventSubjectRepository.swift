@@ -1,7 +1,7 @@
 import Database
 import Domain
 
-/// The users that receivers removed from their streams (SSF 1.0 §8.1.3): their events are not written there.
+/// The users that receivers removed from their streams (SSF 1.0 §8.1.3), whose events are not sent there.
 package struct EventSubjectRepository {
     private let transaction: any Transaction
 
@@ -11,7 +11,7 @@ package struct EventSubjectRepository {
 
     private static let columns = ColumnTuple(Column<EventStreamID>("stream_id"), Column<UserID>("user_id"))
 
-    /// Leaves a user out of a stream; one who is left out stays so.
+    /// Excludes a user from a stream, unless excluded already.
     package func exclude(_ user: UserID, from stream: EventStreamID) throws {
         try transaction.execute(
             """
@@ -20,7 +20,7 @@ package struct EventSubjectRepository {
             """, Self.columns.row(stream, user))
     }
 
-    /// Takes a user into a stream again.
+    /// Includes a user in a stream again.
     package func restore(_ user: UserID, to stream: EventStreamID) throws {
         try transaction.execute(
             "DELETE FROM event_stream_exclusions WHERE stream_id = $1 AND user_id = $2", [.id(stream), .id(user)])
@@ -32,19 +32,19 @@ package struct EventSubjectRepository {
             != nil
     }
 
-    /// Whether a stream leaves so many users out, or more.
+    /// Whether a stream excludes at least this number of users.
     package func excludes(_ count: Int, from stream: EventStreamID) throws -> Bool {
         try transaction.first(
             "SELECT 1 FROM event_stream_exclusions WHERE stream_id = $1 ORDER BY user_id LIMIT 1 OFFSET $2",
             [.id(stream), (count - 1).value]) != nil
     }
 
-    /// Forgets whom a stream leaves out.
+    /// Deletes all exclusions of a stream.
     package func clear(_ stream: EventStreamID) throws {
         try transaction.execute("DELETE FROM event_stream_exclusions WHERE stream_id = $1", [.id(stream)])
     }
 
-    /// Forgets that streams leave a user out.
+    /// Deletes all exclusions of a user.
     package func erase(_ user: UserID) throws {
         try transaction.execute("DELETE FROM event_stream_exclusions WHERE user_id = $1", [.id(user)])
     }

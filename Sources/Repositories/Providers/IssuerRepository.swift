@@ -2,7 +2,8 @@ import Database
 import Domain
 import Foundation
 
-/// When the keys of issuers were read. A try belongs to whoever claimed it: of all nodes one reads an issuer at a time.
+/// The times at which the keys of issuers were fetched. An attempt is claimed, so one node at a time fetches an
+/// issuer's keys.
 package struct IssuerRepository {
     private let transaction: any Transaction
 
@@ -23,19 +24,20 @@ package struct IssuerRepository {
         try transaction.first(Self.columns, "WHERE issuer = $1", [.text(issuer)])
     }
 
-    /// Writes that a new issuer was read. What is known of one that another provider has stays.
+    /// Records the first fetch of an issuer's keys. If another provider has the issuer already, its record is kept.
     package func insert(_ issuer: String, _ reading: IssuerReading) throws {
         try transaction.execute(
             "\(Self.insertion) ON CONFLICT (issuer) DO NOTHING", Self.columns.row(reading, issuer.value))
     }
 
-    /// All issuers. There are no more of them than providers.
+    /// All issuers. There are at most as many as providers.
     package func list() throws -> [String: IssuerReading] {
         let rows = try transaction.query("SELECT \(Self.named) FROM issuers ORDER BY issuer", []).map(Self.named.read)
         return Dictionary(rows.map { ($0.0, $0.1) }) { first, _ in first }
     }
 
-    /// Claims the next try; `false` if the last one is not long enough ago. One of a clock that was set back is.
+    /// Claims the next attempt; `false` if the last one is too recent. A time in the future, from a clock that was set
+    /// back, is ignored.
     package func claim(_ issuer: String) throws -> Bool {
         try transaction.execute(
             """
@@ -44,15 +46,15 @@ package struct IssuerRepository {
             """, [.text(issuer), .time(transaction.now), .time(lastPause)]) > 0
     }
 
-    /// Whether the last try is still the one of a claim.
+    /// Whether the last attempt is still that of a claim.
     package func isClaimed(_ issuer: String, at claim: Date) throws -> Bool {
         try transaction.first(
             "SELECT 1 FROM issuers WHERE issuer = $1 AND attempted_at = $2", [.text(issuer), .time(claim)]) != nil
     }
 
-    /// Writes that a claimed try read the key set. What a later one found stays.
+    /// Records that a claimed attempt fetched the key set, unless a later attempt was made.
     ///
-    /// - Parameter defect: why not all of its keys were stored.
+    /// - Parameter defect: the reason if not all of its keys were stored.
     package func end(
         _ issuer: String, claimedAt claim: Date, freshFor seconds: TimeInterval, despite defect: String? = nil
     ) throws {
@@ -62,15 +64,15 @@ package struct IssuerRepository {
             """, [.text(issuer), .time(claim), .time(claim.addingTimeInterval(seconds)), defect.value])
     }
 
-    /// Writes that a claimed try failed. What a later one found stays.
+    /// Records that a claimed attempt failed, unless a later attempt was made.
     package func end(_ issuer: String, claimedAt claim: Date, failure: String) throws {
         try transaction.execute(
             "UPDATE issuers SET failure = $3 WHERE issuer = $1 AND attempted_at = $2",
             [.text(issuer), .time(claim), .text(failure)])
     }
 
-    /// The issuers whose keys are fresh no more and may be tried again, no more than a number. The one that was tried longest
-    /// ago comes first, so that issuers that are away keep no other waiting.
+    /// Issuers whose keys are stale and may be fetched again, up to a limit. The longest waiting comes first, so
+    /// unavailable issuers do not delay others.
     package func listDue(limit: Int) throws -> [String] {
         try transaction.values(
             """
@@ -79,6 +81,6 @@ package struct IssuerRepository {
             """, [.time(lastPause), .time(transaction.now), limit.value])
     }
 
-    /// Whoever was tried by then may be tried again.
+    /// An issuer may be tried again if its last attempt is older.
     private var lastPause: Date { transaction.now.addingTimeInterval(-IssuerReading.pause) }
 }

@@ -1,7 +1,7 @@
 import Database
 import Domain
 
-/// The further clients of providers by issuer: audiences beside the first one, and parties.
+/// Additional clients of providers by issuer: audiences after the first one, and authorized parties.
 struct ProviderClients {
     private let transaction: any Transaction
 
@@ -18,7 +18,6 @@ struct ProviderClients {
         Column<ProviderID>("provider_id"), Column<String>("role"), Column<Int64>("position"), Column<String>("client"),
         Column<String>("issuer"))
 
-    /// Writes those of a new provider.
     func insert(_ provider: Provider) throws {
         guard let issuer = provider.issuer else { return }
         for (role, clients) in [(Role.audience, issuer.otherAudiences), (.party, issuer.parties)] {
@@ -30,7 +29,7 @@ struct ProviderClients {
         }
     }
 
-    /// A provider as read from its own row, with its clients. Only one with an issuer has any.
+    /// Adds the clients to a provider that was read from its own row. Only a provider with an issuer has any.
     func complete(_ provider: Provider) throws -> Provider {
         guard provider.issuer != nil else { return provider }
         var complete = provider
@@ -45,7 +44,7 @@ struct ProviderClients {
             [.id(provider), .text(role.rawValue)])
     }
 
-    /// The provider with a further audience.
+    /// The provider with an additional audience.
     func find(issuer: String, audience: String) throws -> ProviderID? {
         try transaction.value(
             "SELECT provider_id FROM provider_clients WHERE issuer = $1 AND client = $2 AND role = 'audience'",

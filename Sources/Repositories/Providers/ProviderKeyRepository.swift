@@ -3,7 +3,6 @@ import Domain
 import Encoding
 import Foundation
 
-/// Providers' public keys.
 package struct ProviderKeyRepository {
     private let transaction: any Transaction
 
@@ -25,21 +24,20 @@ package struct ProviderKeyRepository {
         Field("issuer_key_id", \.issuerKeyID))
     private static let insertion = columns.insertion(with: "key_hash")
 
-    /// Writes a new key; `false` if the same key is or was registered, by anyone. Keys of issuers are no such keys: several
-    /// providers may have the same issuer, and nobody may claim its keys before it.
+    /// Inserts a new key; `false` if the same key is or was registered by any provider. Issuers' keys are exempt:
+    /// several providers may have one issuer, and no provider may register its keys first.
     package func insert(_ key: ProviderKeyRecord) throws -> Bool {
         try transaction.execute(
             "\(Self.insertion) ON CONFLICT (key_hash) DO NOTHING", Self.columns.row(key, Self.hash(of: key).value)) > 0
     }
 
-    /// By what keys are told apart: an issuer's inside its provider alone.
+    /// The unique digest of a key. An issuer's key is unique only within its provider.
     private static func hash(of key: ProviderKeyRecord) -> Digest256 {
         guard key.origin == .issuer else { return Digest256.of(key.subjectPublicKeyInfo) }
         let name = key.issuerKeyID ?? ""
         return Digest256.of(Array("\(key.providerID) \(key.algorithm) \(name) ".utf8) + key.subjectPublicKeyInfo)
     }
 
-    /// The key with an id.
     package func find(_ id: ProviderKeyID) throws -> ProviderKeyRecord? {
         try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])
     }
@@ -49,19 +47,19 @@ package struct ProviderKeyRepository {
         try transaction.query(Self.columns, "WHERE provider_id = $1 ORDER BY created_at, id", [.id(id)])
     }
 
-    /// Retires a key: it signs nothing new, the sessions that it opened go on.
+    /// Retires a key: nothing new is signed with it, and its sessions continue.
     package func retire(_ id: ProviderKeyID, at time: Date) throws {
         try transaction.execute(
             "UPDATE provider_keys SET retired_at = $2 WHERE id = $1 AND retired_at IS NULL", [.id(id), .time(time)])
     }
 
-    /// Takes a retirement back: the key is in its issuer's key set again.
+    /// Reverses a retirement, because the key is in its issuer's key set again.
     package func reinstate(_ id: ProviderKeyID) throws {
         try transaction.execute("UPDATE provider_keys SET retired_at = NULL WHERE id = $1", [.id(id)])
     }
 
-    /// Removes an issuer's key that left its key set before a moment, if no open session hangs on it. A revoked one stays, so
-    /// that it is refused for good.
+    /// Deletes an issuer's key that left its key set before a time, unless an open session depends on it. A revoked key
+    /// stays, so that it is refused for ever.
     package func purge(_ id: ProviderKeyID, goneBefore moment: Date) throws {
         try transaction.execute(
             """
@@ -71,14 +69,13 @@ package struct ProviderKeyRepository {
             """, [.id(id), .time(moment)])
     }
 
-    /// Revokes a key: nothing that it signed is valid any more.
+    /// Revokes a key: nothing that it signed is valid any longer.
     package func revoke(_ id: ProviderKeyID, at time: Date) throws {
         try transaction.execute(
             "UPDATE provider_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL", [.id(id), .time(time)])
     }
 
-    /// Whether, seen from inside this transaction, a key may act for a provider: both are in use at this moment, whatever
-    /// a node's memory says.
+    /// Whether a key may act for a provider: in this transaction both are active, whatever a node's cache contains.
     package func mayAct(_ id: ProviderKeyID, for provider: ProviderID) throws -> Bool {
         try transaction.first(
             """

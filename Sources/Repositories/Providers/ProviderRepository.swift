@@ -2,7 +2,6 @@ import Database
 import Domain
 import Foundation
 
-/// Providers and their apps.
 package struct ProviderRepository {
     private let transaction: any Transaction
 
@@ -10,7 +9,7 @@ package struct ProviderRepository {
         self.transaction = transaction
     }
 
-    /// Hosts and algorithms are stored with a space between any two.
+    /// Hosts and algorithms are stored as text, separated by spaces.
     private static let columns = Table<Provider>(
         "providers",
         {
@@ -40,7 +39,7 @@ package struct ProviderRepository {
         Field("id_token_algorithms") { $0.issuer?.algorithms.joined(separator: " ") },
         Field("ends_removed_keys") { $0.issuer?.endsSessionsOfRemovedKeys ?? false })
 
-    /// Writes a new provider; `false` if the slug is taken.
+    /// Inserts a new provider; `false` if the slug is taken.
     package func insert(_ provider: Provider) throws -> Bool {
         let isNew =
             try transaction.execute(
@@ -49,12 +48,10 @@ package struct ProviderRepository {
         return isNew
     }
 
-    /// The provider with an id.
     package func find(_ id: ProviderID) throws -> Provider? {
         try transaction.first(Self.columns, "WHERE id = $1", [.id(id)]).map(ProviderClients(transaction).complete)
     }
 
-    /// The provider with a slug.
     package func find(_ slug: Slug) throws -> Provider? {
         try transaction.first(Self.columns, "WHERE slug = $1", [.text(slug.text)])
             .map(ProviderClients(transaction).complete)
@@ -67,7 +64,7 @@ package struct ProviderRepository {
         return try first ?? ProviderClients(transaction).find(issuer: issuer, audience: audience)
     }
 
-    /// The providers of an issuer by audience, no more than a number.
+    /// The providers of an issuer, ordered by audience, up to a limit.
     package func list(issuer: String, limit: Int) throws -> [ProviderID] {
         try transaction.values(
             "SELECT id FROM providers WHERE issuer = $1 ORDER BY issuer, audience LIMIT $2",

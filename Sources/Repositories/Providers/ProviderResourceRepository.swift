@@ -2,7 +2,6 @@ import Database
 import Domain
 import Foundation
 
-/// The URLs of providers' backends.
 package struct ProviderResourceRepository {
     private let transaction: any Transaction
 
@@ -16,25 +15,24 @@ package struct ProviderResourceRepository {
         Field("provider_id", \.providerID))
     private static let insertion = columns.insertion(with: "canonical_url", "added_at")
 
-    /// Writes a new one; `false` if a provider has it.
+    /// Inserts a new URL; `false` if a provider has it already.
     package func insert(_ resource: ProviderResource, at time: Date) throws -> Bool {
         try transaction.execute(
             "\(Self.insertion) ON CONFLICT (canonical_url) DO NOTHING",
             Self.columns.row(resource, resource.url.canonical.value, .time(time))) > 0
     }
 
-    /// The one of a URL, in whatever form it was registered.
+    /// The resource of a URL, in any spelling.
     package func find(_ url: ResourceURL) throws -> ProviderResource? {
         try transaction.first(Self.columns, "WHERE canonical_url = $1", [.text(url.canonical)])
     }
 
-    /// A provider's, oldest first.
+    /// A provider's URLs, oldest first.
     package func list(of provider: ProviderID) throws -> [ProviderResource] {
         try transaction.query(
             Self.columns, "WHERE provider_id = $1 ORDER BY provider_id, added_at, canonical_url", [.id(provider)])
     }
 
-    /// All providers'.
     package func all() throws -> [ProviderResource] {
         try transaction.query(Self.columns, "ORDER BY canonical_url")
     }

@@ -3,11 +3,11 @@ import Domain
 import Encoding
 import Foundation
 
-/// The webhooks that providers receive events about their users at, and the events that wait to be sent.
+/// The webhooks to which providers' events about their users are sent, and the waiting events.
 package struct ProviderWebhookRepository {
     private let transaction: any Transaction
 
-    /// How long an event is worth telling, seconds.
+    /// How long an event is delivered, in seconds.
     static let eventLifetime: TimeInterval = 3 * 86_400
 
     package init(_ transaction: any Transaction) {
@@ -23,14 +23,12 @@ package struct ProviderWebhookRepository {
         try transaction.value("SELECT url FROM provider_webhooks WHERE provider_id = $1", [.id(provider)])
     }
 
-    /// All providers' receivers.
     package func all() throws -> [ProviderID: String] {
         let columns = ColumnTuple(Column<ProviderID>("provider_id"), Column<String>("url"))
         let rows = try transaction.query("SELECT \(columns) FROM provider_webhooks").map(columns.read)
         return Dictionary(rows.map { ($0.0, $0.1) }) { first, _ in first }
     }
 
-    /// Sets a provider's receiver.
     package func set(_ url: String, of provider: ProviderID) throws {
         try transaction.execute(
             """
@@ -39,14 +37,14 @@ package struct ProviderWebhookRepository {
             """, Self.columns.row(provider, url))
     }
 
-    /// Takes a receiver away that says that it is gone, unless the provider has set another meanwhile; whether it was
-    /// there.
+    /// Removes a receiver that answered 410, unless the provider has set another one meanwhile. Returns whether it was
+    /// removed.
     package func remove(_ provider: ProviderID, at url: String) throws -> Bool {
         try transaction.execute(
             "DELETE FROM provider_webhooks WHERE provider_id = $1 AND url = $2", [.id(provider), .text(url)]) > 0
     }
 
-    /// Takes it away; what waits for it has nowhere to go.
+    /// Removes a receiver, with its waiting events.
     package func remove(_ provider: ProviderID) throws {
         try transaction.execute("DELETE FROM provider_webhooks WHERE provider_id = $1", [.id(provider)])
     }
@@ -61,11 +59,10 @@ package struct ProviderWebhookRepository {
         } ?? ReceiverBreaker()
     }
 
-    /// Writes what an attempt says of a receiver: that it answers, or that it does not. Of one that was replaced
-    /// meanwhile nothing is known.
+    /// Records the result of an attempt. If the receiver was replaced meanwhile, it is ignored.
     ///
-    /// - Parameter asked: the seconds for which a receiver that failed wants to be left alone.
-    /// - Returns: whether the receiver is left alone from now on.
+    /// - Parameter asked: the pause in seconds that a failed receiver requested.
+    /// - Returns: whether the receiver is paused from now on.
     package func note(
         answered: Bool, by url: String, of provider: ProviderID, asked: TimeInterval? = nil
     ) throws -> Bool {
@@ -86,17 +83,17 @@ package struct ProviderWebhookRepository {
         return changed > 0 && after.pausedUntil != nil
     }
 
-    /// How long a test is worth sending, seconds: whoever asked for it waits for it.
+    /// How long a test event is delivered, in seconds: its caller waits for it.
     private static let testLifetime: TimeInterval = 300
 
-    /// Writes an event for a provider's receiver into the outbox, in the transaction that made it.
+    /// Writes an event for a provider's receiver into the outbox.
     package func enqueue(
         _ id: OutboxMessageID, _ event: ProviderEvent, of user: UserID, to provider: ProviderID
     ) throws {
         try enqueue(id, event.jsonText, of: user, to: provider, for: Self.eventLifetime)
     }
 
-    /// Writes a test event, which is about nobody.
+    /// Writes a test event, which is about no user.
     package func enqueueTest(_ id: OutboxMessageID, state: String, to provider: ProviderID) throws {
         try enqueue(
             id, StreamEvent.verification(state: state).jsonText(cause: id.description), of: UserID(provider.uuid),

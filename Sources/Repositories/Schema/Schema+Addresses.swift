@@ -1,5 +1,5 @@
 extension Schema {
-    /// By which of their proven addresses users let others find them, and private contact discovery.
+    /// Users' findable addresses, and private contact discovery.
     static let addresses = [
         // The addresses stay in the tables that prove them.
         """

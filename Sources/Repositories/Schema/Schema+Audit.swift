@@ -1,7 +1,8 @@
 extension Schema {
     /// The audit log, which is a hash chain.
     static let audit = [
-        // An entry is written without a number, so that writers wait for nobody. The sealer gives it number and digest.
+        // Entries are inserted without a number, so that writers do not wait for each other. The sealer adds number and
+        // digest.
         """
         CREATE TABLE audit_entries (
             id TEXT NOT NULL PRIMARY KEY,

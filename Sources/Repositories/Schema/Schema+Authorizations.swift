@@ -28,7 +28,7 @@ extension Schema {
         """,
         "CREATE INDEX authorizations_by_asker ON authorizations (asker_id, created_at, id)",
         "CREATE INDEX authorizations_by_accepter ON authorizations (accepter_id, created_at, id)",
-        // The open authorizations of a recipient: a batch that ends some reads no others.
+        // The open authorizations of a recipient, so that a batch that ends some reads no others.
         """
         CREATE INDEX authorizations_open_by_accepter ON authorizations (accepter_id)
         WHERE state IN ('REQUEST', 'APPROVAL')

@@ -1,5 +1,5 @@
 extension Schema {
-    /// Bans, and the entries of each.
+    /// Bans and their entries.
     static let bans = [
         """
         CREATE TABLE bans (

@@ -1,7 +1,7 @@
 extension Schema {
     /// Devices, the certificates that the internal CA issued to them, and revocation lists.
     static let certificates = [
-        // `held` is 1 if there are bans on the device: only then does a sign-in look for one in force.
+        // `held` is 1 if there may be bans on the device. Only then does a sign-in look for an active one.
         """
         CREATE TABLE devices (
             id TEXT NOT NULL PRIMARY KEY,

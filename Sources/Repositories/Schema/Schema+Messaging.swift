@@ -1,5 +1,5 @@
 extension Schema {
-    /// Streams of messages between users, each under a key of its own, and what users synchronize of them.
+    /// Streams of messages, each with its own key, and the changes that users synchronize.
     static let messaging = [
         """
         CREATE TABLE streams (
@@ -61,7 +61,7 @@ extension Schema {
         CREATE INDEX stream_events_by_sender ON stream_events (sender_id, sent_at, stream_id, sequence)
         WHERE sender_id IS NOT NULL
         """,
-        // A restore reads deleted messages, and not every message for them.
+        // For a restore, which reads only deleted messages.
         "CREATE INDEX stream_events_deleted ON stream_events (stream_id, sequence) WHERE sealed_body IS NULL",
         """
         CREATE TABLE stream_users (

@@ -1,7 +1,7 @@
 extension Schema {
     /// The outbox: messages that are written in the transaction that caused them and sent after it.
     static let outbox = [
-        // `owner` is whose message it is, so that owners take turns.
+        // `owner` is the provider or issuer that the message is for, so that owners take turns.
         """
         CREATE TABLE outbox (
             id TEXT NOT NULL PRIMARY KEY,
@@ -27,13 +27,13 @@ extension Schema {
         "CREATE INDEX outbox_by_user ON outbox (user_id)",
         "CREATE INDEX outbox_dead ON outbox (created_at, id) WHERE state = 'dead'",
         "CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL",
-        // Messages that are neither sent nor dead, by state and time: the few of them are among very many others.
+        // Messages that are neither sent nor dead, by state and time. They are few among very many.
         """
         CREATE INDEX outbox_unsent ON outbox (state, created_at, id) WHERE state <> 'sent' AND state <> 'dead'
         """,
         "CREATE INDEX outbox_waiting ON outbox (due_at) WHERE state = 'waiting'",
         "CREATE INDEX outbox_waiting_by_expiry ON outbox (expires_at) WHERE state = 'waiting'",
-        // With events in this index SQLite would look for the next provider in it, and walk all events that wait.
+        // Without events: otherwise SQLite would use this index to find the next provider, and scan all waiting events.
         """
         CREATE INDEX outbox_messages_waiting ON outbox (kind, due_at)
         WHERE state = 'waiting' AND kind <> 'provider_event'
@@ -46,8 +46,8 @@ extension Schema {
         CREATE INDEX outbox_events_waiting ON outbox (subject, due_at, id)
         WHERE state = 'waiting' AND kind = 'provider_event'
         """,
-        // The last condition is for SQLite alone: only statements that repeat it take this index. Others would look for
-        // the next receiver in it, and walk all events that wait.
+        // The last condition is for SQLite, which uses this index only for statements that repeat it. Other statements
+        // would use it to find the next receiver, and scan all waiting events.
         """
         CREATE INDEX outbox_events_due ON outbox (kind, due_at, subject)
         WHERE state = 'waiting' AND kind = 'provider_event' AND due_at > 0
@@ -58,7 +58,8 @@ extension Schema {
         """,
         "CREATE INDEX outbox_leased ON outbox (kind, subject, leased_until) WHERE lease IS NOT NULL",
         "CREATE INDEX outbox_leases ON outbox (kind, leased_until) WHERE lease IS NOT NULL",
-        // A sender that leases events locks this row until its commit, so that no two count at once what is under way.
+        // A sender that leases events locks this row until its commit, so that no two count the events being sent at
+        // once.
         "CREATE TABLE outbox_turns (kind TEXT NOT NULL PRIMARY KEY)",
         "INSERT INTO outbox_turns (kind) VALUES ('provider_event')",
     ]

@@ -1,5 +1,5 @@
 extension Schema {
-    /// Phone verifications, and the counts that guard them.
+    /// Phone verifications, and the counts for their limits.
     static let phone = [
         """
         CREATE TABLE phone_verifications (
@@ -52,7 +52,7 @@ extension Schema {
         "CREATE INDEX phone_sends_by_verification ON phone_sends (verification_id)",
         "CREATE INDEX phone_sends_by_time ON phone_sends (at)",
         "CREATE INDEX phone_sends_counted ON phone_sends (at) WHERE counters IS NOT NULL",
-        // Texts and right codes of a group of requesters, by steps of five minutes.
+        // Texts and correct codes of a group of users, in steps of five minutes.
         """
         CREATE TABLE phone_tallies (
             counter TEXT NOT NULL,

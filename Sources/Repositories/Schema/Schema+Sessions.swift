@@ -1,7 +1,8 @@
 extension Schema {
-    /// Sessions, bulk revocations of them, and what was spent and is not accepted again.
+    /// Sessions and their bulk revocations, and spent identifiers.
     static let sessions = [
-        // A nonce is spent by the row whose id is made of it. `token_hash` has no index: a token names its session.
+        // The row whose id is derived from a nonce spends it. `token_hash` has no index, because a token contains its
+        // session's id.
         """
         CREATE TABLE sessions (
             id TEXT NOT NULL PRIMARY KEY,
@@ -29,17 +30,17 @@ extension Schema {
         )
         """,
         "CREATE INDEX sessions_by_user ON sessions (user_id, device_id)",
-        // A user who has signed in ten thousand times has eight open sessions.
+        // A user with ten thousand past sessions has at most eight open ones.
         "CREATE INDEX sessions_open ON sessions (user_id, device_id) WHERE state <> 'unauthenticated'",
         "CREATE INDEX sessions_open_by_device ON sessions (device_id) WHERE state <> 'unauthenticated'",
-        // The open sessions of a key, and by way of its keys those of a provider, in the order of a list.
+        // The open sessions of a key, and of a provider by its keys, in the order of a list.
         """
         CREATE INDEX sessions_open_by_key_and_id ON sessions (provider_key_id, provider_generation, id)
         WHERE state <> 'unauthenticated'
         """,
         "CREATE INDEX sessions_ended ON sessions (ended_at) WHERE ended_at IS NOT NULL",
         "CREATE INDEX sessions_by_renewal ON sessions (renewed_at)",
-        // A rise of one generation ends all sessions with an earlier one. Their rows are ended in batches.
+        // Raising a generation ends all sessions with an earlier one. Their rows are updated in batches.
         """
         CREATE TABLE cuts (
             kind TEXT NOT NULL,
@@ -57,7 +58,7 @@ extension Schema {
         "CREATE INDEX cuts_by_turn ON cuts (due_at, kind, gate_id, generation)",
         "CREATE TABLE spent_identifiers (identifier TEXT NOT NULL PRIMARY KEY, expires_at BIGINT NOT NULL)",
         "CREATE INDEX spent_identifiers_by_expiry ON spent_identifiers (expires_at)",
-        // The generation of nonces that a restored store begins.
+        // The generation of nonces, which changes with a restore.
         "CREATE TABLE generations (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
         "INSERT INTO generations (name, value) VALUES ('nonces', '')",
     ]

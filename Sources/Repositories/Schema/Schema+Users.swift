@@ -1,7 +1,7 @@
 extension Schema {
-    /// Users, and what is known of a person, sealed under a key of the person's own.
+    /// Users, and their personal data, sealed under a key of each user.
     static let users = [
-        // `held` is 1 if there are bans on the user: only then does a sign-in look for one in force.
+        // `held` is 1 if there may be bans on the user. Only then does a sign-in look for an active one.
         """
         CREATE TABLE users (
             id TEXT NOT NULL PRIMARY KEY,
@@ -19,7 +19,7 @@ extension Schema {
         )
         """,
         "CREATE INDEX users_by_time ON users (created_at, id)",
-        // Users of whom rows are left to be erased.
+        // Users whose rows are not all erased yet.
         """
         CREATE TABLE erasures (
             user_id TEXT NOT NULL PRIMARY KEY REFERENCES users (id),
@@ -40,7 +40,7 @@ extension Schema {
         CREATE INDEX data_keys_by_wrapping ON data_keys (wrapping_version, user_id)
         WHERE wrapping_version IS NOT NULL
         """,
-        // The versions of the wrapping key that were put in force: no new data key is wrapped under an older one.
+        // The versions of the wrapping key that were put in force. No new data key is wrapped under an older one.
         "CREATE TABLE wrapping_versions (version BIGINT NOT NULL PRIMARY KEY)",
         """
         CREATE TABLE authenticated_users (

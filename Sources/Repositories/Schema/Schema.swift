@@ -1,12 +1,12 @@
 import Database
 
-/// The tables of the service, with the same SQL for every engine. The schema enforces the invariants.
+/// The tables of the service, with common SQL for all engines. The schema enforces the invariants.
 ///
 /// Identifiers are lower-case UUID text, times are milliseconds since 1970 (BIGINT), digests are 32 bytes. A column has
-/// a default only if an insertion leaves it out.
+/// a default only if an insertion omits it.
 package enum Schema {
-    /// All migrations, in order. A released one is never edited. A new version appends migrations that only expand the
-    /// schema. What it no longer uses is dropped by a migration of the version after it.
+    /// All migrations, in order. A released migration is never edited. A new version appends migrations that only
+    /// expand the schema. The following version drops what is unused.
     package static let migrations = [
         Migration(
             identifier: 1, name: "base schema",
@@ -16,7 +16,7 @@ package enum Schema {
             ].flatMap(\.self), createsChangeLog: true)
     ]
 
-    /// The processes that serve the store, their limits and tasks, and what they must have in common.
+    /// The processes that serve the store, their limits and tasks, and their common keys.
     static let cluster = [
         """
         CREATE TABLE nodes (
@@ -41,7 +41,7 @@ package enum Schema {
         "CREATE TABLE store_settings (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
         "CREATE TABLE rates (key TEXT NOT NULL PRIMARY KEY, arrival BIGINT NOT NULL)",
         "CREATE INDEX rates_by_arrival ON rates (arrival)",
-        // Each task is done by one process at a time.
+        // One process at a time runs a task.
         """
         CREATE TABLE maintenance_tasks (
             name TEXT NOT NULL PRIMARY KEY,

@@ -7,7 +7,6 @@ package struct DataKeyRepository {
     private let transaction: any Transaction
     private let keys: PersonalKeys
 
-    /// Works inside a transaction, with the wrapping keys.
     package init(_ transaction: any Transaction, keys: PersonalKeys) {
         self.transaction = transaction
         self.keys = keys
@@ -47,7 +46,8 @@ package struct DataKeyRepository {
             WHERE data_keys.wrapped IS NULL
             """,
             Self.created.row(user, wrapped, version))
-        // Of two that find none at once an engine with several writers refuses one: it begins again, and finds it.
+        // If two transactions find none at once, an engine with several writers rolls one back. It runs again and finds
+        // the key.
         return key
     }
 
@@ -74,7 +74,7 @@ package struct DataKeyRepository {
     }
 
     /// Puts a version in force: no node then wraps a new data key under an older one, whatever keys it has loaded. An
-    /// unused older version can then be removed. Returns `false` if the version was in force already.
+    /// unused older version can then be removed. `false` if the version was in force already.
     package func putInForce(_ version: Int) throws -> Bool {
         try transaction.execute(
             "INSERT INTO wrapping_versions (version) VALUES ($1) ON CONFLICT (version) DO NOTHING", [version.value]) > 0

@@ -26,7 +26,7 @@ package struct SealedColumn: Sendable, Hashable {
     package static let cardReason = SealedColumn(table: "identity_cards", name: "sealed_reason")
     package static let authorizationTo = SealedColumn(table: "authorizations", name: "sealed_to")
     package static let authorizationEvent = SealedColumn(table: "authorizations", name: "sealed_event")
-    /// The number that a text goes to.
+    /// The phone number of a text.
     package static let outboxPayload = SealedColumn(table: "outbox", name: "payload")
 
     /// A member's private metadata.
@@ -41,7 +41,7 @@ package struct SealedColumn: Sendable, Hashable {
     static let banNote = SealedColumn(table: "bans", name: "sealed_note")
     static let banLiftNote = SealedColumn(table: "bans", name: "sealed_lift_note")
 
-    /// The header by which a push receiver knows this service.
+    /// The header that authenticates this service to a push receiver.
     static let streamAuthorization = SealedColumn(table: "event_streams", name: "sealed_authorization")
 
     static let all: [SealedColumn] = [

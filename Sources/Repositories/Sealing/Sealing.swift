@@ -26,11 +26,11 @@ package enum BlindIndexKind: String, Sendable, CaseIterable {
     case profile
     /// The recipient of a request for an authorization.
     case authorizationTarget = "authorization_target"
-    /// A network address, as limits count it.
+    /// A network address, as limits use it.
     case networkAddress = "network_address"
     /// The prefix of a block of telephone numbers.
     case phonePrefix = "phone_prefix"
-    /// What the keys of contact discovery come of.
+    /// The seeds of contact discovery's keys.
     case discovery
 }
 

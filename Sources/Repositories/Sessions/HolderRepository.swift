@@ -3,8 +3,8 @@ import Domain
 import Encoding
 import Foundation
 
-/// What an action of a session is decided from, read in one statement of the transaction that acts: what was decided
-/// when the request began may be over since, for its body may have been held back.
+/// The data for deciding an action of a session, read in one statement of the acting transaction. What was valid when
+/// the request started may have ended since, because its body may have arrived late.
 package struct HolderRepository {
     private let transaction: any Transaction
 
@@ -12,22 +12,22 @@ package struct HolderRepository {
         self.transaction = transaction
     }
 
-    /// What the store holds at one moment.
+    /// The stored data at one time.
     package struct Holder: Sendable {
         /// The session, ended or not.
         package let session: Session
         package let user: User
-        /// The certificate that the request came under, revoked or not; `nil` if it was never issued here.
+        /// The certificate of the request's connection, revoked or not; `nil` if it was never issued here.
         package let certificate: DeviceCertificate?
-        /// Whether there are ban entries about the device: only then is it to be asked whether one is in force.
+        /// Whether there may be ban entries on the device. Only then are they read.
         package let mayDeviceBeHeld: Bool
-        /// Whether there are ban entries about the user, or it is not known.
+        /// Whether there may be ban entries on the user, or this is unknown.
         package let mayUserBeHeld: Bool
     }
 
-    /// Reads it; `nil` if the session is forgotten.
+    /// Reads it; `nil` if the session's row was deleted.
     ///
-    /// - Parameter shown: the session as it was let in.
+    /// - Parameter shown: the session that the request was admitted for.
     package func holder(of shown: Session) throws -> Holder? {
         let row = try transaction.first(
             Self.question, [.id(shown.id), .id(shown.deviceID), shown.thumbprint.value])

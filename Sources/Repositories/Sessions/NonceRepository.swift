@@ -3,10 +3,10 @@ import Domain
 import Encoding
 import Foundation
 
-/// What was spent and must not be accepted again: nonces of sessions, `jti` of one-time tokens.
+/// Spent nonces, and `jti` of one-time tokens, which must not be accepted again.
 ///
-/// A nonce is spent by the row of `sessions` whose id is made of it: by the session that it opens, else by an ended one. The
-/// primary key refuses the second.
+/// A nonce is spent by the row of `sessions` whose id is derived from it: the session that it opens, or an ended one.
+/// The primary key refuses a second use.
 package struct NonceRepository {
     private let transaction: any Transaction
 
@@ -14,11 +14,11 @@ package struct NonceRepository {
         self.transaction = transaction
     }
 
-    /// Spends a nonce in this transaction, by the store's clock, for something else than a session.
+    /// Spends a nonce in this transaction, by the store's clock, for a purpose other than opening a session.
     ///
-    /// - Parameter holder: the session that it is spent in.
+    /// - Parameter holder: the session in which it is spent.
     /// - Throws: `Refusal` `invalid_identity_token` with reason `nonce_expired` or `nonce_used`, `unavailable` after a
-    ///   restore under this process.
+    ///   restore while this process ran.
     package func spend(_ nonce: Nonce, of holder: Session) throws {
         try requireUnexpired(nonce)
         let spent = Session(spending: nonce, of: holder, at: transaction.now)
@@ -31,26 +31,26 @@ package struct NonceRepository {
     /// missed a restore.
     ///
     /// - Parameter generation: the store's generation of nonces, as this transaction reads it.
-    /// - Throws: `Refusal` `invalid_identity_token` with reason `nonce_expired`, `unavailable` after a restore under
-    ///   this process.
+    /// - Throws: `Refusal` `invalid_identity_token` with reason `nonce_expired`, `unavailable` after a restore while
+    ///   this process ran.
     package func require(_ nonce: Nonce, generation: String) throws(Refusal) {
         guard nonce.generation == generation else { throw Self.restored }
         try requireUnexpired(nonce)
     }
 
-    /// The refusal of a nonce that was spent before.
     package static let used = Refusal(
         .invalidIdentityToken, "The nonce in nce was used before: take a new one and sign again.", reason: .nonceUsed)
 
-    /// The refusal of a process that was halted while the store was restored: it knows the nonces of before, of which the
-    /// store no longer tells which were spent.
+    /// The refusal of a process that was suspended while the store was restored. It accepts nonces from before, and the
+    /// store no longer has a record of which were spent.
     private static let restored = Refusal(
-        .unavailable, "The store was restored under this node; nothing was changed. Ask another node.", retryAfter: 5)
+        .unavailable, "The store was restored while this node ran; nothing was changed. Ask another node.",
+        retryAfter: 5)
 
     /// The store's generation of nonces, as an expression.
     static let generation = "(SELECT value FROM generations WHERE name = 'nonces')"
 
-    /// Whether a nonce can be spent, as an expression: it is not over, and its row is kept until it is.
+    /// Whether a nonce can be spent, as an expression: it has not expired, and its row is kept until it has.
     static func isUnexpired(_ expiry: String, at now: String) -> String {
         "\(expiry) > \(now) AND \(expiry) <= \(now) + \(Int64(NoncePolicy.longestRemainder * 1_000))"
     }
@@ -60,7 +60,7 @@ package struct NonceRepository {
         let now = transaction.now
         guard nonce.expiresAt.timeIntervalSince(now) <= NoncePolicy.longestRemainder else {
             throw Refusal(
-                .invalidIdentityToken, "The nonce in nce was issued by a clock that was wrong: take a new one.",
+                .invalidIdentityToken, "The nonce in nce was issued by a wrong clock: take a new one.",
                 reason: .nonceExpired)
         }
         guard now < nonce.expiresAt else {
@@ -71,17 +71,16 @@ package struct NonceRepository {
         }
     }
 
-    /// Whether a nonce was spent.
     package func isSpent(_ nonce: Nonce) throws -> Bool {
         try transaction.first("SELECT 1 FROM sessions WHERE id = $1", [.id(nonce.sessionID)]) != nil
     }
 
-    /// Spends a one-time token's `jti` within its issuer's name space; `false` if it was spent before.
+    /// Spends a one-time token's `jti` within its issuer's namespace; `false` if it was spent before.
     package func spend(identifier: String, of issuer: ProviderID, until expiry: Date) throws -> Bool {
         try spend("\(issuer)/\(identifier)", until: expiry)
     }
 
-    /// Spends an identifier as it is stored; `false` if it was spent before.
+    /// Spends an identifier in its stored form; `false` if it was spent before.
     package func spend(_ stored: String, until expiry: Date) throws -> Bool {
         try transaction.execute(
             """
@@ -90,7 +89,7 @@ package struct NonceRepository {
             """, Self.identifiers.row(stored, expiry)) > 0
     }
 
-    /// The identifiers that were spent and could still be shown again.
+    /// The spent identifiers that have not expired.
     package func spentIdentifiers() throws -> [(identifier: String, expiresAt: Date)] {
         try transaction.query(
             "SELECT \(Self.identifiers) FROM spent_identifiers WHERE expires_at > $1", [.time(transaction.now)]
@@ -99,7 +98,7 @@ package struct NonceRepository {
 
     private static let oldIdentifiers = AgedRows(of: "spent_identifiers", key: "identifier", age: "expires_at")
 
-    /// Deletes identifiers that expired before a moment: a token with one is refused for its age.
+    /// Deletes identifiers that expired before a time. Tokens with them are refused as expired.
     @discardableResult
     package func purgeIdentifiers(
         expiredBefore moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()

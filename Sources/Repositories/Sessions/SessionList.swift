@@ -3,17 +3,18 @@ import Domain
 import Foundation
 
 extension SessionRepository {
-    /// Behind every id: they are hexadecimal digits.
+    /// Greater than every id, because ids are hexadecimal digits.
     private static let beyond = "g"
     private static let listedKey = ColumnTuple(Column<String>("k.id"), Column<Int64>("p.generation"))
 
-    /// The newest sessions that were not ended, of all providers or of one. Their ids are in the order of time.
+    /// The newest sessions that were not ended, of all providers or of one, ordered by id and thus by time.
     ///
-    /// Of each key the newest are read, by the index of open sessions of a key: no row of an ended session is met, and no
-    /// index has to follow every sign-in for the sake of a list. The order is the whole index's, so that no planner walks
-    /// all sessions by id. Of each further key no session is read that is older than those which fill the page.
+    /// The newest sessions of each key are read by the index of its open sessions, so no row of an ended session is
+    /// read, and the list needs no index that every sign-in must update. The order is that of the whole index, so no
+    /// planner scans all sessions by id. For each further key only sessions are read that are newer than the oldest on
+    /// the page.
     ///
-    /// - Parameter cursor: the last one on the page before; `nil` for the first page.
+    /// - Parameter cursor: the last session of the previous page; `nil` for the first page.
     package func listOpen(
         limit: Int, after cursor: SessionID? = nil, of provider: ProviderID? = nil
     ) throws -> [Session] {

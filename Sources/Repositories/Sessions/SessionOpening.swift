@@ -3,18 +3,18 @@ import Domain
 import Encoding
 import Foundation
 
-/// The session of a user who is known, opened by one statement that decides by what it reads itself.
+/// Opens a session of a known user by one statement that decides by what it reads itself.
 ///
-/// It holds under `READ COMMITTED`: the row has the generations of the snapshot in which the holds were looked at, so that a
-/// cut that is committed beside it ends it; the primary key refuses a nonce's second use.
+/// It is safe under `READ COMMITTED`. The row has the generations of the snapshot in which bans were checked, so a
+/// concurrent bulk revocation ends it. The primary key refuses a nonce's second use.
 package struct SessionOpening: Sendable {
     let arguments: [Value]
     private let draft: Session
 
     /// - Parameters:
-    ///   - draft: the session as it is to be; its user and its times are the store's to say.
-    ///   - nonce: whose id the session has.
-    ///   - mostSessions: how many the user may have on the device.
+    ///   - draft: the new session. The store sets its user and its times.
+    ///   - nonce: the session's id is derived from it.
+    ///   - mostSessions: the maximum number of sessions of the user on the device.
     package init(_ draft: Session, spending nonce: Nonce, mostSessions: Int) {
         self.draft = draft
         arguments =
@@ -25,20 +25,20 @@ package struct SessionOpening: Sendable {
             ]
     }
 
-    /// What was opened.
+    /// The opened session's data.
     package struct Opened: Sendable, Equatable {
         package let session: Session
         package let user: User
     }
 
-    /// Opens it; `nil` if anything stands against it, or is to be looked at closer: a transaction finds out what.
+    /// Opens the session; `nil` if a condition fails or needs a closer check. Then a transaction finds the reason.
     ///
     /// - Throws: `StoreError`.
     package func callAsFunction(in store: any Database) async throws -> Opened? {
         try await store.share(SharedStatement(Self.text, arguments)).first.map(opened)
     }
 
-    /// The same in a transaction, for tests of it.
+    /// The statement in a given transaction, for its tests.
     func callAsFunction(in transaction: any Transaction) throws -> Opened? {
         try transaction.first(Self.statement("CAST($13 AS BIGINT)"), arguments + [.time(transaction.now)]).map(opened)
     }
@@ -54,7 +54,7 @@ package struct SessionOpening: Sendable {
 
     private static func ofUser(_ column: String) -> String { "(SELECT u.\(column) FROM users u WHERE u.id = user_id)" }
 
-    /// By the id the store finds whose row it is, where many are opened at once.
+    /// Matches a returned row to its request in a batch.
     private static let answer = ColumnTuple(
         Column<SessionID>("id"), Column<UserID>("user_id"), Column<Date>("created_at"),
         Column<Assurance>(ofUser("assurance")), Column<Date?>(ofUser("assurance_until")),
@@ -62,24 +62,25 @@ package struct SessionOpening: Sendable {
     private static let text = SharedText(
         row: 12, alone: { statement($0) },
         many: { rows, now in
-            // Those of one user on one device count one another, as far as they stand in one statement.
+            // Sessions of one user on one device in a batch count each other.
             let given = """
                 (SELECT r.*, row_number() OVER (PARTITION BY column3, column4, column6) AS place FROM (\(rows)) AS r)
                 AS given
                 """
-            // In the order that the ids have here: transactions do not wait for each other's rows crosswise.
+            // By id, so that transactions do not deadlock on each other's rows.
             let order = "ORDER BY given.column1 COLLATE \"C\""
             return statement(now, of: given, place: "given.place", in: order) { "given.column\($0)" }
         })
 
-    /// A row under the nonce's id is looked for besides: to find it by the conflict would wait for a change of it.
+    /// A row with the nonce's id is searched separately: finding it by the conflict would wait for a concurrent change
+    /// of it.
     ///
     /// - Parameters:
-    ///   - source: where the arguments come from, if they are not parameters.
-    ///   - place: which of the user's on the device it is.
-    ///   - order: the order of many.
-    ///   - ended: the id of a session that counts as ended.
-    ///   - condition: what else is to hold.
+    ///   - source: the source of the arguments, if they are not parameters.
+    ///   - place: the position among the user's sessions on the device.
+    ///   - order: the order of a batch.
+    ///   - ended: the id of a session that this statement treats as ended.
+    ///   - condition: a further condition.
     ///   - argument: an argument by its number.
     static func statement(
         _ now: String, of source: String? = nil, place: String = "1", in order: String = "",

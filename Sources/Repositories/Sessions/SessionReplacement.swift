@@ -2,17 +2,17 @@ import Database
 import Domain
 import Encoding
 
-/// A session that is opened in the place of one that it ends, by one statement: the user has as many on the device as may be.
+/// Opens a session and ends another one by one statement, for a user with the maximum number of sessions on the device.
 ///
-/// It opens none for users of a provider that is told of ends, and none on an engine with one writer: there a transaction
-/// decides. If the one to be ended was renewed or has ended meanwhile, it is left as it is.
+/// It is not used for users of a provider that is notified of ended sessions, or on an engine with one writer: there a
+/// transaction decides. A session that was renewed or ended meanwhile is not changed.
 package struct SessionReplacement: Sendable {
     private let opening: SessionOpening
     private let old: Session
 
     package init(_ opening: SessionOpening, insteadOf old: Session) { (self.opening, self.old) = (opening, old) }
 
-    /// Opens the one and ends the other, with its entry in the change log; `nil` if a transaction is to decide.
+    /// Opens one session and ends the other, with its entry in the change log; `nil` if a transaction must decide.
     ///
     /// - Throws: `StoreError`.
     package func callAsFunction(in store: any Database) async throws -> SessionOpening.Opened? {
@@ -25,7 +25,7 @@ package struct SessionReplacement: Sendable {
         AND NOT EXISTS (SELECT 1 FROM event_streams e WHERE e.provider_id = p.id AND e.status <> 'disabled')
         """
 
-    /// What is ended hangs on what was opened: a nonce that was spent ends nothing.
+    /// The end depends on the opening, so a spent nonce ends nothing.
     private static let text = SharedText(
         parameters: 14, change: ChangeLog.Change.Kind.session.rawValue,
         alone: "SELECT id FROM sessions WHERE id = $1 AND CAST($15 AS BIGINT) < 0"

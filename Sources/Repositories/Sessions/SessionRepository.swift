@@ -3,9 +3,9 @@ import Domain
 import Encoding
 import Foundation
 
-/// Sessions. The store holds the hash of a token, never the token.
+/// Sessions. The store contains the hash of a token, never the token.
 ///
-/// A session that a cut has ended is an ended one to every method, whether or not its row says so yet.
+/// Every method treats a session that a bulk revocation has ended as ended, whether or not its row is updated yet.
 package struct SessionRepository {
     let transaction: any Transaction
 
@@ -13,7 +13,7 @@ package struct SessionRepository {
         self.transaction = transaction
     }
 
-    /// The state is read as it is: a session that a cut has ended is an ended one, whether or not its row says so yet.
+    /// The stored state, or ended if a bulk revocation has ended the session.
     static let columns = Table<Session>(
         "sessions", Session.init,
         Field("id", \.id),
@@ -46,19 +46,20 @@ package struct SessionRepository {
         Column<SessionID>("id"), Column<Digest256>("token_hash"), Column<UserID>("user_id"),
         Column<ProviderID>("provider_id"))
 
-    /// Writes a new session.
+    /// Inserts a new session.
     ///
-    /// - Parameter generations: those that the sign-in read with the holds that it looked at.
+    /// - Parameter generations: those that the sign-in read together with the bans.
     package func insert(_ session: Session, at generations: SessionGenerations) throws {
         try transaction.enqueue(Self.insertion, Self.columns.row(session) + Self.values(of: generations))
     }
 
-    /// Writes an ended session by which a nonce is spent; `false` if one is there already.
+    /// Inserts an ended session that spends a nonce; `false` if the nonce was spent already.
     func insertEnded(_ session: Session) throws -> Bool {
         try transaction.execute("\(Self.endedInsertion) ON CONFLICT (id) DO NOTHING", Self.values(ofEnded: session)) > 0
     }
 
-    /// The same with the commit. If one is there already, the body fails with `StoreError.constraint` `unique`.
+    /// Inserts it with the commit. If the nonce was spent already, the body fails with `StoreError.constraint`
+    /// `unique`.
     package func enqueueEnded(_ session: Session) throws {
         try transaction.enqueue(Self.endedInsertion, Self.values(ofEnded: session))
     }
@@ -71,18 +72,18 @@ package struct SessionRepository {
         [generations.user.value, generations.device.value, generations.provider.value, generations.key.value]
     }
 
-    /// The session with an id, if its token has this hash, ended ones too.
+    /// The session with an id, if its token has this hash, including an ended one.
     package func find(_ id: SessionID, tokenHash: Digest256) throws -> Session? {
         guard let named = try find(id), constantTimeEqual(named.tokenHash.bytes, tokenHash.bytes) else { return nil }
         return named
     }
 
-    /// The session with an id, ended ones too.
+    /// The session with an id, including an ended one.
     package func find(_ id: SessionID) throws -> Session? {
         try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])
     }
 
-    /// The open session with an id and this hash, as durable as whatever this transaction writes.
+    /// The open session with an id and this hash. The read is part of the transaction's durable commit.
     package func confirm(_ id: SessionID, tokenHash: Digest256) throws -> Session? {
         try transaction.first(
             """
@@ -92,14 +93,14 @@ package struct SessionRepository {
         ).map(Self.columns.read)
     }
 
-    /// The sessions in scope that were not ended, oldest first; the clock may have ended some.
+    /// The sessions in scope that were not ended, oldest first, including expired ones.
     package func listOpen(_ scope: SessionScope) throws -> [Session] {
         let (condition, value) = scope.condition
         return try transaction.query(
             Self.columns, "WHERE \(condition) AND \(Self.isOpen) ORDER BY created_at, id", [value])
     }
 
-    /// The devices on which a user has a session, or had one that is not forgotten yet.
+    /// The devices with a present or past session of a user.
     package func devices(of userID: UserID) throws -> [DeviceID] {
         try transaction.values(
             """
@@ -108,7 +109,7 @@ package struct SessionRepository {
             """, [.id(userID)])
     }
 
-    /// Users with an open session on a device, and their providers, in the order of their ids.
+    /// Users with an open session on a device, and their providers, by user id.
     package func users(on device: DeviceID, limit: Int) throws -> [(user: UserID, provider: ProviderID)] {
         let columns = ColumnTuple(Column<UserID>("user_id"), Column<ProviderID>("provider_id"))
         let rows = try transaction.query(
@@ -121,10 +122,10 @@ package struct SessionRepository {
         }
     }
 
-    /// Ends the sessions in scope that the state machine lets end.
+    /// Ends the sessions in scope that the state machine allows to end.
     ///
-    /// - Parameter limit: how many at most.
-    /// - Returns: those that this has ended.
+    /// - Parameter limit: the maximum number.
+    /// - Returns: the sessions that were ended.
     @discardableResult
     package func end(
         _ scope: SessionScope, at time: Date, _ why: SessionEnding, limit: Int = .max
@@ -138,13 +139,13 @@ package struct SessionRepository {
             """, [value], at: time, why)
     }
 
-    /// Ends some rows of sessions that a cut has ended; none when none is left.
+    /// Updates some rows of sessions that a bulk revocation has ended; empty if none is left.
     ///
-    /// - Parameter limit: how many at most. It is part of the text: a planner takes an unknown one for a tenth of the table,
-    ///   and walks all of it.
+    /// - Parameter limit: the maximum number. It is part of the text: for an unknown one a planner assumes a tenth of
+    ///   the table and scans all of it.
     package func end(_ cut: SessionCut, limit: Int) throws -> [EndedSession] {
         for scope in try behind(cut.gate) {
-            // In the order of an index: a walk that begins at its front meets the ones to be ended, and no others.
+            // In the order of an index, so that the scan reads only the rows to end.
             let ended = try end(
                 """
                 SELECT id FROM sessions WHERE \(scope.condition) AND \(scope.generation) < $2
@@ -155,9 +156,9 @@ package struct SessionRepository {
         return []
     }
 
-    /// Ends every session of a restored store, those behind a cut too.
+    /// Ends every session of a restored store, including those that a bulk revocation has ended.
     ///
-    /// - Returns: how many rows it has ended.
+    /// - Returns: the number of ended rows.
     package func endAllAfterRestore(at time: Date) throws -> Int {
         try transaction.execute(
             """
@@ -184,7 +185,7 @@ package struct SessionRepository {
         }
     }
 
-    /// How many open sessions hang on something, among as many of its newest generation as asked.
+    /// The number of open sessions in scope, among at most this number of its newest generation.
     package func countOpen(_ gate: SessionGate, limit: Int) throws -> Int {
         try behind(gate).reduce(0) { count, scope in
             guard count < limit else { return count }
@@ -199,7 +200,7 @@ package struct SessionRepository {
         }
     }
 
-    /// Open sessions that an index finds: those of a provider by its keys.
+    /// A scope's open sessions by an index. Those of a provider are found by its keys.
     private struct Indexed {
         let condition: String
         let id: Value
@@ -225,7 +226,7 @@ package struct SessionRepository {
         }
     }
 
-    /// Challenges the sessions in scope that the state machine lets the service challenge; how many there were.
+    /// Challenges the sessions in scope that the state machine allows the service to challenge; returns how many.
     @discardableResult
     package func challenge(_ scope: SessionScope, at time: Date) throws -> Int {
         let (condition, value) = scope.condition
@@ -239,17 +240,17 @@ package struct SessionRepository {
     static let destroyed = SessionTransition.destroyedByService
     private static let challenged = SessionTransition.challengedByService
 
-    /// In the words of the table's indexes: all states but one are named by that one.
+    /// The condition in the form of the table's indexes, which name all states but one by that one.
     static func isAllowed(_ transition: SessionTransition) -> String {
         let others = SessionState.allCases.filter { !transition.from.contains($0) }
         if others.count == 1 { return "state <> '\(others[0].rawValue)'" }
         return "state IN (\(transition.from.map { "'\($0.rawValue)'" }.joined(separator: ", ")))"
     }
 
-    /// Renews a session: a new token and new clocks under the same id. `false` if it is not as it was read, because
-    /// another request renewed or ended it.
+    /// Renews a session: a new token and new times under the same id. `false` if another request has renewed or ended
+    /// it since it was read.
     ///
-    /// - Parameter keyGeneration: that of the key which signed for the renewal.
+    /// - Parameter keyGeneration: the generation of the key that signed for the renewal.
     package func renew(
         _ session: Session, replacing oldTokenHash: Digest256, at keyGeneration: Int64
     ) throws -> Bool {
@@ -266,7 +267,7 @@ package struct SessionRepository {
             ]) > 0
     }
 
-    /// Moves a device's sessions to the certificate that renews theirs.
+    /// Moves a device's sessions to a renewed certificate.
     package func rebind(deviceID: DeviceID, to thumbprint: Digest256) throws {
         try transaction.execute(
             "UPDATE sessions SET thumbprint = $2 WHERE device_id = $1 AND state <> 'unauthenticated'",

@@ -3,8 +3,8 @@ import Domain
 import Foundation
 
 extension SessionRepository {
-    /// Writes uses of sessions; a later one that is known already stays. A statement has 250, 50, ten or one of
-    /// them, so that there are four texts to prepare.
+    /// Writes last uses of sessions, unless a later one is stored. A statement has 250, 50, ten or one of them, so
+    /// there are four texts to prepare.
     package func recordUses(_ uses: [SessionUse]) throws {
         var left = uses[...]
         while let (count, statement) = Self.uses.first(where: { $0.count <= left.count }) {
@@ -29,7 +29,7 @@ extension SessionRepository {
     private static let runOut = AgedRows(
         of: "sessions", key: "id", age: "renewed_at", and: "COALESCE(challenged_at, 0) < $1")
 
-    /// Forgets sessions that ended before a moment.
+    /// Deletes sessions that ended before a time.
     @discardableResult
     package func purgeEnded(
         before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
@@ -37,7 +37,7 @@ extension SessionRepository {
         try Self.over.take(before: moment, batch, in: transaction)
     }
 
-    /// Forgets sessions that no clock can keep alive any more since a moment.
+    /// Deletes sessions that expired before a time.
     @discardableResult
     package func purgeExpired(
         before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()

@@ -3,10 +3,10 @@ import Domain
 import Encoding
 import Foundation
 
-/// The end of a session, by one statement that other changes share a transaction with.
+/// Ends a session by one shared statement.
 ///
-/// It ends no session of a provider that is told of ends, whose security events a transaction writes. It holds under
-/// `READ COMMITTED`: a row ends once, and a cut that is committed beside it ends the session as well.
+/// It ends no session of a provider that is notified of ended sessions, because a transaction must write the security
+/// events. It is safe under `READ COMMITTED`: a row ends once, and a concurrent bulk revocation ends the session too.
 package struct SharedSessionEnd: Sendable {
     private let arguments: [Value]
 
@@ -14,7 +14,8 @@ package struct SharedSessionEnd: Sendable {
         arguments = [.id(session.id), .text(why.text), session.tokenHash.value]
     }
 
-    /// Ends it, with its entry in the change log; `nil` if it has ended, was renewed meanwhile, or is not to be ended so.
+    /// Ends the session, with its entry in the change log; `nil` if it has ended, was renewed meanwhile, or must be
+    /// ended by a transaction.
     ///
     /// - Throws: `StoreError`.
     package func callAsFunction(in store: any Database) async throws -> EndedSession? {

@@ -3,8 +3,8 @@ import Domain
 import Encoding
 import Foundation
 
-/// What opening or renewing a session is decided from, read in one statement: it is asked for so often, and perhaps
-/// across a network, that each statement less is worth it.
+/// The data for deciding to open or renew a session, read in one statement. It is read so often, and perhaps across a
+/// network, that each saved statement matters.
 package struct SignInRepository {
     private let transaction: any Transaction
 
@@ -12,27 +12,27 @@ package struct SignInRepository {
         self.transaction = transaction
     }
 
-    /// What the store holds at one moment.
+    /// The stored data at one time.
     package struct Context: Sendable {
         /// Whether the provider's key and the provider itself are in use.
         package let mayKeyOpenSessions: Bool
         /// The connection's certificate, revoked or not; `nil` if it was never issued here.
         package let certificate: DeviceCertificate?
-        /// Whether there are ban entries about the device: only then is it to be asked whether one is in force.
+        /// Whether there may be ban entries on the device. Only then are they read.
         package let mayDeviceBeHeld: Bool
-        /// The user, if there is one already.
+        /// The user, if one exists already.
         package let user: User?
-        /// Whether there are ban entries about the user, or it is not known.
+        /// Whether there may be ban entries on the user, or this is unknown.
         package let mayUserBeHeld: Bool
-        /// What the session's row is to hold.
+        /// The generations for the session's row.
         package let generations: SessionGenerations
-        /// The user's sessions on the device that were not ended, counted no further than asked.
+        /// The user's sessions on the device that were not ended, counted up to a limit.
         package let openSessions: Int
         /// The store's generation of nonces.
         package let nonceGeneration: String
     }
 
-    /// Whom and what a sign-in names.
+    /// The subjects of a sign-in.
     package struct Subject: Sendable {
         let keyID: ProviderKeyID
         let thumbprint: Digest256
@@ -40,7 +40,7 @@ package struct SignInRepository {
         let providerID: ProviderID
         let externalID: String
 
-        /// By the verified identity token and the certificate of the connection.
+        /// From the verified identity token and the connection's certificate.
         package init(
             keyID: ProviderKeyID, thumbprint: Digest256, deviceID: DeviceID, providerID: ProviderID,
             externalID: String
@@ -55,7 +55,7 @@ package struct SignInRepository {
 
     /// Reads it.
     ///
-    /// - Parameter mostSessions: where counting the open sessions ends.
+    /// - Parameter mostSessions: the maximum to which open sessions are counted.
     package func context(of subject: Subject, mostSessions: Int) throws -> Context {
         let row = try transaction.first(
             Self.question,

@@ -3,9 +3,8 @@ import Database
 /// What a statement returns as one value: a column such as `s.id`, an expression such as `COUNT(*)`, or all columns of
 /// a joined table.
 struct Column<Content>: Sendable {
-    /// Its SQL text.
     let sql: String
-    /// How many columns of the row it takes.
+    /// The number of columns it takes from the row.
     private let width: Int
     private let content: @Sendable (Row, Int) throws -> Content
 

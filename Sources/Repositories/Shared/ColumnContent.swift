@@ -23,8 +23,7 @@ package struct DamagedRow: Error, Sendable {
 }
 
 extension DamagedRow: CustomStringConvertible {
-    /// One sentence for a log.
-    package var description: String { "column \(column) of a row holds what this program never writes" }
+    package var description: String { "column \(column) of a row has a value that this program never writes" }
 }
 
 extension Optional: ColumnContent where Wrapped: ColumnContent {

@@ -1,16 +1,16 @@
 import Database
 
-/// A statement about the values of a list, in a few texts: each is for so many of them, and a shorter list is filled up
-/// with its last one. A page thus costs one statement, and an engine that keeps statements prepared keeps few of them.
+/// A statement for the values of a list, in a few texts for fixed lengths. A shorter list is padded with its last
+/// value. A page thus costs one statement, and few statements are kept prepared.
 struct ListStatement: Sendable {
-    /// The lengths, the shortest first. The members of a stream fit into the second, a page into the last.
+    /// The lengths, shortest first. The members of a stream usually fit into the second, a page into the last.
     private static let lengths = [4, 32, 128]
 
     private let texts: [(length: Int, sql: String)]
 
     /// - Parameters:
-    ///   - count: how many other parameters it has, which come first.
-    ///   - text: makes its text of the list as it stands behind `IN` or, each in parentheses, behind `VALUES`.
+    ///   - count: the number of other parameters, which come first.
+    ///   - text: returns the text for the list in the form for `IN` or, with each value in parentheses, for `VALUES`.
     init(after count: Int = 0, _ text: (_ list: (in: String, rows: String)) -> String) {
         texts = Self.lengths.map { length in
             let places = (1...length).map { "$\(count + $0)" }
@@ -19,7 +19,7 @@ struct ListStatement: Sendable {
         }
     }
 
-    /// The texts with their arguments for a list of any length; none for an empty one.
+    /// The texts with their arguments for a list of any length; empty for an empty list.
     ///
     /// - Parameter others: the arguments that come first.
     fileprivate func parts(_ others: [Value], _ list: [Value]) -> [(sql: String, arguments: [Value])] {
@@ -41,7 +41,7 @@ extension Transaction {
         try statement.parts(others, list).flatMap { try query($0.sql, $0.arguments) }
     }
 
-    /// Carries it out like `enqueue(_:_:)`, in the order of the list.
+    /// Executes it like `enqueue(_:_:)`, in the order of the list.
     func enqueue(_ statement: ListStatement, _ others: [Value] = [], list: [Value]) throws {
         for part in statement.parts(others, list) { try enqueue(part.sql, part.arguments) }
     }

@@ -3,11 +3,11 @@ import Domain
 import Encoding
 import Foundation
 
-/// How much of its work a task of maintenance does in one transaction, so that no other writer waits for long.
+/// The part of a maintenance task in one transaction, so that no other writer waits for long.
 package struct MaintenanceBatch: Sendable {
-    /// How far the batches before it have come, in words of the task's own; `nil` at the beginning.
+    /// The position reached by the previous batches, in a form of the task's own; `nil` at the start.
     package let after: String?
-    /// How many rows at most.
+    /// The maximum number of rows.
     package let limit: Int
 
     package init(after: String? = nil, limit: Int = 1000) {
@@ -15,15 +15,15 @@ package struct MaintenanceBatch: Sendable {
         self.limit = limit
     }
 
-    /// What it came to, if so many rows were found that are out of the way now.
+    /// The outcome after this number of rows was found and processed.
     package func outcome(_ rows: Int) -> Outcome { Outcome(rows: rows, isFinished: rows < limit) }
 
-    /// What a batch came to.
+    /// The result of a batch.
     package struct Outcome: Sendable {
         package let rows: Int
-        /// How far it has come, for the next one.
+        /// The position for the next batch.
         package let reached: String?
-        /// Whether nothing is left to do until the task is due again.
+        /// Whether the task is finished until it is due again.
         package let isFinished: Bool
 
         package init(rows: Int, reached: String? = nil, isFinished: Bool) {
@@ -32,24 +32,24 @@ package struct MaintenanceBatch: Sendable {
             self.isFinished = isFinished
         }
 
-        /// Of a table that is small enough to be done at once.
+        /// The outcome for a small table that is processed at once.
         package static func all(_ rows: Int) -> Outcome { Outcome(rows: rows, isFinished: true) }
     }
 }
 
-/// The rows of a table that are past some age, oldest first, by an index that begins with it.
+/// The rows of a table that are older than a limit, oldest first, by an index that starts with the age.
 ///
-/// A batch begins where the one before it ended: entries of rows that are gone stay in an index for some time, and every
-/// batch would walk over those of all batches before it.
+/// A batch starts at the end of the previous one. Deleted rows stay in an index for some time, and every batch would
+/// scan those of all previous batches.
 struct AgedRows {
-    /// What is done to them: `DELETE FROM sessions`, `UPDATE sessions SET …`.
+    /// The action: `DELETE FROM sessions`, `UPDATE sessions SET …`.
     let act: String
     let table: String
     /// The primary key, columns separated by commas.
     let key: String
-    /// The column of the age: a time, or a number that grows with it.
+    /// The column of the age: a time, or a number that rises with time.
     let age: Column<Int64>
-    /// What else must hold of a row. `$1` is the moment.
+    /// A further condition on rows. `$1` is the time.
     let condition: String
 
     init(_ act: String? = nil, of table: String, key: String, age: String, and condition: String? = nil) {
@@ -60,8 +60,8 @@ struct AgedRows {
         self.condition = condition.map { " AND \($0)" } ?? ""
     }
 
-    /// The act upon some of them, which repeats the condition for rows that others change at this moment. The limit is
-    /// part of the text, for a planner takes an unknown one for a tenth of the table, and walks all of it.
+    /// The action on some of the rows. It repeats the condition, because rows may change concurrently. The limit is
+    /// part of the text: for an unknown one a planner assumes a tenth of the table and scans all of it.
     func statement(limit: Int, returning: String) -> String {
         """
         \(act) WHERE (\(key)) IN (
@@ -82,7 +82,7 @@ struct AgedRows {
             isFinished: ages.count < batch.limit)
     }
 
-    /// Carries the act out upon some rows whose age is below a number.
+    /// Runs the action on some rows with an age below a number.
     func take(
         before end: Int64, _ batch: MaintenanceBatch, in transaction: any Transaction
     ) throws -> MaintenanceBatch.Outcome {
@@ -90,7 +90,7 @@ struct AgedRows {
         return outcome(try transaction.values(sql, arguments(before: end, batch)), of: batch)
     }
 
-    /// Carries the act out upon some rows of before a moment.
+    /// Runs the action on some rows from before a time.
     func take(
         before moment: Date, _ batch: MaintenanceBatch, in transaction: any Transaction
     ) throws -> MaintenanceBatch.Outcome {

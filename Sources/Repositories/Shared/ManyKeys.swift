@@ -1,10 +1,9 @@
-/// Keys of which each would cost a statement of its own, in parts of few sizes: an engine keeps a statement of each
-/// size prepared.
+/// Splits keys into parts of a few sizes, so that few statements are kept prepared and not each key costs one.
 enum ManyKeys {
-    /// How many keys a part has: the smallest size that holds what is left, or else the largest.
+    /// The sizes of parts. The smallest that fits the remaining keys is used, or else the largest.
     private static let sizes = [1, 20, 500]
 
-    /// The keys in parts, the last one filled up with its last key.
+    /// The keys in parts, the last one padded with its last key.
     static func parts<Key>(_ keys: [Key]) -> [[Key]] {
         let largest = sizes.max() ?? 1
         return stride(from: 0, to: keys.count, by: largest).map { start in
@@ -14,7 +13,7 @@ enum ManyKeys {
         }
     }
 
-    /// The parameters of a part, behind `IN`.
+    /// The parameters of a part, for `IN`.
     static func places<Key>(_ part: [Key]) -> String {
         part.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
     }

@@ -9,7 +9,7 @@ struct Field<Record, Content: ColumnContent>: Sendable {
     /// - Parameters:
     ///   - name: its name in the table.
     ///   - content: its content in a value: a key path such as `\.id`.
-    ///   - expression: the expression as which it is read, given the table's name in the statement.
+    ///   - expression: the expression that reads it, given the table's name in the statement.
     init(
         _ name: String, _ content: @escaping @Sendable (Record) -> Content,
         readAs expression: (@Sendable (_ table: String) -> String)? = nil
@@ -20,15 +20,14 @@ struct Field<Record, Content: ColumnContent>: Sendable {
     }
 }
 
-/// The columns of a table, each listed once with its name and its content in a value, in the order in which the value's
-/// initializer takes them. INSERT, SELECT and the reading of a row derive from this list.
+/// The columns of a table, each listed once with its name and its content in a value, in the order of the value's
+/// initializer. INSERT, SELECT and the reading of a row derive from this list.
 ///
 /// All texts are made once. In a string interpolation it is the list of SELECT and RETURNING: `"SELECT \(columns) FROM
 /// sessions"`.
 struct Table<Record>: Sendable, CustomStringConvertible {
     /// The list for SELECT and RETURNING: `id, token_hash, …`.
     let description: String
-    /// The columns' names.
     let names: [String]
     /// `INSERT INTO sessions (id, …) VALUES (…)`.
     private(set) var insertion = ""
@@ -80,7 +79,7 @@ struct Table<Record>: Sendable, CustomStringConvertible {
 
     /// ``insertion`` with columns that no value contains. Their arguments follow those of the value.
     ///
-    /// - Parameter expression: makes the expression that is written of the parameter of such a column.
+    /// - Parameter expression: returns the expression for the parameter of such a column.
     func insertion(with others: String..., as expression: (String) -> String = { $0 }) -> String {
         insertion(with: others, as: expression)
     }
@@ -94,7 +93,7 @@ struct Table<Record>: Sendable, CustomStringConvertible {
 
     /// The arguments of ``insertion``.
     ///
-    /// - Parameter others: those of columns that no value contains.
+    /// - Parameter others: the arguments of columns that no value contains.
     func row(_ record: Record, _ others: Value...) -> [Value] {
         var values: [Value] = []
         values.reserveCapacity(contents.count + others.count)
@@ -102,9 +101,9 @@ struct Table<Record>: Sendable, CustomStringConvertible {
         return values + others
     }
 
-    /// The assignments by which an INSERT overwrites a row that is there.
+    /// The assignments by which an INSERT overwrites an existing row.
     ///
-    /// - Parameter kept: the columns that stay as they are.
+    /// - Parameter kept: the columns that stay unchanged.
     func overwriting(except kept: Set<String>) -> String {
         names.filter { !kept.contains($0) }.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
     }

@@ -4,12 +4,12 @@ import Encoding
 import Foundation
 
 /// The archiving of verified users' rows. While an archive is written, `archived_at` is minus the archive's time. It
-/// becomes the time at which the archive was durable; a new proof clears it.
+/// becomes the time at which the archive was durable, and a new proof clears it.
 package struct ArchivedUserRepository {
     private let transaction: any Transaction
     private let archive: Int64
 
-    /// Works inside a transaction for the archive that was started at a time.
+    /// For the archive that was started at a time.
     package init(_ transaction: any Transaction, begunAt moment: Date) {
         self.transaction = transaction
         archive = -moment.milliseconds
@@ -24,7 +24,7 @@ package struct ArchivedUserRepository {
     ///   - moment: the start of the period.
     ///   - end: the end of the period, excluded.
     ///   - again: whether to include users of an earlier archive.
-    ///   - mark: the last position of the call before this one.
+    ///   - mark: the last position of the previous call.
     ///   - limit: the largest number of users.
     package func waiting(
         since moment: Date, before end: Date, again: Bool, after mark: Mark?, limit: Int
@@ -40,7 +40,7 @@ package struct ArchivedUserRepository {
             "UPDATE authenticated_users SET archived_at = $2 WHERE user_id = $1", [.id(user), .integer(archive)])
     }
 
-    /// The archive's users who have proved nothing new since.
+    /// The archive's users who have not proved anything new since.
     package func taken(since moment: Date, before end: Date, after mark: Mark?, limit: Int) throws -> [Mark] {
         try list(since: moment, before: end, "archived_at = $5", [.integer(archive)], after: mark, limit: limit)
     }

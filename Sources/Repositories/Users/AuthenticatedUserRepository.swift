@@ -3,12 +3,12 @@ import Domain
 import Encoding
 import Foundation
 
-/// The proved data of users, each column sealed under its user's key. The number has a blind index.
+/// Users' proven data, each column sealed under its user's key. The number has a blind index.
 package struct AuthenticatedUserRepository {
     private let transaction: any Transaction
     private let keys: PersonalKeys
 
-    /// The columns of which a user's data is made. The others serve to find rows.
+    /// The columns with a user's data. The others are for finding rows.
     private static let columns = ColumnTuple(
         Column<AuthenticatedUser.Suspension?>("suspended"), Column<[UInt8]>(.phoneNumber),
         Column<[UInt8]?>(.pushEndpoint), Column<[UInt8]?>(.fullName), Column<[UInt8]?>(.dateOfBirth),
@@ -20,7 +20,7 @@ package struct AuthenticatedUserRepository {
         self.keys = keys
     }
 
-    /// A user's row; `nil` if nothing was proved, or the user was erased.
+    /// A user's row; `nil` if nothing was proven, or the user was erased.
     package func find(_ user: UserID) throws -> AuthenticatedUser? {
         guard
             let row = try transaction.first(
@@ -44,7 +44,7 @@ package struct AuthenticatedUserRepository {
             identityVerifiedAt: identityVerifiedAt)
     }
 
-    /// The name on a user's card; `nil` if none was shown, or the user was erased. It opens nothing else.
+    /// The name on a user's card; `nil` if no card was accepted, or the user was erased. It opens no other data.
     package func fullName(of user: UserID) throws -> String? {
         let sealed = try transaction.value(
             "SELECT \(SealedColumn.fullName.name) FROM authenticated_users WHERE user_id = $1", [.id(user)],
@@ -55,8 +55,8 @@ package struct AuthenticatedUserRepository {
         return try key.open(sealed, in: .fullName, of: user)
     }
 
-    /// The blind index of a user's proven number; `nil` if there is none, or if it is another user's now. It opens no
-    /// sealed data.
+    /// The blind index of a user's proven number; `nil` if there is none, or it now belongs to another user. It opens
+    /// no sealed data.
     package func numberIndex(of user: UserID) throws -> Digest256? {
         try transaction.value(
             "SELECT phone_index FROM authenticated_users WHERE user_id = $1 AND suspended IS NULL", [.id(user)])
@@ -80,13 +80,13 @@ package struct AuthenticatedUserRepository {
         }
     }
 
-    /// The columns that a proof of a number writes; the others wait for a card.
+    /// The columns that a proof of a number writes. The others are written with a card.
     private static let provenPhone = ColumnTuple(
         Column<UserID>("user_id"), Column<ProviderID>("provider_id"), Column<Digest256>("phone_index"),
         Column<[UInt8]>(.phoneNumber), Column<[UInt8]?>(.pushEndpoint), Column<Date>("phone_verified_at"))
 
     /// Stores a number as this user's. Its former holder at the same provider is suspended, and none of that identity
-    /// is transferred. A suspended user starts again, and must show a card again.
+    /// is transferred. A suspended user starts again, and must submit a card again.
     ///
     /// - Returns: the users who lost the number, and the changes of level.
     package func phoneProven(
@@ -165,7 +165,7 @@ package struct AuthenticatedUserRepository {
         return change.map { [$0] } ?? []
     }
 
-    /// Sets the push endpoint; `nil` removes it. Returns `false` if the user has proved no number.
+    /// Sets the push endpoint; `nil` removes it. Returns `false` if the user has not proven a number.
     package func setPushEndpoint(_ endpoint: String?, of user: UserID) throws -> Bool {
         guard let key = try DataKeyRepository(transaction, keys: keys).find(user) else { return false }
         let sealed = try endpoint.map { try key.seal($0, in: .pushEndpoint, of: user) }

@@ -2,10 +2,10 @@ import Database
 import Domain
 import Foundation
 
-/// Erasures under way: users of whom more rows were left than one transaction erases.
+/// Pending erasures: users with more rows than one transaction erases.
 ///
-/// From its first transaction on nobody reads or counts these rows: what reads them asks `isUnderWay`. The user
-/// cannot sign in before the last of them is gone, so that nothing new is taken for something old.
+/// From the first transaction on no reader sees these rows: statements check `isUnderWay`. The user cannot sign in
+/// before the last row is deleted, so new data is never taken for old.
 package struct ErasureRepository {
     private let transaction: any Transaction
 
@@ -13,7 +13,7 @@ package struct ErasureRepository {
         self.transaction = transaction
     }
 
-    /// One user, and when the erasure began.
+    /// A user, and the start of the erasure.
     package struct Entry: Sendable {
         package let user: UserID
         package let at: Date
@@ -21,19 +21,19 @@ package struct ErasureRepository {
 
     private static let columns = ColumnTuple(Column<UserID>("user_id"), Column<Date>("at"))
 
-    /// Whether rows of a user are left to be erased.
+    /// Whether rows of a user remain to be erased.
     ///
     /// - Parameter user: an expression, which may be null, with the name of its table.
     static func isUnderWay(_ user: String) -> String {
         "EXISTS (SELECT 1 FROM erasures x WHERE x.user_id = \(user))"
     }
 
-    /// An expression that is null where its user is being erased.
+    /// An expression that is null if its user is being erased.
     static func hidden(_ expression: String, of user: String) -> String {
         "CASE WHEN \(isUnderWay(user)) THEN NULL ELSE \(expression) END"
     }
 
-    /// Notes that rows of a user are left, who is held back until they are gone.
+    /// Records that rows of a user remain. Until they are erased, the user cannot sign in.
     package func begin(_ user: UserID, at time: Date) throws {
         try transaction.execute(
             """
@@ -43,12 +43,11 @@ package struct ErasureRepository {
         try GateRepository(transaction).setHeld(true, .user(user))
     }
 
-    /// Whether rows of a user are left.
     package func isUnderWay(_ user: UserID) throws -> Bool {
         try transaction.first("SELECT 1 FROM erasures WHERE user_id = $1", [.id(user)]) != nil
     }
 
-    /// The user who has waited longest; `nil` if nobody waits.
+    /// The user who has waited longest; `nil` if there is none.
     package func next() throws -> Entry? {
         try transaction.first("SELECT \(Self.columns) FROM erasures ORDER BY at, user_id LIMIT 1").map { row in
             let (user, at) = try Self.columns.read(row)
@@ -56,7 +55,7 @@ package struct ErasureRepository {
         }
     }
 
-    /// Notes that nothing of a user is left.
+    /// Records that the erasure is complete.
     package func finish(_ user: UserID) throws {
         try transaction.execute("DELETE FROM erasures WHERE user_id = $1", [.id(user)])
     }

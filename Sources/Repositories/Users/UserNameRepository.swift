@@ -1,7 +1,7 @@
 import Database
 import Domain
 
-/// The names on users' cards, read for many at once.
+/// The names on users' cards, read for many users at once.
 package struct UserNameRepository {
     private let transaction: any Transaction
     private let keys: PersonalKeys
@@ -11,7 +11,7 @@ package struct UserNameRepository {
         self.keys = keys
     }
 
-    /// A name as it is sealed, with the key that it is sealed under.
+    /// A sealed name and its wrapped key.
     package struct Sealed: Sendable {
         fileprivate let name: [UInt8]
         fileprivate let wrapped: [UInt8]
@@ -28,7 +28,7 @@ package struct UserNameRepository {
         """
     }
 
-    /// Those of some users who have shown a card.
+    /// The names of users who have an accepted card.
     package func find(_ users: [UserID]) throws -> [UserID: Sealed] {
         let rows = try transaction.query(Self.some, list: users.map(\.value)).map(Self.columns.read)
         return rows.reduce(into: [:]) { found, row in

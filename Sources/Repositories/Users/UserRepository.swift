@@ -50,7 +50,7 @@ package struct UserRepository {
 
     private static let some = ListStatement { "SELECT \(columns) FROM users WHERE id IN \($0.in)" }
 
-    /// Those of some users who are there.
+    /// The existing users among some ids.
     package func find(_ ids: [UserID]) throws -> [UserID: User] {
         let found = try transaction.query(Self.some, list: ids.map(\.value)).map(user(in:))
         return Dictionary(found.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -65,8 +65,8 @@ package struct UserRepository {
 
     /// The newest users.
     ///
-    /// - Parameter cursor: the id of the last one on the page before; `nil` for the first page.
-    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    /// - Parameter cursor: the id of the last user of the previous page; `nil` for the first page.
+    /// - Throws: `Refusal` `not_found` if the cursor's row was deleted.
     package func list(limit: Int, after cursor: String? = nil) throws -> [User] {
         let page = Self.newest.page(from: 2)
         return try transaction.query(
@@ -78,7 +78,7 @@ package struct UserRepository {
     /// Sets a user's level.
     ///
     /// - Parameter until: when a level above `Assurance/phone` lapses, because its card expires.
-    /// - Returns: the change, perhaps only of when it lapses; `nil` if there is no such user.
+    /// - Returns: the change, possibly only of the time at which it lapses; `nil` if there is no such user.
     package func setAssurance(_ assurance: Assurance, until: Date?, of id: UserID) throws -> AssuranceChange? {
         let before = try find(id)
         try transaction.execute(
@@ -91,7 +91,7 @@ package struct UserRepository {
 
     /// Stores a user's profile from the provider, sealed under the user's key.
     ///
-    /// - Parameter index: a keyed digest of the profile, by which the next sign-in sees that nothing has changed.
+    /// - Parameter index: a keyed digest of the profile, by which the next sign-in detects changes.
     package func setProfile(displayName: [UInt8]?, avatarURL: [UInt8]?, index: Digest256, of id: UserID) throws {
         try transaction.execute(
             "UPDATE users SET display_name = $2, avatar_url = $3, profile_index = $4 WHERE id = $1",
@@ -122,12 +122,10 @@ package struct UserRepository {
 
 /// A row of `users` without the sealed profile, which is read separately.
 struct UserRow: Sendable {
-    /// The user with the level that is stored.
+    /// The user with the stored level.
     private let stored: User
-    /// When the level lapses.
     private let until: Date?
 
-    /// A new user's row.
     init(_ user: User, until: Date? = nil) {
         (stored, self.until) = (user, until)
     }
