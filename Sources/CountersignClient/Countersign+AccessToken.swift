@@ -3,16 +3,15 @@ import HTTPTypes
 
 /// A short-lived token of the session for the app's own backend (RFC 9068), bound to the device's key (RFC 9449).
 public struct AccessToken: Sendable {
-    /// The JWT.
     public let value: String
-    /// Its end: after one to five minutes, by the service's clock.
+    /// Its expiry, by the service's clock: after one to five minutes.
     public let expiresAt: Date
     let signer: DeviceToken
     let now: @Sendable () -> Date
 
-    /// The header fields of one request to the backend; each request needs its own.
+    /// The header fields of one request to the backend. Each request needs its own.
     ///
-    /// - Parameter url: its query does not matter.
+    /// - Parameter url: its query is ignored.
     /// - Returns: `Authorization` and `DPoP`.
     public func headers(for method: String, _ url: URL) async throws(Refusal) -> [String: String] {
         let bare = String(url.absoluteString.prefix { $0 != "?" && $0 != "#" })
@@ -22,16 +21,16 @@ public struct AccessToken: Sendable {
 }
 
 extension Countersign {
-    /// A token for the app's backend, which checks it without a call. It is kept until shortly before its end.
+    /// A token for the app's backend, which verifies it without a call. It is cached until shortly before its expiry.
     ///
     /// - Parameter audience: the id of the session's provider, or a URL that is registered for it.
     /// - Throws: `malformed_request` with reason `invalid_target`; ``Refusal/clock(offBy:)`` if this device's clock is
-    /// wrong.
+    ///   wrong.
     public func accessToken(for audience: String) async throws(Refusal) -> AccessToken {
         try load()
         if let kept = accessTokens[audience], kept.expiresAt.timeIntervalSince(serviceTime) > 15 { return kept }
         guard let user = record.session?.session.userID else { throw .signedOut }
-        // Whoever is signed in later waits for a token of their own.
+        // By user, so that a user who signs in later gets a separate token.
         let key = "\(user.path) \(audience)"
         let task =
             exchangingTokens[key]
@@ -44,10 +43,10 @@ extension Countersign {
         return try await task.value.get()
     }
 
-    /// What the service answers with a token.
+    /// The service's response with a token.
     private struct Exchanged: Decodable {
         let token: String
-        /// Seconds.
+        /// In seconds.
         let lifetime: TimeInterval
 
         private enum CodingKeys: String, CodingKey {

@@ -2,15 +2,14 @@ import Foundation
 import HTTPTypes
 
 extension Countersign {
-    /// Makes a call in the session of the user. It renews the session once if that is needed, together with all calls
-    /// that wait for the same; and it repeats what is safe to repeat if an answer was lost.
+    /// Makes a call in the user's session. If necessary it renews the session once, together with all waiting calls. If
+    /// a response was lost, it repeats calls that are safe to repeat.
     ///
     /// - Parameters:
-    ///   - request: method, path and header fields; scheme and authority are those of the service. A request that has
-    ///   an
-    ///     `Authorization` of its own is sent as it is.
+    ///   - request: method, path and header fields; scheme and authority are those of the service. A request with its
+    ///   own `Authorization` is sent unchanged.
     ///   - body: at most 64 KiB.
-    /// - Returns: the answer, whose status is below 400.
+    /// - Returns: the response, with a status below 400.
     public func call(
         _ request: HTTPRequest, body: Data? = nil
     ) async throws(Refusal) -> (HTTPResponse, Data) {
@@ -18,21 +17,21 @@ extension Countersign {
         return (answer.response, answer.body)
     }
 
-    /// Makes a call and reads what it answers.
+    /// Makes a call and decodes its response.
     func perform<Value: Decodable>(_ call: Call) async throws(Refusal) -> Value { try await answer(call).decode() }
 
-    /// Makes a call that answers nothing.
+    /// Makes a call without a response body.
     func send(_ call: Call) async throws(Refusal) { _ = try await answer(call) }
 
     func answer(_ call: Call) async throws(Refusal) -> Answer {
         try load()
         try requireCertificate()
         let hasOwn = call.request.headerFields[.authorization] != nil
-        // The call is of whoever is signed in now, and is never carried out for another.
+        // The call is for the present user, and is never carried out for another one.
         var user = record.session?.session.userID
         var hasRenewed = false
         var attachments = 0
-        // Each turn but the last mends one thing that a refused call asked for.
+        // Each round but the last resolves one cause of a refusal.
         for _ in 0..<6 {
             guard hasOwn || record.session != nil || signingIn != nil else { throw .signedOut }
             if !hasOwn, let session = record.session, session.isChallenged, signingIn == nil, tokenSource == nil {
@@ -44,7 +43,7 @@ extension Countersign {
             let (answer, serial) = try await exchangeInTurn(call, session, of: user)
             guard let problem = try answer.problem() else { return answer }
             if problem.code == .certificateRevoked {
-                // Replaced while the request was on its way; the service has not acted.
+                // The certificate was replaced while the request was sent. The service has not acted.
                 if let device = record.device, device.device.serial != serial { continue }
                 forgetCertificate(serial)
                 throw .service(problem)
@@ -64,18 +63,18 @@ extension Countersign {
         throw .unanswered("the session changed too often")
     }
 
-    /// Waits for a sign-in that has begun, and for a turn.
+    /// Waits for a running sign-in, and for a turn.
     private func takeTurnAfterSignIn() async {
         while true {
             while let signingIn { _ = await signingIn.value }
             await takeTurn()
-            // Another one may have begun while this call waited for its turn.
+            // Another sign-in may have started while this call waited for its turn.
             if signingIn == nil { return }
             endTurn()
         }
     }
 
-    /// One exchange in the session; the turn ends with it.
+    /// One exchange in the session, which ends the turn.
     private func exchangeInTurn(
         _ call: Call, _ session: Record.SessionSecret?, of user: UUID?
     ) async throws(Refusal) -> (answer: Answer, serial: String) {
@@ -88,7 +87,7 @@ extension Countersign {
         return try await exchange(named)
     }
 
-    /// Sees to the certificate's age before a call.
+    /// Checks the certificate's age before a call.
     private func requireCertificate() throws(Refusal) {
         guard let device = record.device?.device else { throw .uncertified }
         guard serviceTime < device.notAfter else {

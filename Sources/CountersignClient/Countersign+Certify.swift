@@ -2,9 +2,9 @@ import Foundation
 import HTTPTypes
 
 extension Countersign {
-    /// Has the device's key certified. Does nothing on a device that is; its certificate renews by itself.
+    /// Certifies the device's key, unless the device is certified already. The certificate renews by itself.
     ///
-    /// - Parameter proof: what the service asks for before it certifies.
+    /// - Parameter proof: the proof that the service requires before it certifies.
     /// - Throws: `invalid_csr` with reason `gate` for a missing or refused proof.
     @discardableResult
     public func certify(_ proof: CertifyProof = .none) async throws(Refusal) -> Device {
@@ -26,7 +26,7 @@ extension Countersign {
             do throws(Refusal) {
                 return .success(try await certifyOnce(proof))
             } catch {
-                // The key of an earlier attempt, whose answer was lost long ago.
+                // The key is from an earlier attempt, with a response that was lost long ago.
                 guard case .service(let problem) = error, problem.code == .invalidCSR, problem.reason != "gate",
                     record.pending != nil
                 else { throw error }
@@ -52,7 +52,7 @@ extension Countersign {
         do throws(Refusal) {
             try await removeFormerKeys()
         } catch {
-            // A key too many does no harm; the next certification removes it.
+            // An unused key does no harm. The next certification removes it.
         }
         return certified.device
     }
@@ -66,9 +66,9 @@ extension Countersign {
         }
     }
 
-    /// The request to send: the one of before, if the service still knows its answer, or one with a new key.
+    /// The request to send: the previous one, if the service still repeats its response, or one with a new key.
     private func pendingRequest() async throws(Refusal) -> Record.Pending {
-        // The service gives the same certificate for ten minutes.
+        // The service repeats the certificate for ten minutes.
         if let pending = record.pending, (0..<540).contains(now().timeIntervalSince(pending.madeAt)),
             (pending.presenceKeyName == nil) == (presence == nil)
         {
@@ -89,7 +89,7 @@ extension Countersign {
         return pending
     }
 
-    /// What the service answers with a certificate.
+    /// The service's response with a certificate.
     private struct Certified: Decodable {
         let certificate: String
         let device: Device
@@ -117,7 +117,7 @@ extension Countersign {
         }
     }
 
-    /// The same bytes may be sent again and again, with one certificate as their answer.
+    /// The service answers identical bytes with the same certificate, so they may be sent again.
     private func issue(_ pending: Record.Pending, _ proof: CertifyProof) async throws(Refusal) -> Certified {
         var members: [String: String?] = ["csr": pending.csr]
         if let presence, let name = pending.presenceKeyName {
@@ -150,12 +150,12 @@ extension Countersign {
         throw last
     }
 
-    /// Renews when two thirds of the certificate's life are over, while the client exists.
+    /// Renews the certificate after two thirds of its validity, while the client exists.
     func scheduleCertificateRenewal(after failure: Bool = false) {
         certificateTimer?.cancel()
         guard let device = record.device?.device else { return }
         var wait = device.renewAfter.timeIntervalSince(serviceTime)
-        // What failed is tried again while there is time: ten times, at most once a second and at least once an hour.
+        // A failed renewal is retried ten times until the expiry, at most once a second and at least once an hour.
         if failure { wait = min(max(device.notAfter.timeIntervalSince(serviceTime) / 10, 1), 3600) }
         let milliseconds = Int64(min(max(wait, 1), 86_400) * 1000)
         certificateTimer = Task { [weak self] in
@@ -164,7 +164,7 @@ extension Countersign {
         }
     }
 
-    /// One at a time; a renewal that fails leaves the present certificate as it is.
+    /// One renewal at a time. A failed renewal leaves the present certificate unchanged.
     func renewCertificateIfDue() async {
         if let renewingCertificate { return await renewingCertificate.value }
         guard let device = record.device else { return }
@@ -182,8 +182,8 @@ extension Countersign {
         await task.value
     }
 
-    /// Takes a new certificate for the same key, so that the session goes on. A renewal whose answer was lost counts
-    /// nowhere, and is made again.
+    /// Requests a new certificate for the same key, so that the session continues. If the response is lost, the renewal
+    /// has no effect and is repeated.
     private func renewCertificate(_ present: Record.CertifiedKey) async throws(Refusal) {
         let (answer, serial) = try await exchange(Call(.post, "/certificates/renewal", json: [:], isRepeatable: true))
         if let problem = try answer.problem() {

@@ -2,11 +2,11 @@ import Foundation
 import HTTPTypes
 
 extension Countersign {
-    /// Signs a user in: takes a nonce, has an identity token made around it, and opens a session. A session that is
-    /// challenged is renewed and keeps its id; any other session of this device ends.
+    /// Signs a user in: requests a nonce, obtains an identity token for it, and opens a session. A challenged session
+    /// is renewed and keeps its id. Any other session of this device ends.
     ///
-    /// - Parameter identityToken: asks the user's provider. It is kept, and called again when the session has to be
-    /// renewed.
+    /// - Parameter identityToken: requests an identity token from the user's provider. It is kept, and called again
+    ///   when the session must be renewed.
     @discardableResult
     public func signIn(_ identityToken: @escaping IdentityTokenSource) async throws(SignInFailure) -> Session {
         do throws(Refusal) { try load() } catch { throw .refused(error) }
@@ -18,8 +18,8 @@ extension Countersign {
         return session
     }
 
-    /// Asks the service who is signed in, and attaches the session to the present connection. The store is read again,
-    /// so that a session of another process of the app is found.
+    /// Requests the present session from the service, and attaches it to the connection. The store is read again, so a
+    /// session of another process of the app is found.
     public func resume() async throws(Refusal) -> Session {
         try reload(over: try load())
         try await attach()
@@ -29,7 +29,7 @@ extension Countersign {
 
     /// Ends the session.
     ///
-    /// - Parameter everywhere: also ends those on the user's other devices.
+    /// - Parameter everywhere: whether to end the user's sessions on other devices too.
     public func signOut(everywhere: Bool = false) async throws(Refusal) {
         struct Listed: Decodable {
             struct Row: Decodable {
@@ -47,13 +47,13 @@ extension Countersign {
                 do throws(Refusal) {
                     try await send(Call(.delete, "/sessions/\(row.id.path)"))
                 } catch {
-                    // One that ended meanwhile is what was wanted.
+                    // The session has ended already.
                     guard error.problem?.code == .notFound else { throw error }
                 }
             }
         }
         guard let session = record.session else { return }
-        // No other call opens a session again while this one ends.
+        // No other call must open a session while this one ends.
         let source = tokenSource
         tokenSource = nil
         do throws(Refusal) {
@@ -70,7 +70,7 @@ extension Countersign {
         if record.session?.token == session.token { keepIfPossible { $0.session = nil } }
     }
 
-    /// Attaches the session to the connection that the next call is likely to use.
+    /// Attaches the session to the connection that the next call probably uses.
     func attach() async throws(Refusal) {
         guard let session = record.session else { throw .signedOut }
         let call = Call(
@@ -83,7 +83,7 @@ extension Countersign {
         throw .service(problem)
     }
 
-    /// Remembers that a token performs no action any more.
+    /// Records that a token is no longer valid for actions.
     func noteEnd(of token: String, _ problem: Problem) {
         guard record.session?.token == token else { return }
         switch problem.code {
@@ -93,14 +93,14 @@ extension Countersign {
         }
     }
 
-    /// Renews the session once for all callers, or opens another one of the same user.
+    /// Renews the session once for all callers, or opens a new one of the same user.
     ///
     /// - Parameters:
-    ///   - session: the one that a call was refused in.
+    ///   - session: the session in which a call was refused.
     ///   - problem: the refusal, with a nonce for the next identity token.
     func renew(_ session: Record.SessionSecret, after problem: Problem) async throws(Refusal) {
         if signingIn == nil {
-            // Another call has done it, while this one's answer was on its way.
+            // Another call has renewed it while this one waited for its response.
             guard record.session?.token == session.token else {
                 if record.session == nil { throw .service(problem) }
                 return
@@ -116,7 +116,8 @@ extension Countersign {
         if case .failure(let failure) = await signingIn.value { throw .notRenewed(failure) }
     }
 
-    /// One sign-in at a time, for which all others wait. It ends itself: whoever waits for it looks again at once.
+    /// One sign-in at a time, for which all callers wait. The task clears itself, so waiting callers check again at
+    /// once.
     private func beginSignIn(
         _ source: @escaping IdentityTokenSource, nonce: Nonce?, as user: UUID?
     ) -> Task<Result<Session, SignInFailure>, Never> {
@@ -132,8 +133,8 @@ extension Countersign {
     /// Opens or renews a session.
     ///
     /// - Parameters:
-    ///   - nonce: one that a refusal brought.
-    ///   - user: the one whose session it must be; `nil` for any.
+    ///   - nonce: from a refusal.
+    ///   - user: the required user; `nil` for any.
     private func open(
         _ source: IdentityTokenSource, nonce: Nonce?, as user: UUID?
     ) async -> Result<Session, SignInFailure> {
@@ -169,7 +170,7 @@ extension Countersign {
         throw .service(problem)
     }
 
-    /// The secret in the answer to a new or renewed session.
+    /// The secret in the response to a new or renewed session.
     private struct Opened: Decodable {
         let token: String
 
@@ -185,7 +186,7 @@ extension Countersign {
         let (answer, serial) = try await exchange(call)
         if let problem = try answer.problem() {
             if problem.code == .certificateRevoked { forgetCertificate(serial) }
-            // The renewal is not possible: the next attempt opens a new session.
+            // A renewal is not possible, so the next attempt opens a new session.
             if let former, problem.asksForIdentity || problem.code == .conflict, record.session == former {
                 keepIfPossible { $0.session = nil }
             }
@@ -201,7 +202,7 @@ extension Countersign {
         var changed = record
         changed.session = Record.SessionSecret(session: session, token: opened.token)
         if former != nil {
-            // The former token is worth nothing any more, so the new one serves even if it cannot be kept.
+            // The former token is no longer valid, so the new one is used even if it cannot be stored.
             keepIfPossible { $0 = changed }
         } else {
             do throws(Refusal) {
@@ -216,10 +217,10 @@ extension Countersign {
 
     /// The nonce for another attempt, or `nil` for a fresh one.
     ///
-    /// - Throws: what another attempt would not mend.
+    /// - Throws: a failure that another attempt would not resolve.
     private func next(after failure: Refusal, _ token: String) throws(SignInFailure) -> Nonce? {
         switch failure {
-        // The nonce may be spent, by a session whose token was lost.
+        // The nonce may be spent by a session with a lost token.
         case .unanswered: return nil
         case .service(let problem):
             switch (problem.code, problem.reason) {
@@ -238,7 +239,7 @@ extension Countersign {
         }
     }
 
-    /// Ends a session that nobody will use; if that fails, it ends by time.
+    /// Ends a session that will not be used. If that fails, it expires.
     private func end(_ token: String) async {
         var call = Call(.delete, "/sessions/current")
         call.authorize(token)

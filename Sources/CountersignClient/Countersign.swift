@@ -1,12 +1,11 @@
 import Foundation
 import HTTPTypes
 
-/// A device of a Countersign service: it certifies itself, signs users in, and makes calls in their session.
+/// A device of a Countersign service: it gets a certificate, signs users in, and makes calls in their session.
 ///
-/// Use one for each service. What it learns is kept in its store, so that the next start of the app goes on where this
-/// one ended.
+/// Use one for each service. Its state is kept in its store, so the app continues after a restart.
 public actor Countersign {
-    /// Gives an identity token that the user's provider made around a nonce.
+    /// Returns an identity token from the user's provider for a nonce.
     public typealias IdentityTokenSource = @Sendable (Nonce) async throws -> String
 
     nonisolated let service: Service
@@ -20,40 +19,40 @@ public actor Countersign {
 
     var record = Record()
     private(set) var transport: Transport?
-    /// What the certificate in ``record`` is in handshakes.
+    /// The certificate and key of ``record`` for handshakes.
     private var identity: Identity?
-    /// By how much the service's clock is ahead of this device's, as of the last answer, seconds.
+    /// How far the service's clock is ahead of this device's, as of the last response, in seconds.
     private(set) var clockLead: TimeInterval = 0
-    /// Whether an answer has said what time it is.
+    /// Whether a response has contained the service's time.
     private var hasTime = false
 
-    /// Where identity tokens come from, once the app has signed in.
+    /// The source of identity tokens, after the app has signed in.
     var tokenSource: IdentityTokenSource?
-    /// One for all calls that find the session challenged or over.
+    /// The sign-in for all calls that found the session challenged or ended.
     var signingIn: Task<Result<Session, SignInFailure>, Never>?
     var certifying: Task<Result<Device, Refusal>, Never>?
     var renewingCertificate: Task<Void, Never>?
-    /// Sleeps until the certificate is due.
+    /// Sleeps until the certificate must be renewed.
     var certificateTimer: Task<Void, Never>?
-    /// While a certificate is replaced, new requests wait for it.
+    /// While a certificate is replaced, new requests wait for this task.
     private var replacement: Task<Void, Never>?
-    /// Requests to the client listener that have no answer yet.
+    /// The number of pending requests to the client listener.
     private var underWay = 0
     private var drained: CheckedContinuation<Void, Never>?
-    /// Calls that have their turn, and those that wait for one.
+    /// The numbers of calls with a turn and of calls that wait for one.
     private var turns = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
     var accessTokens: [String: AccessToken] = [:]
-    /// Those that are on their way, by user and audience.
+    /// Pending exchanges, by user and audience.
     var exchangingTokens: [String: Task<Result<AccessToken, Refusal>, Never>] = [:]
 
-    /// Makes a client; nothing is read and nothing is sent before the first call.
+    /// Makes a client. It reads and sends nothing before the first call.
     ///
     /// - Parameters:
-    ///   - keys: where the device's private key is kept.
-    ///   - store: where certificate and session are kept.
-    ///   - presence: the key for proofs that the user is at the device, if the service asks for them.
-    ///   - watch: is called after each exchange with the service, for logs.
+    ///   - keys: stores the device's private key.
+    ///   - store: stores certificate and session.
+    ///   - presence: the key for proofs of the user's presence, if the service requires them.
+    ///   - watch: called after each exchange with the service, for logs.
     public init(
         _ service: Service, keys: any DeviceKeys = .platform, store: any SecretStore = .platform,
         presence: Presence? = nil, watch: (@Sendable (Exchange) -> Void)? = nil
@@ -62,7 +61,7 @@ public actor Countersign {
             service, keys: keys, store: store, presence: presence, watch: watch, localAddress: nil, now: { Date() })
     }
 
-    /// As above, from an address of this machine and by a clock.
+    /// For tests: with a local address to connect from, and a clock.
     package init(
         _ service: Service, keys: any DeviceKeys, store: any SecretStore, presence: Presence? = nil,
         watch: (@Sendable (Exchange) -> Void)? = nil, localAddress: String? = nil,
@@ -124,21 +123,21 @@ public actor Countersign {
         publish()
     }
 
-    /// Keeps a changed record; the store has it before anyone acts by it.
+    /// Stores a changed record before it is used.
     func keep(_ changed: Record) throws(Refusal) {
         guard let bytes = try? JSONEncoder().encode(changed) else { throw .storage(.damaged) }
         do throws(StorageFailure) { try store.write(bytes) } catch { throw .storage(error) }
         adopt(changed)
     }
 
-    /// Acts by a changed record, kept or not.
+    /// Uses a changed record, stored or not.
     func adopt(_ changed: Record) {
         if changed.session?.token != record.session?.token { accessTokens = [:] }
         record = changed
         publish()
     }
 
-    /// Keeps a changed record, or goes on without: what was there before is worth nothing any more.
+    /// Stores a changed record, or uses it without: the former one is no longer valid.
     func keepIfPossible(_ change: (inout Record) -> Void) {
         var changed = record
         change(&changed)
@@ -155,21 +154,21 @@ public actor Countersign {
         }
     }
 
-    /// The time of the service, as far as its answers say.
+    /// The service's time, by its responses.
     var serviceTime: Date { now().addingTimeInterval(clockLead) }
 
-    /// Uses the certificate of the record from now on, and shows it. The requests that are under way are answered
-    /// first: the service refuses the old certificate as soon as it has seen the new one.
+    /// Uses the record's certificate from now on, and shows it to the service. Pending requests are finished first,
+    /// because the service refuses the old certificate as soon as it has seen the new one.
     func replaceIdentity() async throws(Refusal) {
         let transport = try load()
         guard let device = record.device else { throw .uncertified }
         let next = try Identity(device, keys: keys, base: transport.tls)
         while let replacement { await replacement.value }
-        // It ends itself: whoever waits for it looks again at once.
+        // The task clears itself, so waiting callers check again at once.
         let task = Task {
             if underWay > 0 { await withCheckedContinuation { drained = $0 } }
             identity = next
-            // Whatever the answer is, the certificate was seen.
+            // Whatever the response, the service has seen the certificate.
             _ = try? await transport.send(Call(.post, "/nonces"), as: next)
             replacement = nil
         }
@@ -179,7 +178,7 @@ public actor Countersign {
 
     /// One exchange with the client listener, repeated if that is safe.
     ///
-    /// - Returns: the answer, and the serial number of the certificate that was shown.
+    /// - Returns: the response, and the serial number of the certificate in use.
     func exchange(_ call: Call) async throws(Refusal) -> (answer: Answer, serial: String) {
         var attempt = 0
         while true {
@@ -199,13 +198,12 @@ public actor Countersign {
         }
     }
 
-    /// Waits until fewer than 64 calls are under way, so that what waits behind them has no deadline yet, and a renewal
-    /// passes them all.
+    /// Waits until fewer than 64 calls are pending. So waiting calls have no time limit yet, and a renewal goes before
+    /// them.
     func takeTurn() async {
         if turns < 64 { turns += 1 } else { await withCheckedContinuation { waiting.append($0) } }
     }
 
-    /// Gives the turn to the next.
     func endTurn() {
         if waiting.isEmpty { turns -= 1 } else { waiting.removeFirst().resume() }
     }
@@ -214,7 +212,7 @@ public actor Countersign {
         let transport = try load()
         while let replacement { await replacement.value }
         guard let identity, record.device != nil else { throw .uncertified }
-        // One that waits is not waited for: it is asked again after a certificate was replaced.
+        // A waiting call is not waited for: it is repeated after a certificate was replaced.
         let counts = call.wait == .zero
         if counts { underWay += 1 }
         defer {
@@ -234,8 +232,8 @@ public actor Countersign {
         }
     }
 
-    /// A device whose clock is wrong does not know that its certificate has expired: the service ends the handshake, and
-    /// nothing says why. So it asks the public listener what time it is, once.
+    /// With a wrong clock a device does not know that its certificate has expired, and the service ends the handshake
+    /// without a reason. So it requests the time from the public listener, once.
     private func requireUnexpired(after failure: Refusal, _ transport: Transport) async throws(Refusal) {
         guard case .unanswered = failure, !hasTime else { return }
         if let answer = try? await transport.send(Call(.head, "/"), as: nil) { note(answer) }
@@ -244,7 +242,7 @@ public actor Countersign {
         throw .uncertified
     }
 
-    /// Sets this device's clock against the service's.
+    /// Compares this device's clock with the service's.
     func note(_ answer: Answer) {
         guard let date = answer.date else { return }
         clockLead = date.timeIntervalSince(now())
@@ -255,19 +253,19 @@ public actor Countersign {
         do { try await Task.sleep(for: .milliseconds(milliseconds)) } catch { throw .cancelled }
     }
 
-    /// Forgets a certificate that the service does not accept any more, with the session that was bound to it.
+    /// Deletes a certificate that the service does not accept any longer, with its session.
     func forgetCertificate(_ serial: String) {
         guard record.device?.device.serial == serial else { return }
         keepIfPossible { $0 = Record() }
         identity = nil
     }
 
-    /// How far this device's clock is off, if it is by more than a minute, which the service allows for.
+    /// The error of this device's clock, if it exceeds the minute that the service tolerates.
     var wrongClock: Refusal? { clockLead.magnitude > 60 ? .clock(offBy: .seconds(-clockLead)) : nil }
 }
 
 extension Refusal {
-    /// Whether a call may be made again after this failure.
+    /// Whether a call may be repeated after this failure.
     fileprivate func permitsRepetition(of call: Call) -> Bool {
         switch self {
         case .unreachable: true

@@ -2,40 +2,38 @@ import Crypto
 import Foundation
 import NIOSSL
 
-/// Where a Countersign service is, and by what a device knows it.
+/// The addresses of a Countersign service, and the keys that identify it.
 public struct Service: Sendable, Hashable {
-    /// The public listener as seen from outside, such as `https://auth.example.com`.
+    /// The external URL of the public listener, such as `https://auth.example.com`.
     public var publicURL: URL
-    /// The client listener as seen from outside, such as `https://device.auth.example.com`.
+    /// The external URL of the client listener, such as `https://device.auth.example.com`.
     public var clientURL: URL
-    /// The keys of the server that the device accepts: the present one and the next. If there is none, ``roots``
-    /// decides alone.
+    /// The accepted keys of the server: the present one and the next. If empty, only ``roots`` are checked.
     public var pins: [SPKIPin]
-    /// The authorities that may certify the server. A pin is checked besides them, not in place of them.
+    /// The authorities that may certify the server. They are checked in addition to pins.
     public var roots: Roots
-    /// The id of the app at its provider. It may be left out if the provider has one app.
+    /// The id of the app at its provider. It is optional if the provider has one app.
     public var appID: UUID?
-    /// How the calls of streams go. All other calls go over HTTP.
+    /// The protocol for calls of streams. All other calls use HTTP.
     public var messaging: Messaging
 
-    /// What carries the calls of streams of messages.
+    /// The protocol for calls of streams of messages.
     public enum Messaging: Sendable, Hashable {
-        /// Over HTTP: a device that waits for changes has a request open.
+        /// HTTP, with a pending request while a device waits for changes.
         case http
-        /// Over one connection of Herald, on which the service says when there is something new. Who is writing is
-        /// known over HTTP alone. Where a server does not speak Herald, calls go over HTTP.
+        /// One Herald connection, over which the service announces changes. Typing notices are only available over
+        /// HTTP. If a server does not support Herald, HTTP is used.
         case herald
     }
 
-    /// Which authorities a device trusts.
+    /// The authorities that a device trusts.
     public enum Roots: Sendable, Hashable {
         /// Those of the operating system.
         case system
-        /// Those in this PEM text, such as the answer of `GET /certificates/authority`.
+        /// Those in this PEM text, such as the response of `GET /certificates/authority`.
         case pem(String)
     }
 
-    /// Names a service.
     public init(
         publicURL: URL, clientURL: URL, pins: [SPKIPin], roots: Roots = .system, appID: UUID? = nil,
         messaging: Messaging = .http
@@ -54,7 +52,8 @@ public struct SPKIPin: Sendable, Hashable, CustomStringConvertible {
     /// 32 bytes.
     public let digest: Data
 
-    /// Reads a pin in base64 or base64url; discovery lists them in `server_key_pins_sha256`. `nil` if it is no SHA-256.
+    /// Parses a pin in base64 or base64url. Discovery lists pins in `server_key_pins_sha256`. `nil` if it is not a
+    /// SHA-256 digest.
     public init?(_ text: String) {
         guard let bytes = Data(base64URL: text), bytes.count == 32 else { return nil }
         digest = bytes

@@ -1,26 +1,26 @@
 import Synchronization
 
-/// What a device is to the service at this moment.
+/// The device's present state at the service.
 public enum State: Sendable, Hashable {
     /// It has no valid certificate: call ``Countersign/certify(_:)``.
     case uncertified
-    /// It is certified and has no connection. The next call makes one.
+    /// It is certified and has no connection. The next call opens one.
     case disconnected
-    /// It has a connection, and perhaps a session.
+    /// It has a connection, and possibly a session.
     case connected(Session)
 
-    /// What becomes of the user's session.
+    /// The state of the user's session.
     public enum Session: Sendable, Hashable {
         /// There is none: call ``Countersign/signIn(_:)``.
         case unauthenticated
-        /// Calls are made in it.
+        /// It can make calls.
         case authenticated
         /// The user must prove the identity again before the next call.
         case challenged
     }
 }
 
-/// Holds the present state for any number of readers.
+/// Distributes the present state to any number of readers.
 final class StateFeed: Sendable {
     struct Facts: Sendable {
         var isCertified = false
@@ -42,7 +42,7 @@ final class StateFeed: Sendable {
 
     private let readers = Mutex(Readers())
 
-    /// The present state and every later one. Of a reader that is slow the last eight are kept.
+    /// The present state and every later one. For a slow reader the last eight are kept.
     func stream() -> AsyncStream<State> {
         let (stream, continuation) = AsyncStream<State>.makeStream(bufferingPolicy: .bufferingNewest(8))
         let number = readers.withLock { readers in
@@ -59,7 +59,7 @@ final class StateFeed: Sendable {
         _ = readers.withLock { $0.streams.removeValue(forKey: number) }
     }
 
-    /// Changes what is known; readers get a state that differs from the one before.
+    /// Changes the known facts. Readers get the state if it differs from the previous one.
     func update(_ change: (inout Facts) -> Void) {
         readers.withLock { readers in
             change(&readers.facts)

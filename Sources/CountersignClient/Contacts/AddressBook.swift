@@ -1,6 +1,6 @@
 import Foundation
 
-/// Somebody in an address book, as far as an app knows them. It stays on the device.
+/// A person in an address book, as the app knows them. It is never sent.
 public struct Person: Sendable, Hashable, Identifiable {
     public let id: UUID
     public var firstName: String
@@ -8,7 +8,7 @@ public struct Person: Sendable, Hashable, Identifiable {
     public var addresses: [Address]
     public var birthday: String?
 
-    /// One way to reach somebody.
+    /// An address of a person.
     public struct Address: Sendable, Hashable {
         public enum Kind: String, Sendable, Hashable, CaseIterable {
             /// `<provider>/<user>`.
@@ -22,14 +22,14 @@ public struct Person: Sendable, Hashable, Identifiable {
 
         public var type: Kind
         public var value: String
-        /// Whether somebody has verified that it is theirs.
+        /// Whether the person has verified it.
         public var isVerified: Bool
 
         public init(_ type: Kind, _ value: String, isVerified: Bool = false) {
             (self.type, self.value, self.isVerified) = (type, value, isVerified)
         }
 
-        /// The form in which equal addresses are equal.
+        /// The canonical form, by which addresses are compared.
         var canonical: String {
             switch type {
             case .phone: "phone " + value.filter { $0.isNumber || $0 == "+" }
@@ -47,30 +47,30 @@ public struct Person: Sendable, Hashable, Identifiable {
         (self.addresses, self.birthday) = (addresses, birthday)
     }
 
-    /// Without case, accents and space that says nothing.
+    /// Without case, accents and redundant space.
     static func folded(_ text: String) -> String {
         text.folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
             .split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 }
 
-/// Two entries that may be one person's.
+/// Two entries that may be the same person.
 public struct PersonMatch: Sendable, Hashable {
-    /// The one to keep: the one that was there first.
+    /// The entry to keep: the earlier one.
     public let kept: UUID
     public let duplicate: UUID
-    /// How likely it is that both are the same person: 1 for entries that are equal in all that they say.
+    /// The probability that both are the same person; 1 for entries that are equal in everything.
     public let probability: Double
 }
 
-/// People on the device. Duplicates are found here; nothing of it is sent anywhere.
+/// People on the device. Duplicates are found here, and nothing is sent.
 public struct AddressBook: Sendable {
     public private(set) var people: [Person] = []
     private var owners: [String: UUID] = [:]
 
     public init() {}
 
-    /// Adds people. Entries that are equal to one that is there are left out; what may be the same person is added and
+    /// Adds people. Entries that equal an existing one are left out. Entries that may be the same person are added and
     /// reported, for the user to decide.
     ///
     /// - Returns: the likely duplicates, likeliest first.
@@ -81,20 +81,20 @@ public struct AddressBook: Sendable {
         for person in entries where !equal.contains(person.id) {
             people.append(person)
             for address in person.addresses {
-                // Who has verified an address has it, before whoever was first.
+                // The person who has verified an address owns it, before the first person with it.
                 if owners[address.canonical] == nil || address.isVerified { owners[address.canonical] = person.id }
             }
         }
         return matches
     }
 
-    /// The person with an address; `nil` for nobody.
+    /// The person with an address; `nil` if there is none.
     public func resolve(_ address: Person.Address) -> UUID? { owners[address.canonical] }
 
-    /// Finds duplicates among new entries, and between them and existing ones, which take precedence. What is equal in
-    /// everything is found first; the others are compared by how their names sound.
+    /// Finds duplicates among new entries, and between them and existing ones, which take precedence. Equal entries are
+    /// found first. Others are compared by the sound of their names.
     ///
-    /// - Returns: the likely duplicates, likeliest first; each entry is the duplicate of one other at most.
+    /// - Returns: the likely duplicates, likeliest first. Each entry is the duplicate of at most one other.
     public static func deduplicate(existing: [Person], new: [Person]) -> [PersonMatch] {
         var matches: [PersonMatch] = []
         var kept = Candidates()
@@ -102,14 +102,14 @@ public struct AddressBook: Sendable {
         for person in new {
             let one = Fingerprint(person)
             if let match = kept.match(of: one) { matches.append(match) }
-            // What equals another brings nothing new to compare with.
+            // An entry that equals another one adds nothing to compare with.
             if matches.last?.duplicate != person.id || matches.last?.probability != 1 { kept.add(one) }
         }
         return matches.sorted { $0.probability > $1.probability }
     }
 }
 
-/// What two entries are compared by.
+/// The values by which entries are compared.
 private struct Fingerprint {
     let id: UUID
     let firstName: String
@@ -132,7 +132,7 @@ private struct Fingerprint {
             && addresses == other.addresses
     }
 
-    /// How likely both are the same person; 0 if nothing speaks for it.
+    /// The probability that both are the same person; 0 without any evidence.
     func probability(_ other: Fingerprint) -> Double {
         if isEqual(to: other) { return 1 }
         if let birthday, let theirs = other.birthday, birthday != theirs { return 0 }
@@ -140,13 +140,13 @@ private struct Fingerprint {
         let names =
             Self.likeness(firstName, other.firstName, firstSound, other.firstSound)
             * Self.likeness(lastName, other.lastName, lastSound, other.lastSound)
-        // A family shares a telephone: an address alone says less than a name with it.
+        // Families share telephones, so an address without a similar name is weak evidence.
         if sharesAddress { return names > 0 ? 0.8 + 0.15 * names : 0.3 }
         let hasBirthday = birthday != nil && other.birthday != nil
         return names * (hasBirthday ? 0.9 : 0.6)
     }
 
-    /// 1 for the same name, less for one that sounds like it or is not known, 0 for another.
+    /// 1 for equal names, less for names that sound alike or are unknown, 0 for different ones.
     private static func likeness(_ one: String, _ other: String, _ sound: String, _ otherSound: String) -> Double {
         if one == other { return one.isEmpty ? 0.5 : 1 }
         if one.isEmpty || other.isEmpty { return 0.5 }
@@ -154,12 +154,12 @@ private struct Fingerprint {
     }
 }
 
-/// Those who stay, found by what a duplicate has in common with them: no entry is compared with all others.
+/// Kept entries, indexed by what duplicates share with them, so that no entry is compared with all others.
 private struct Candidates {
     private var people: [Fingerprint] = []
     private var places: [String: [Int]] = [:]
 
-    /// Entries that share something ordinary, such as a family name, and are compared at most.
+    /// The maximum number of compared entries that share something common, such as a family name.
     private static let compared = 200
 
     private func keys(_ one: Fingerprint) -> [String] {
@@ -175,7 +175,7 @@ private struct Candidates {
         people.append(one)
     }
 
-    /// The likeliest one, the first of several.
+    /// The likeliest match, or the first of several.
     func match(of one: Fingerprint) -> PersonMatch? {
         let near = Set(keys(one).flatMap { places[$0, default: []].prefix(Self.compared) }).sorted()
         var best: (id: UUID, probability: Double)?

@@ -5,7 +5,7 @@ import HTTPTypes
 public struct Addresses: Sendable {
     let client: Countersign
 
-    /// An address of the user's own. Both are proved.
+    /// A kind of address of the user. Both kinds are proven.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
         /// The proven phone number.
         case phone
@@ -13,20 +13,20 @@ public struct Addresses: Sendable {
         case name
     }
 
-    /// An address by which others find the user.
+    /// An address by which other users can find the user.
     public struct Findable: Sendable, Hashable, Decodable {
         public let type: Kind
         public let since: Date
     }
 
-    /// The addresses by which others find the user: none, until the user shares one.
+    /// The addresses by which other users can find the user. There are none until the user shares one.
     public func list() async throws(Refusal) -> [Findable] {
         struct Listed: Decodable { let findable: [Findable] }
         let listed: Listed = try await client.perform(Call(.get, "/me/addresses"))
         return listed.findable
     }
 
-    /// Lets others find the user by an address.
+    /// Lets other users find the user by an address.
     public func share(_ kind: Kind) async throws(Refusal) {
         try await client.send(Call(.put, "/me/addresses/\(kind.rawValue)"))
     }
@@ -36,10 +36,10 @@ public struct Addresses: Sendable {
         try await client.send(Call(.delete, "/me/addresses/\(kind.rawValue)"))
     }
 
-    /// Finds a user by a number in E.164 form, or by `<provider>/<user>`. The service learns whom the user looks for: for an
+    /// Finds a user by a number in E.164 form, or by `<provider>/<user>`. The service learns the address. For an
     /// address book use ``Countersign/contacts``.
     ///
-    /// - Returns: `nil` if nobody can be found by it.
+    /// - Returns: `nil` if it finds no user.
     public func resolve(_ address: String) async throws(Refusal) -> UUID? {
         struct Resolved: Decodable {
             let userID: UUID
@@ -61,6 +61,6 @@ extension Countersign {
     /// The addresses by which users can be found.
     public nonisolated var addresses: Addresses { Addresses(client: self) }
 
-    /// Which contacts of an address book can be found, without showing it to anybody.
+    /// Finds contacts of an address book without revealing it.
     public nonisolated var contacts: ContactDiscovery { ContactDiscovery(client: self) }
 }

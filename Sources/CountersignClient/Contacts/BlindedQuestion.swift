@@ -2,26 +2,26 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// The client's side of a verifiable oblivious pseudorandom function: RFC 9497 §3.3.2, P384-SHA384. The library's own type may
-/// change without notice, so nobody else names it (Upstream.md).
+/// The client's side of a verifiable oblivious pseudorandom function: RFC 9497 §3.3.2, P384-SHA384. It is the only file
+/// that names the library's type, which may change without notice (Upstream.md).
 struct BlindedQuestion: Sendable {
     private let publicKey: Data
 
-    /// - Throws: for what is no compressed point of P-384.
+    /// - Throws: if the key is not a compressed point of P-384.
     init(publicKey: Data) throws {
         _ = try P384._VOPRF.PublicKey(compressedRepresentation: publicKey)
         self.publicKey = publicKey
     }
 
-    /// What was answered in another number.
+    /// The number of evaluations differs from the number of inputs.
     struct WrongCount: Error {}
 
-    /// Some inputs under way.
+    /// Blinded inputs.
     struct Batch {
         fileprivate let key: P384._VOPRF.PublicKey
         fileprivate let inputs: [P384._VOPRF.BlindedInput]
 
-        /// What the service evaluates.
+        /// The elements that the service evaluates.
         var elements: [Data] { inputs.map(\.blindedElement.oprfRepresentation) }
 
         /// The outputs.
@@ -35,7 +35,7 @@ struct BlindedQuestion: Sendable {
         }
     }
 
-    /// Blinds inputs, each with a random scalar of its own.
+    /// Blinds inputs, each with a separate random scalar.
     func blind(_ inputs: [String]) throws -> Batch {
         let key = try P384._VOPRF.PublicKey(compressedRepresentation: publicKey)
         return Batch(key: key, inputs: try inputs.map { try key.blind(Data($0.utf8)) })

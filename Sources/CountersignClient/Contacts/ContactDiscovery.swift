@@ -1,29 +1,29 @@
 import Foundation
 import HTTPTypes
 
-/// Private contact discovery (RFC 9497): the service learns how many contacts there are and up to eight bits of what each
-/// comes to, and neither their numbers nor which of them were found.
+/// Private contact discovery (RFC 9497). The service learns the number of contacts and up to eight bits of each output.
+/// It learns neither the phone numbers nor which of them were found.
 public struct ContactDiscovery: Sendable {
     let client: Countersign
 
-    /// Elements in one request.
+    /// The number of elements in one request.
     static let elements = 64
 
     /// The users who can be found by some numbers.
     ///
-    /// Numbers are asked for once each, in an order that says nothing. The service evaluates 2,000 on a day at most, so an app
-    /// keeps what it has found and asks for new contacts only; at another week's key it asks again.
+    /// Each number is evaluated once, in random order. The service evaluates at most 2,000 a day. So an app keeps its
+    /// results and asks for new contacts only. With a new week's key it asks again.
     ///
-    /// - Parameter numbers: in E.164 form, such as `+14155552671`; others are found by nobody.
+    /// - Parameter numbers: in E.164 form, such as `+14155552671`. Other forms are not found.
     /// - Returns: user ids by number.
-    /// - Throws: ``Refusal/untrusted(_:)`` if an evaluation is not by the key that the service has named.
+    /// - Throws: ``Refusal/untrusted(_:)`` if an evaluation was not made with the key that the service has published.
     public func find(_ numbers: some Collection<String>) async throws(Refusal) -> [String: UUID] {
         let numbers = Set(numbers).shuffled()
         guard !numbers.isEmpty else { return [:] }
         let week: Week = try await client.perform(Call(.get, "/contact-discovery"))
         guard week.suite == "P384-SHA384", (0...8).contains(week.bits),
             let key = Data(base64URL: week.publicKey), let question = try? BlindedQuestion(publicKey: key)
-        else { throw .unreadable("the key of contact discovery is none that this version knows") }
+        else { throw .unreadable("this version does not support the key of contact discovery") }
         var outputs: [(number: String, output: Data)] = []
         for start in stride(from: 0, to: numbers.count, by: Self.elements) {
             let part = Array(numbers[start..<min(start + Self.elements, numbers.count)])
@@ -70,7 +70,7 @@ public struct ContactDiscovery: Sendable {
             let outputs = try blinded.finalize(answer.evaluations.compactMap { Data(base64URL: $0) })
             return Array(zip(numbers, outputs))
         } catch {
-            throw .untrusted("an evaluation is not by the key of contact discovery")
+            throw .untrusted("an evaluation was not made with the key of contact discovery")
         }
     }
 
@@ -82,7 +82,7 @@ public struct ContactDiscovery: Sendable {
         }
         var entries: [Data: Data] = [:]
         var next: String?
-        // An answer that never ends is none.
+        // Bounded, in case a response never ends.
         for _ in 0..<10_000 {
             let after = next.map { "&after=\($0.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")" }
             let page: Page = try await client.perform(
@@ -105,7 +105,7 @@ public struct ContactDiscovery: Sendable {
     /// The bucket of an output: its first bits.
     static func bucket(of output: Data, bits: Int) -> Int { Int(output.first ?? 0) >> (8 - bits) }
 
-    /// The user id behind a mask.
+    /// The user id under a mask.
     static func unmask(_ masked: Data, _ output: Data) -> UUID? {
         let bytes = zip(masked, output.suffix(half)).map { $0 ^ $1 }
         guard bytes.count == half else { return nil }

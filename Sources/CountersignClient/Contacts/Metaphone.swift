@@ -1,10 +1,10 @@
 import Foundation
 
-/// Metaphone (Lawrence Philips, 1990): a code of how an English name sounds, so that `Catherine` and `Katherine` meet. Names
-/// of other languages get a code, too, which says less.
+/// Metaphone (Lawrence Philips, 1990): a code for the sound of an English name, equal for `Catherine` and `Katherine`.
+/// For names of other languages it is less precise.
 public enum Metaphone {
-    /// The code of a name: upper-case letters, and `0` for the sound of `th`. Accents and everything that is no letter of the
-    /// Latin alphabet are left out; the code of a name in another script is empty.
+    /// The code of a name: upper-case letters, and `0` for the sound of `th`. Accents and characters other than Latin
+    /// letters are left out. The code of a name in another script is empty.
     public static func code(_ name: String) -> String {
         var letters = fold(name)
         for start in ["ae", "gn", "kn", "pn", "wr"] where letters.starts(with: start) { letters.removeFirst() }
@@ -24,13 +24,13 @@ public enum Metaphone {
         }
     }
 
-    /// Of two equal letters the second one sounds.
+    /// Of two equal letters the second one is pronounced.
     private static func isRepeated(_ place: Int, _ letters: [Character]) -> Bool {
         place + 1 < letters.count && letters[place] == letters[place + 1] && letters[place] != "c"
     }
 }
 
-/// A letter of a name, with those around it.
+/// A letter of a name with its neighbours.
 private struct Place {
     let letters: [Character]
     let index: Int
@@ -40,11 +40,11 @@ private struct Place {
     }
 
     private func isVowel(_ distance: Int) -> Bool { at(distance).map("aeiou".contains) ?? false }
-    /// Whether the letter softens what stands before it.
+    /// Whether the letter softens the one before it.
     private func isFront(_ distance: Int) -> Bool { at(distance).map("eiy".contains) ?? false }
     private func follows(_ letters: String) -> Bool { self.letters.dropFirst(index + 1).starts(with: letters) }
 
-    /// What the letter sounds like; empty for a silent one.
+    /// The letter's sound; empty for a silent one.
     var sound: String {
         guard let letter = at(0) else { return "" }
         switch letter {
@@ -71,7 +71,7 @@ private struct Place {
         if follows("ia") { return "X" }
         if at(1) == "h" { return at(-1) == "s" ? "K" : "X" }
         if isFront(1) { return at(-1) == "s" ? "" : "S" }
-        // The first of two, before another sound, or a second one that says nothing new.
+        // The first of two before another sound, or a redundant second one.
         return at(-1) == "c" ? "" : "K"
     }
 

@@ -4,30 +4,30 @@ import Foundation
 public struct Problem: Error, Sendable, Decodable {
     /// The HTTP status.
     public let status: Int
-    /// What programs compare.
+    /// The code, for programs.
     public let code: Code
     /// One sentence that a developer can act on.
     public let detail: String
-    /// What the code leaves open, such as `nonce_used`; treat an unknown one like its code.
+    /// The reason within the code, such as `nonce_used`. Treat an unknown one like its code.
     public let reason: String?
-    /// The state that does not allow the call, of a `conflict`.
+    /// For a `conflict`, the state that does not allow the call.
     public let state: String?
-    /// The level that the call needs, of `not_verified`.
+    /// For `not_verified`, the level that the call requires.
     public let requiredLevel: Assurance?
     /// The end of a ban; `nil` if it is permanent.
     public let until: Date?
-    /// Opens the export and the erasure of a banned user's data for ten minutes.
+    /// Permits export and erasure of a banned user's data for ten minutes.
     public let exportToken: String?
     /// The checks of a refused card.
     public let checks: [CardResult.Check]?
-    /// By which the operator finds the request in the log.
+    /// The id of the request in the operator's log.
     public let requestID: String?
-    /// When to try again, seconds: the header `Retry-After`.
+    /// When to try again, in seconds: the header `Retry-After`.
     public internal(set) var retryAfter: Int?
     /// For the next identity token.
     let nonce: Nonce?
 
-    /// The kind of a refusal. A new version of the service may use others than those that are named here.
+    /// The kind of a refusal. A later version of the service may have others.
     public struct Code: RawRepresentable, Sendable, Hashable, Decodable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -65,7 +65,7 @@ public struct Problem: Error, Sendable, Decodable {
         case nonceExpiresAt = "nonce_expires_at"
     }
 
-    /// What the service said before of the session that is kept: it is not asked again.
+    /// The earlier refusal of the present session, so that the service is not asked again.
     static let challenged = Problem(
         status: 401, code: .sessionChallenged, detail: "The session was challenged: sign in again.")
 
@@ -94,23 +94,22 @@ public struct Problem: Error, Sendable, Decodable {
 }
 
 extension Problem: CustomStringConvertible {
-    /// Code, reason and sentence.
     public var description: String {
         let word = reason ?? state
         return "\(code.rawValue)\(word.map { " (\($0))" } ?? ""): \(detail)"
     }
 
-    /// Whether nothing was changed, and a repetition a moment later is likely to succeed.
+    /// Whether nothing was changed, and a retry a moment later will probably succeed.
     var isPassing: Bool { code == .unavailable && reason != "outcome_unknown" }
 
-    /// Whether another proof of presence is likely to be accepted: the nonce was spent by a call whose answer was lost,
+    /// Whether another presence proof will probably be accepted: the nonce was spent by a call with a lost response,
     /// the user took too long, or the certificate was renewed meanwhile.
     var asksForPresence: Bool {
         code == .invalidPresenceProof
             && ["nonce_used", "nonce_expired", "nonce_unknown", "nonce_other_device", "expired"].contains(reason)
     }
 
-    /// Whether the session has to be renewed, or to be opened anew, before the call can be made.
+    /// Whether the session must be renewed or opened again before the call.
     var asksForIdentity: Bool {
         [.sessionChallenged, .sessionExpired, .sessionDestroyed, .sessionRequired, .bindingMismatch].contains(code)
     }

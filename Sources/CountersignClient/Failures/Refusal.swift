@@ -1,6 +1,6 @@
 import Foundation
 
-/// Why a call gave no result.
+/// The failure of a call.
 public indirect enum Refusal: Error, Sendable {
     /// The service refused: see ``Problem/code`` and ``Problem/reason``.
     case service(Problem)
@@ -8,24 +8,23 @@ public indirect enum Refusal: Error, Sendable {
     case uncertified
     /// There is no session: call ``Countersign/signIn(_:)``.
     case signedOut
-    /// The session had to be renewed, and that failed.
+    /// The session had to be renewed, which failed.
     case notRenewed(SignInFailure)
-    /// No connection came about. Nothing was sent, so the call may be repeated.
+    /// No connection was established. Nothing was sent, so the call may be repeated.
     case unreachable(String)
-    /// The request was sent and no answer came: it may have been carried out.
+    /// The request was sent without a response, so it may have been carried out.
     case unanswered(String)
-    /// The server is not the one that ``Service`` names: another key, or another authority.
+    /// The server does not match ``Service``: it has another key or another authority.
     case untrusted(String)
-    /// The answer is too long, or it is none of the service.
+    /// The response is too long or malformed.
     case unreadable(String)
-    /// The clock of this device is wrong: it is ahead (positive) or behind by so much.
+    /// This device's clock is wrong: ahead (positive) or behind by this duration.
     case clock(offBy: Duration)
-    /// Key or secret could not be kept.
+    /// The key or the secret could not be stored.
     case storage(StorageFailure)
-    /// The task of the caller was cancelled.
     case cancelled
 
-    /// The answer of the service, if it refused.
+    /// The service's refusal, if there is one.
     public var problem: Problem? {
         switch self {
         case .service(let problem): problem
@@ -35,15 +34,15 @@ public indirect enum Refusal: Error, Sendable {
     }
 }
 
-/// Why a user was not signed in.
+/// The failure of a sign-in.
 public indirect enum SignInFailure: Error, Sendable {
-    /// The provider gave no identity token: what the app's closure threw.
+    /// The provider returned no identity token: the error of the app's closure.
     case provider(any Error)
-    /// The clock of the provider is wrong: it is ahead (positive) or behind by so much.
+    /// The provider's clock is wrong: ahead (positive) or behind by this duration.
     case providerClock(offBy: Duration)
-    /// Another user than the session's proved an identity. The session is over.
+    /// The identity token was for another user than the session's. The session has ended.
     case anotherUser
-    /// The service refused, or could not be asked.
+    /// The service refused, or could not be reached.
     case refused(Refusal)
 }
 
@@ -56,8 +55,8 @@ extension Refusal: CustomStringConvertible {
         case .signedOut: "There is no session: call signIn."
         case .notRenewed(let failure): "The session was not renewed. \(failure)"
         case .unreachable(let why): "No connection to the service: \(why)."
-        case .unanswered(let why): "The service gave no answer: \(why). The request may have been carried out."
-        case .untrusted(let why): "The server is not the one that was named: \(why)."
+        case .unanswered(let why): "The service did not respond: \(why). The request may have been carried out."
+        case .untrusted(let why): "The server is not trusted: \(why)."
         case .unreadable(let why): "The answer cannot be read: \(why)."
         case .clock(let off): "The clock of this device is \(Self.words(off)): set it."
         case .storage(let failure): failure.description
@@ -76,9 +75,9 @@ extension SignInFailure: CustomStringConvertible {
     /// One sentence for a developer, without a secret.
     public var description: String {
         switch self {
-        case .provider(let error): "The provider gave no identity token: \(error)"
+        case .provider(let error): "The provider returned no identity token: \(error)"
         case .providerClock(let off): "The clock of the provider is \(Refusal.words(off)): set it."
-        case .anotherUser: "The identity token names another user than the session's."
+        case .anotherUser: "The identity token is for another user than the session's."
         case .refused(let refusal): refusal.description
         }
     }

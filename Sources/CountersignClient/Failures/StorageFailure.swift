@@ -4,16 +4,16 @@ import Foundation
 public enum StorageFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The disk, or the quota, is full.
     case full
-    /// The app may not read or write there; on a phone also before its first unlock.
+    /// The app has no access, which on a phone is also the case before its first unlock.
     case notPermitted
-    /// The device did not recognize its user, or the user did not want to be: nothing was signed.
+    /// The device did not recognize its user, or the user cancelled. Nothing was signed.
     case notPresent
-    /// What was read is not what was written.
+    /// The stored content is damaged.
     case damaged
-    /// The operating system's number of any other error.
+    /// Any other error, by the operating system's number.
     case failed(code: Int32)
 
-    /// By the number that the last system call left.
+    /// From the error number of the last system call.
     init(errno code: Int32) {
         self =
             switch code {
@@ -26,11 +26,11 @@ public enum StorageFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// One sentence for a developer.
     public var description: String {
         switch self {
-        case .full: "The disk is full: the secret was not kept."
-        case .notPermitted: "The secret's place may not be used at this moment."
+        case .full: "The disk is full: the secret was not stored."
+        case .notPermitted: "The secret cannot be accessed now: unlock the device, or check its permissions."
         case .notPresent: "The user was not recognized: nothing was signed."
-        case .damaged: "The secret's place holds something else: remove it, and certify the device anew."
-        case .failed(let code): "The secret's place cannot be used: error \(code) of the operating system."
+        case .damaged: "The stored secret is damaged: delete it, and certify the device again."
+        case .failed(let code): "The secret cannot be accessed: error \(code) of the operating system."
         }
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Herald
 
-/// A call of streams as a function of Herald's interface, whose names and meaning are those of the JSON call.
+/// A call of streams as a function of Herald's interface, with the names and meaning of the JSON call.
 struct HeraldCall: Sendable {
     private static let interface = ThriftInterface.herald
 
@@ -12,7 +12,7 @@ struct HeraldCall: Sendable {
     /// Whether the call waits for a change if there is none.
     let waits: Bool
 
-    /// `nil` for a call that the interface does not have.
+    /// `nil` for a call that the interface lacks.
     init?(_ call: Call) {
         let halves = (call.request.path ?? "").split(separator: "?", maxSplits: 1).map(String.init)
         guard let path = halves.first, let query = Self.query(halves.dropFirst().first) else { return nil }
@@ -37,7 +37,7 @@ struct HeraldCall: Sendable {
         ThriftMessage(.call, name: function.name, sequence: sequence, body: arguments)
     }
 
-    /// Names and values; `nil` if one is not readable.
+    /// Names and values; `nil` if one is malformed.
     private static func query(_ text: String?) -> [String: String]? {
         var found: [String: String] = [:]
         for pair in text?.split(separator: "&") ?? [] {
@@ -50,7 +50,7 @@ struct HeraldCall: Sendable {
         return found
     }
 
-    /// The arguments that stand in path and query; `nil` if these are not the function's.
+    /// The arguments from path and query; `nil` if they are not the function's.
     private static func arguments(
         of function: ThriftInterface.Function, _ method: HTTPRequest.Method, _ path: String, _ query: [String: String]
     ) -> [JSONMember]? {
@@ -67,7 +67,7 @@ struct HeraldCall: Sendable {
             }
         }
         let names = Set(halves.dropFirst().first?.split(separator: "&").map(String.init) ?? [])
-        // The wait is the client's: the service says when there is something.
+        // The client waits itself: the service announces changes.
         for (name, value) in query where name != "wait" {
             guard names.contains(name) else { return nil }
             values[name] = value
@@ -84,12 +84,12 @@ struct HeraldCall: Sendable {
         }
     }
 
-    /// What the service answered, as the JSON call would have; `nil` if it does not know the function or its arguments.
+    /// The response in the form of the JSON call; `nil` if the service does not know the function or its arguments.
     ///
     /// - Throws: `Refusal.unanswered` if the service failed.
     func answer(_ reply: ThriftMessage) throws(Refusal) -> Answer? {
         guard reply.kind == .reply else {
-            // TApplicationException: 6 is a failure of the service, all others say that nothing was done.
+            // TApplicationException: 6 is a failure of the service, all others mean that nothing was done.
             let failed = reply.body.contains { $0.id == 2 && $0.value == .i32(6) }
             if failed { throw .unanswered("the service failed") }
             return nil
@@ -117,14 +117,14 @@ struct HeraldCall: Sendable {
 }
 
 extension ThriftInterface.Function {
-    /// The argument that is the body of the JSON call.
+    /// The name of the argument that is the JSON call's body.
     fileprivate var bodyName: String? {
         arguments.first { if case .structure = $0.kind { true } else { false } }?.name
     }
 }
 
 extension Answer {
-    /// Whether changes since an anchor are there already.
+    /// Whether there are changes since an anchor.
     var hasChanges: Bool {
         guard response.status == .ok, let value = try? StrictJSON.parse(Array(body)) else { return true }
         if case .array(let operations)? = value["operations"], !operations.isEmpty { return true }

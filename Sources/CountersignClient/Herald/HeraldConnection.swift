@@ -3,14 +3,14 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// One connection of Herald, with a session that acts on it: calls on four channels, and one channel on which the service
-/// says that there is something to synchronize.
+/// One Herald connection with a session: calls on four channels, and one channel on which the service announces
+/// changes.
 actor HeraldConnection {
-    /// Why calls do not go by this connection.
+    /// Why calls cannot use this connection.
     enum Failure: Error {
-        /// The server does not speak Herald, or refuses the session: the JSON call says more.
+        /// The server does not support Herald, or refuses the session. The JSON call returns the reason.
         case refused
-        /// The connection ended; the service may have acted.
+        /// The connection was lost. The service may have acted.
         case broken
     }
 
@@ -22,9 +22,9 @@ actor HeraldConnection {
 
     private static let pushChannel: UInt8 = 0
     private static let callChannels: ClosedRange<UInt8> = 1...4
-    /// Bytes of the largest frame in either direction.
+    /// The maximum size of a frame in bytes, in either direction.
     private static let maximumFrame = 16_384 + DataFrame.overhead
-    /// Values in one answer, which has a mebibyte at most.
+    /// The maximum number of values in a response, which has at most a mebibyte.
     private static let maximumValues = 262_144
 
     private var channel: (any Channel)?
@@ -34,16 +34,16 @@ actor HeraldConnection {
     private var sequence: Int32 = 0
     private var calls: [Int32: Call] = [:]
     private var heardAt = ContinuousClock.now
-    /// Control frames that have no response yet.
+    /// The number of control frames without a response.
     private var unanswered = 0
     private var opening: CheckedContinuation<Void, any Error>?
     private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
     private var nextWait = 0
     private(set) var isOver = false
-    /// How often the service has said that there is something new.
+    /// The number of announced changes.
     private(set) var pushes = 0
 
-    /// Opens a connection, and lets a session act on it.
+    /// Opens a connection and authenticates a session.
     ///
     /// - Throws: ``Failure``, or an error of the connection.
     static func open(_ place: Place, token: String) async throws -> HeraldConnection {
@@ -66,7 +66,7 @@ actor HeraldConnection {
         end()
     }
 
-    /// What is sent first, once both are here: the writer, and whoever waits for the responses.
+    /// The first bytes, sent when both the writer and the receiver of responses exist.
     private var greeting: [UInt8]?
 
     private func begin(_ token: String) async throws {
@@ -89,7 +89,7 @@ actor HeraldConnection {
         try await outbound.write(ByteBuffer(bytes: bytes))
     }
 
-    // MARK: What comes
+    // MARK: Incoming frames
 
     private func receive(_ bytes: [UInt8]) throws {
         reader.append(bytes)
@@ -105,7 +105,7 @@ actor HeraldConnection {
     }
 
     private func respond(_ error: HeraldError?) throws {
-        // An error that answers nothing says what has become of the session.
+        // An error without a request means that the session is no longer valid.
         guard error == nil, unanswered > 0 else { throw Failure.refused }
         unanswered -= 1
         if unanswered == 0 {
@@ -154,7 +154,7 @@ actor HeraldConnection {
         guard let outbound, !isOver else { throw Failure.refused }
         sequence &+= 1
         let number = sequence
-        // The one with the fewest calls before this one: those of a channel follow each other.
+        // The channel with the fewest pending calls, because calls on one channel are sequential.
         let busy = calls.values.reduce(into: [UInt8: Int]()) { $0[$1.channel, default: 0] += 1 }
         let channel = Self.callChannels.min { busy[$0, default: 0] < busy[$1, default: 0] } ?? 1
         var writer = FrameWriter(maximumFrame: Self.maximumFrame)
@@ -172,7 +172,7 @@ actor HeraldConnection {
         }
     }
 
-    /// Gives a call up. A connection that was silent for all of its time is taken for dead.
+    /// Cancels a call. A connection without any bytes during the whole time limit is considered dead.
     private func cancel(_ number: Int32) {
         guard let call = calls.removeValue(forKey: number) else { return }
         call.answer.resume(throwing: CancellationError())
@@ -184,9 +184,9 @@ actor HeraldConnection {
         calls.removeValue(forKey: number)?.answer.resume(throwing: error)
     }
 
-    /// Waits until the service has said once more that there is something new, or the connection ends.
+    /// Waits until the service announces another change, or the connection ends.
     ///
-    /// - Parameter count: ``pushes`` before the question that found nothing.
+    /// - Parameter count: ``pushes`` before the query that found nothing.
     func push(after count: Int) async {
         guard pushes == count, !isOver else { return }
         nextWait &+= 1
@@ -205,7 +205,7 @@ actor HeraldConnection {
         waiting = [:]
     }
 
-    /// Ends the connection. The end of TLS may take seconds; nobody waits for it.
+    /// Closes the connection without waiting for the end of TLS, which may take seconds.
     func close() {
         channel?.close(promise: nil)
         end()

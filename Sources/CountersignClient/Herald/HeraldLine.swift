@@ -4,7 +4,7 @@ import NIOPosix
 import NIOSSL
 import NIOTLS
 
-/// Carries calls over the present connection of Herald, and opens another one for another session or certificate.
+/// Sends calls over the present Herald connection, and opens a new one for another session or certificate.
 actor HeraldLine {
     private struct Key: Hashable {
         let serial: String
@@ -13,15 +13,15 @@ actor HeraldLine {
 
     private var key: Key?
     private var connection: Task<HeraldConnection, any Error>?
-    /// How many connections there have been.
+    /// The number of connections so far.
     private var count = 0
-    /// When a server that did not take the session is asked again.
+    /// When to try again after a server refused the session.
     private var retryAt = ContinuousClock.now
     private let place: HeraldConnection.Place
 
     init(_ place: HeraldConnection.Place) { self.place = place }
 
-    /// Makes a call; `nil` if it cannot go over Herald now: the JSON call says why, if there is a reason.
+    /// Makes a call; `nil` if it cannot use Herald now. The JSON call returns the reason, if there is one.
     func send(_ call: HeraldCall, token: String, as identity: Identity, wait: Duration) async throws(Refusal) -> Answer?
     {
         guard let connection = await open(Key(serial: identity.serial, token: token), identity) else { return nil }
@@ -46,13 +46,13 @@ actor HeraldLine {
         }
     }
 
-    /// The connection of a session and a certificate; `nil` if there is none to be had.
+    /// The connection for a session and a certificate; `nil` if none can be opened.
     private func open(_ wanted: Key, _ identity: Identity) async -> HeraldConnection? {
         while let connection, key == wanted {
             let number = count
             let found = try? await connection.value
             let isUsable = await found?.isOver == false
-            // Another call may have opened another one meanwhile.
+            // Another call may have opened a new one meanwhile.
             guard number == count else { continue }
             if isUsable { return found }
             guard ContinuousClock.now >= retryAt else { return nil }
@@ -63,7 +63,7 @@ actor HeraldLine {
         (key, connection) = (wanted, task)
         count &+= 1
         let number = count
-        // A server without Herald is not asked before each call.
+        // A server without Herald is not tried before each call.
         retryAt = .now + .seconds(30)
         if let before { Task { try? await before.value.close() } }
         let opened = try? await task.value
@@ -76,7 +76,7 @@ actor HeraldLine {
         Task { try? await connection.value.close() }
     }
 
-    /// Until the body is done, or so long.
+    /// Runs the body with a time limit.
     private static func wait(_ time: Duration, _ body: @escaping @Sendable () async -> Void) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask(operation: body)
@@ -88,13 +88,13 @@ actor HeraldLine {
 }
 
 extension HeraldConnection {
-    /// Where the service speaks Herald, and how a connection to it begins.
+    /// The address of the service's Herald listener, and the set-up of connections.
     struct Place: Sendable {
         let host: String
         let port: Int
         let tls: TLSConfiguration
         let localAddress: String?
-        /// Refuses a server whose key is not pinned, and counts the connection.
+        /// Refuses a server with an unpinned key, and counts the connection.
         let check: @Sendable (any Channel) -> EventLoopFuture<Void>
 
         func with(_ identity: Identity) -> Place {
@@ -103,7 +103,7 @@ extension HeraldConnection {
             return Place(host: host, port: port, tls: tls, localAddress: localAddress, check: check)
         }
 
-        /// - Throws: ``HeraldConnection/Failure`` `refused` where the server does not speak Herald.
+        /// - Throws: ``HeraldConnection/Failure`` `refused` if the server does not support Herald.
         func connect() async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
             let context = try NIOSSLContext(configuration: tls)
             let isName = (try? SocketAddress(ipAddress: host, port: port)) == nil

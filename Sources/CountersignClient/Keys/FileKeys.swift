@@ -1,11 +1,11 @@
 import Crypto
 import Foundation
 
-/// Keeps private keys as PEM files, mode 0600, in a directory of their own.
+/// Stores private keys as PEM files, mode 0600, in a separate directory.
 public struct FileKeys: DeviceKeys {
     private let directory: URL
 
-    /// Uses a directory, which is made when the first key is.
+    /// Uses a directory, which is created with the first key.
     public init(directory: URL) { self.directory = directory }
 
     public func make(_ name: String) throws(StorageFailure) -> Data {
@@ -43,7 +43,7 @@ public struct FileKeys: DeviceKeys {
 
 #if !canImport(Security)
     extension DeviceKeys where Self == FileKeys {
-        /// Files beside those of the program's user: `~/.local/share/<program>/countersign/keys`.
+        /// Files in the program's directory of the user: `~/.local/share/<program>/countersign/keys`.
         public static var platform: FileKeys { FileKeys(directory: AtomicFile.home.appending(path: "keys")) }
     }
 #endif

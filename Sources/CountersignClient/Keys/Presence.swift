@@ -1,25 +1,24 @@
 import Crypto
 import Foundation
 
-/// A key that signs only after the device has recognized its user, for a service that asks for a proof of presence.
+/// A key that signs only after the device has recognized its user, for a service that requires presence proofs.
 ///
-/// With it a device registers the key when it is certified, and each start of a phone verification carries a proof.
-/// A device that was certified before has no such key.
+/// The device registers the key when it is certified, and each start of a phone verification carries a proof. A device
+/// that was certified without it has no such key.
 public struct Presence: Sendable {
     let keys: any DeviceKeys
     let method: String
 
     /// - Parameters:
-    ///   - keys: where the key is kept. Their `sign` asks the user, and throws ``StorageFailure/notPresent`` if the
-    ///     user is not recognized: `SecureEnclaveKeys` that require the user's presence do that.
-    ///   - method: how the device recognizes its user, such as `touch_id`; 1 to 64 bytes. The service keeps no more of
-    ///     it.
+    ///   - keys: stores the key. Its `sign` asks the user, and throws ``StorageFailure/notPresent`` if the user is not
+    ///   recognized, as `SecureEnclaveKeys` with required presence does.
+    ///   - method: how the device recognizes its user, such as `touch_id`; 1 to 64 bytes. The service stores only this.
     public init(keys: any DeviceKeys, method: String) {
         self.keys = keys
         self.method = method
     }
 
-    /// Makes a key.
+    /// Creates a key.
     ///
     /// - Returns: its name.
     func make() async throws(Refusal) -> String {
@@ -28,7 +27,7 @@ public struct Presence: Sendable {
         return name
     }
 
-    /// The public key as PEM (RFC 7468 §13), which the service registers.
+    /// The public key as PEM (RFC 7468 §13), for registration.
     func publicKey(_ name: String) async throws(Refusal) -> String {
         let point: Data?
         do throws(StorageFailure) { point = try await keys.publicPoint(name) } catch { throw .storage(error) }
@@ -40,7 +39,7 @@ public struct Presence: Sendable {
 
     /// Asks the user, and signs.
     ///
-    /// - Parameter number: E.164; spaces and other marks between the digits do not matter.
+    /// - Parameter number: E.164. Spaces and other marks between the digits are ignored.
     func proof(
         of number: String, nonce: Nonce, keyName: String, at time: Date
     ) async throws(Refusal) -> String {

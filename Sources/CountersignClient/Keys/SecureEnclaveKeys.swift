@@ -2,17 +2,17 @@
     import Foundation
     import Security
 
-    /// Keeps private keys in the Secure Enclave of a device of Apple, which signs and never gives them out.
+    /// Stores private keys in the Secure Enclave of an Apple device, which signs and never reveals them.
     ///
-    /// This file was type-checked against a stand-in of `Security`; it was not run on a device of Apple.
+    /// This file was type-checked against a stub of `Security`. It was not run on an Apple device.
     public struct SecureEnclaveKeys: DeviceKeys {
         private let label: String
         private let flags: SecAccessControlCreateFlags
 
         /// - Parameters:
-        ///   - label: what all keys of this app share.
-        ///   - requiresUser: whether each signature asks the user, by Touch ID, Face ID or the passcode: for
-        ///     ``Presence``.
+        ///   - label: the common label of this app's keys.
+        ///   - requiresUser: whether each signature asks the user, by Touch ID, Face ID or the passcode, as
+        ///   ``Presence`` requires.
         public init(label: String = "countersign", requiresUser: Bool = false) {
             self.label = label
             flags = requiresUser ? [.privateKeyUsage, .userPresence] : .privateKeyUsage
@@ -88,7 +88,7 @@
             let status = SecItemCopyMatching(query as CFDictionary, &found)
             if status == errSecItemNotFound { return nil }
             guard status == errSecSuccess, let found else { throw StorageFailure(keychain: status) }
-            // The query asked for a key; Core Foundation's types cannot be cast with a condition.
+            // The query requested a key. Core Foundation's types do not support a conditional cast.
             return unsafeDowncast(found, to: SecKey.self)
         }
 
@@ -103,14 +103,13 @@
         private static func failure(_ error: Unmanaged<CFError>?) -> StorageFailure {
             guard let error else { return .failed(code: errSecInternalError) }
             let failure = error.takeRetainedValue()
-            // Whatever LocalAuthentication says, the user was not recognized.
+            // For every error of LocalAuthentication the user was not recognized.
             if CFErrorGetDomain(failure) as String == "com.apple.LocalAuthentication" { return .notPresent }
             return StorageFailure(keychain: OSStatus(truncatingIfNeeded: CFErrorGetCode(failure)))
         }
     }
 
     extension DeviceKeys where Self == SecureEnclaveKeys {
-        /// The Secure Enclave.
         public static var platform: SecureEnclaveKeys { SecureEnclaveKeys() }
     }
 #endif

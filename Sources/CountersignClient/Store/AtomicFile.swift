@@ -1,9 +1,9 @@
 import Foundation
 
-/// Files of one user, mode 0600, in directories of mode 0700. A file is replaced by a rename, so that after a crash the
-/// old or the new one is there, whole.
+/// Files of one user, mode 0600, in directories of mode 0700. A file is replaced by a rename, so after a crash either
+/// the old or the new file exists completely.
 enum AtomicFile {
-    /// A longer file is none of ours, bytes.
+    /// The maximum size in bytes. A longer file was not written by this library.
     static let maximumLength = 1 << 20
 
     /// The content; `nil` if there is no such file.
@@ -28,7 +28,7 @@ enum AtomicFile {
         }
     }
 
-    /// Writes a draft to the disk, and renames it.
+    /// Writes a draft durably, and renames it.
     static func write(_ data: Data, to file: URL) throws(StorageFailure) {
         let folder = file.deletingLastPathComponent()
         do {
@@ -48,12 +48,12 @@ enum AtomicFile {
         try sync(folder)
     }
 
-    /// Removes a file, if it is there.
+    /// Deletes a file, if it exists.
     static func remove(_ file: URL) throws(StorageFailure) {
         guard unlink(file.path) == 0 || errno == ENOENT else { throw StorageFailure(errno: errno) }
     }
 
-    /// The names in a directory; none if there is no such directory.
+    /// The names in a directory; empty if it does not exist.
     static func names(in folder: URL) throws(StorageFailure) -> [String] {
         guard FileManager.default.fileExists(atPath: folder.path) else { return [] }
         do {
@@ -63,7 +63,7 @@ enum AtomicFile {
         }
     }
 
-    /// Removes what crashes left behind. A young draft may be one that another process is writing.
+    /// Deletes drafts that crashes left behind. A recent draft may belong to another process that is writing.
     static func removeDrafts(of file: URL) {
         let folder = file.deletingLastPathComponent()
         for name in (try? names(in: folder)) ?? [] where name.hasPrefix(draftPrefix(of: file)) {
@@ -91,7 +91,7 @@ enum AtomicFile {
         guard fsync(descriptor) == 0 else { throw StorageFailure(errno: errno) }
     }
 
-    /// Makes the rename last, too.
+    /// Makes the rename durable too.
     private static func sync(_ folder: URL) throws(StorageFailure) {
         let descriptor = open(folder.path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw StorageFailure(errno: errno) }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Keeps the secret in one file, mode 0600.
+/// Stores the secret in one file, mode 0600.
 public struct FileStore: SecretStore {
     private let file: URL
 
-    /// Uses a file, whose directory is made at the first write.
+    /// Uses a file. Its directory is created at the first write.
     public init(file: URL) { self.file = file }
 
     public func read() throws(StorageFailure) -> Data? {
@@ -19,9 +19,9 @@ public struct FileStore: SecretStore {
 
 #if !canImport(Security)
     extension AtomicFile {
-        /// The directory of this program among those of its user.
+        /// The program's directory for the present user.
         static var home: URL {
-            // A path that is not absolute is to be ignored (XDG Base Directory Specification).
+            // A relative path must be ignored (XDG Base Directory Specification).
             let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].flatMap {
                 $0.hasPrefix("/") ? URL(filePath: $0) : nil
             }
@@ -31,8 +31,8 @@ public struct FileStore: SecretStore {
     }
 
     extension SecretStore where Self == FileStore {
-        /// A file beside those of the program's user: `~/.local/share/<program>/countersign/secret.json`. A program that
-        /// uses several services has a file for each.
+        /// A file in the program's directory of the user: `~/.local/share/<program>/countersign/secret.json`. A program
+        /// that uses several services needs a file for each.
         public static var platform: FileStore { FileStore(file: AtomicFile.home.appending(path: "secret.json")) }
     }
 #endif

@@ -2,9 +2,9 @@
     import Foundation
     import Security
 
-    /// Keeps the secret in the keychain of iOS or macOS, on this device only, readable after its first unlock.
+    /// Stores the secret in the keychain of iOS or macOS, on this device only, readable after its first unlock.
     ///
-    /// This file was type-checked against a stand-in of `Security`; it was not run on a device of Apple.
+    /// This file was type-checked against a stub of `Security`. It was not run on an Apple device.
     public struct KeychainStore: SecretStore {
         private let account: String
         private let keyFile: URL
@@ -33,7 +33,7 @@
             guard status == errSecSuccess else { throw StorageFailure(keychain: status) }
             guard let sealed = found as? Data else { throw .damaged }
             if let secret = try SealedSecret.open(sealed, keyFile: keyFile) { return secret }
-            // Of an app that was deleted: nobody is signed in any more.
+            // The secret of a deleted app is removed: its user is not signed in any longer.
             try remove()
             return nil
         }
@@ -60,7 +60,7 @@
     }
 
     extension StorageFailure {
-        /// By a result of `Security`.
+        /// From a result of `Security`.
         init(keychain status: OSStatus) {
             self =
                 switch status {
@@ -74,7 +74,7 @@
     }
 
     extension SecretStore where Self == KeychainStore {
-        /// The app's item in the keychain, under a key in its container.
+        /// The app's item in the keychain, sealed under a key in the app's container.
         public static var platform: KeychainStore {
             let containers = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)
             return KeychainStore(

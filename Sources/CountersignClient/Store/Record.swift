@@ -1,17 +1,17 @@
 import Foundation
 
-/// What the secret store keeps, as one JSON document. Every change of it is one write, so that a crash leaves the state
-/// before or after.
+/// The content of the secret store, as one JSON document. Every change is one write, so a crash leaves the state before
+/// or after it.
 struct Record: Codable, Sendable, Equatable {
-    /// A certification request that was made and perhaps sent. The same bytes are sent again, because the service gives
-    /// the same certificate for them.
+    /// A certification request that may have been sent. Its bytes are sent again, because the service repeats the
+    /// certificate for them.
     var pending: Pending?
     var device: CertifiedKey?
     var session: SessionSecret?
 
     struct Pending: Codable, Sendable, Equatable {
         var keyName: String
-        /// The key that goes with it, of a client with ``Presence``.
+        /// The presence key of the request, for a client with ``Presence``.
         var presenceKeyName: String?
         var csr: String
         var madeAt: Date
@@ -20,7 +20,7 @@ struct Record: Codable, Sendable, Equatable {
     /// A certificate and the name of its key.
     struct CertifiedKey: Codable, Sendable, Equatable {
         var keyName: String
-        /// The key that the device registered with its first certificate, if it did.
+        /// The presence key that was registered with the first certificate, if any.
         var presenceKeyName: String?
         var certificate: String
         var device: Device
@@ -30,11 +30,11 @@ struct Record: Codable, Sendable, Equatable {
     struct SessionSecret: Codable, Sendable, Equatable {
         var session: Session
         var token: String
-        /// Whether its token only names it for a renewal.
+        /// Whether the token is only valid for a renewal.
         var isChallenged = false
     }
 
-    /// The names of the keys that are needed.
+    /// The names of the keys in use.
     var keyNames: Set<String> {
         let names = [pending?.keyName, pending?.presenceKeyName, device?.keyName, device?.presenceKeyName]
         return Set(names.compactMap(\.self))

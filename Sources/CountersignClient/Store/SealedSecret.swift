@@ -1,10 +1,10 @@
 import Crypto
 import Foundation
 
-/// A secret under a key that lies in the app's container (AES-256-GCM). A keychain outlives its app; the container does
-/// not. So what is left of an app that was deleted opens nothing.
+/// A secret sealed under a key in the app's container (AES-256-GCM). A keychain outlives its app, the container does
+/// not. The secret of a deleted app can thus not be opened.
 enum SealedSecret {
-    /// - Parameter keyFile: made if it is not there.
+    /// - Parameter keyFile: created if it does not exist.
     static func seal(_ secret: Data, keyFile: URL) throws(StorageFailure) -> Data {
         let key: SymmetricKey
         if let found = try readKey(keyFile) {
@@ -17,7 +17,7 @@ enum SealedSecret {
         return sealed
     }
 
-    /// The secret; `nil` if its key has gone, or is another app's.
+    /// The secret; `nil` if its key was deleted, or belongs to another app.
     static func open(_ sealed: Data, keyFile: URL) throws(StorageFailure) -> Data? {
         guard let key = try readKey(keyFile), let box = try? AES.GCM.SealedBox(combined: sealed) else { return nil }
         return try? AES.GCM.open(box, using: key)

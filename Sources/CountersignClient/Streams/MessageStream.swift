@@ -1,6 +1,6 @@
 import Foundation
 
-/// A stream of messages, as the service shows it to the user.
+/// A stream of messages, as the user sees it.
 public struct MessageStream: Sendable, Hashable, Codable {
     public let id: UUID
     public let kind: Kind
@@ -9,24 +9,24 @@ public struct MessageStream: Sendable, Hashable, Codable {
     public let createdBy: UUID?
     public let createdAt: Date
     public let title: String?
-    /// What it is about: `description` of the protocol.
+    /// The protocol's `description`.
     public let about: String?
     public let imageURL: String?
     /// The number of the last message that the user may see.
     public let lastSequence: Int64
-    /// Messages behind the user's last read one; `nil` in a forum.
+    /// The number of messages after the user's last read one; `nil` in a forum.
     public let unread: Int64?
     public let lastMessage: StreamMessage?
     public let members: [Member]
-    /// Shown in one stream that is asked for, and where metadata have changed.
+    /// Included if a single stream is requested, and if metadata has changed.
     public let metadata: MetadataValue?
     public let privateMetadata: MetadataValue?
 
-    /// What a stream is; a later version of the service may have others.
+    /// The kind of a stream. A later version of the service may have others.
     public struct Kind: RawRepresentable, Sendable, Hashable, Codable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// Between two users, one of whom has permitted it.
+        /// Between two users with a permission.
         public static let direct = Kind(rawValue: "direct")
         /// Between up to 25 users.
         public static let conversation = Kind(rawValue: "conversation")
@@ -38,13 +38,13 @@ public struct MessageStream: Sendable, Hashable, Codable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
         public static let open = State(rawValue: "open")
-        /// Nobody permits the two to message each other any more.
+        /// The permission between the two users has ended.
         public static let closed = State(rawValue: "closed")
-        /// The user was removed, and sees what there was until then.
+        /// The user was removed, and sees messages up to then.
         public static let left = State(rawValue: "left")
     }
 
-    /// A member as the others see one.
+    /// A member as other members see it.
     public struct Member: Sendable, Hashable, Codable {
         public let userID: UUID
         public let initials: String?
@@ -81,16 +81,15 @@ public struct MessageStream: Sendable, Hashable, Codable {
     }
 }
 
-/// A stream to open. Under its id it is opened once, however often it is asked for.
+/// A stream to open. A repetition with the same id has no further effect.
 public struct StreamOpening: Sendable, Hashable, Codable {
     public let id: UUID
     public let kind: MessageStream.Kind
-    /// The others, each by user id or by address.
+    /// The other members, each by user id or by address.
     public let members: [String]
     public let title: String?
     public let about: String?
     public let imageURL: String?
-    /// An object.
     public let metadata: MetadataValue?
 
     public init(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value that an app keeps with a stream: what JSON has.
+/// A JSON value that an app keeps with a stream.
 public indirect enum MetadataValue: Sendable, Hashable, Codable {
     case null
     case bool(Bool)
@@ -42,7 +42,7 @@ public indirect enum MetadataValue: Sendable, Hashable, Codable {
         }
     }
 
-    /// The member of an object; `nil` if this is no object or has no such member.
+    /// A member of the object; `nil` if this is not an object or lacks the member.
     public subscript(_ name: String) -> MetadataValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]
@@ -59,7 +59,7 @@ public indirect enum MetadataValue: Sendable, Hashable, Codable {
         return .object(members)
     }
 
-    /// The merge patch that makes another object of this one. A `null` in an object cannot be set by a patch.
+    /// The merge patch that changes this object to another one. A patch cannot set a `null`.
     public func patch(to other: MetadataValue) -> MetadataValue {
         guard case .object(let new) = other, case .object(let old) = self else { return other }
         var changes: [String: MetadataValue] = [:]

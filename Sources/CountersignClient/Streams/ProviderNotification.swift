@@ -1,8 +1,8 @@
 import Foundation
 
-/// What the user's provider says to the user, on each of the user's devices.
+/// A notification of the user's provider, for each of the user's devices.
 public struct ProviderNotification: Sendable, Hashable, Codable {
-    /// The provider's; a push carries it as `notification_id`.
+    /// The provider's id. A push contains it as `notification_id`.
     public let id: UUID
     public let title: String?
     public let body: String?

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A message of a stream, under the number that the service gave it.
+/// A message of a stream, with the number that the service assigned.
 public struct StreamMessage: Sendable, Hashable, Codable {
     /// From 1, without gaps.
     public let sequence: Int64
@@ -10,10 +10,10 @@ public struct StreamMessage: Sendable, Hashable, Codable {
     public let sentAt: Date
     /// The message that it replies to.
     public let inReplyTo: UUID?
-    /// The message that began its thread; `nil` for one that is no reply.
+    /// The first message of its thread; `nil` if it is not a reply.
     public let thread: UUID?
     public let isDeleted: Bool
-    /// `nil` once it was deleted, and in lists if they are long.
+    /// `nil` after its deletion, and in lists if the parts are long.
     public let parts: [MessagePart]?
 
     public init(
@@ -32,7 +32,7 @@ public struct StreamMessage: Sendable, Hashable, Codable {
     }
 }
 
-/// One piece of what a message says.
+/// One part of a message.
 public struct MessagePart: Sendable, Hashable, Codable {
     /// The media type (RFC 6838 §4.2), without parameters.
     public let type: String
@@ -63,7 +63,7 @@ public struct MessagePart: Sendable, Hashable, Codable {
             content = .text(text)
         } else {
             guard let bytes = Data(base64URL: try members.decode(String.self, forKey: .bytes)) else {
-                throw DecodingError.dataCorruptedError(forKey: .bytes, in: members, debugDescription: "no base64url")
+                throw DecodingError.dataCorruptedError(forKey: .bytes, in: members, debugDescription: "not base64url")
             }
             content = .bytes(bytes)
         }
@@ -79,10 +79,10 @@ public struct MessagePart: Sendable, Hashable, Codable {
     }
 }
 
-/// A message to send. Under its id it counts once, however often it is sent.
+/// A message to send. A repetition with the same id has no further effect.
 public struct NewMessage: Sendable, Hashable, Codable {
     public let id: UUID
-    /// 1 to 16, of 64 KiB in all.
+    /// 1 to 16, at most 64 KiB in total.
     public let parts: [MessagePart]
     public let inReplyTo: UUID?
 
@@ -96,11 +96,11 @@ public struct NewMessage: Sendable, Hashable, Codable {
     }
 }
 
-/// What the service says of a message that it took.
+/// The service's response to a message.
 public struct SentMessage: Sendable, Hashable, Decodable {
     public let sequence: Int64
     public let sentAt: Date
-    /// The message that began its thread.
+    /// The first message of its thread.
     public let thread: UUID?
 
     private enum CodingKeys: String, CodingKey {

@@ -5,18 +5,18 @@ import HTTPTypes
 public struct Streams: Sendable {
     let client: Countersign
 
-    /// Some streams, and where the next ones are.
+    /// A page of streams.
     public struct Page: Sendable, Hashable, Decodable {
-        /// The newest change first.
+        /// The most recently changed first.
         public let streams: [MessageStream]
-        /// For the next page; `nil` behind the last.
+        /// For the next page; `nil` on the last page.
         public let cursor: String?
     }
 
-    /// Some messages of a stream.
+    /// A page of messages.
     public struct Messages: Sendable, Hashable, Decodable {
         public let messages: [StreamMessage]
-        /// Whether there are others in the direction of reading.
+        /// Whether there are more in the direction of reading.
         public let hasMore: Bool
         /// The number of the last message that the user may see.
         public let lastSequence: Int64
@@ -28,7 +28,7 @@ public struct Streams: Sendable {
         }
     }
 
-    /// How far a user has come in a stream. Both numbers only rise.
+    /// The user's progress in a stream. Both numbers only rise.
     public struct Receipts: Sendable, Hashable, Codable {
         public let deliveredThrough: Int64
         public let readThrough: Int64
@@ -39,11 +39,11 @@ public struct Streams: Sendable {
         }
     }
 
-    /// Whose metadata are meant.
+    /// The visibility of metadata.
     public enum Visibility: Sendable, Hashable {
-        /// Those that all members see.
+        /// Metadata that all members see.
         case shared
-        /// Those that the user alone sees, on every device.
+        /// Metadata that only the user sees, on every device.
         case own
 
         fileprivate var path: String { self == .shared ? "metadata" : "metadata/private" }
@@ -51,40 +51,40 @@ public struct Streams: Sendable {
 
     /// Opens a stream.
     ///
-    /// - Throws: `conflict` if nobody permits the user to message a member, or the id belongs to another opening.
+    /// - Throws: `conflict` if the user lacks a permission for a member, or the id belongs to another opening.
     public func open(_ opening: StreamOpening) async throws(Refusal) {
         try await client.send(Call(.post, "/streams", body: opening))
     }
 
     /// Reads a page of the user's streams, or of forums.
     ///
-    /// - Parameter cursor: of the page before.
+    /// - Parameter cursor: from the previous page.
     public func list(_ kind: MessageStream.Kind? = nil, cursor: String? = nil) async throws(Refusal) -> Page {
         try await client.perform(
             Call(.get, Self.path("/streams", [("kind", kind?.rawValue), ("cursor", cursor)])))
     }
 
-    /// Reads one, with its metadata.
+    /// Reads a stream with its metadata.
     public func show(_ stream: UUID) async throws(Refusal) -> MessageStream {
         try await client.perform(Call(.get, "/streams/\(stream.path)"))
     }
 
-    /// Deletes a stream for all who are in it.
+    /// Deletes a stream for all members.
     public func delete(_ stream: UUID) async throws(Refusal) {
         try await client.send(Call(.delete, "/streams/\(stream.path)"))
     }
 
     // MARK: Messages
 
-    /// Sends a message. Repeating it with the same id gives the same answer.
+    /// Sends a message. Repeating it with the same id returns the same result.
     ///
-    /// - Throws: `conflict` with state `closed` if a direct stream is permitted no more.
+    /// - Throws: `conflict` with state `closed` if the permission for a direct stream has ended.
     @discardableResult
     public func append(_ message: NewMessage, to stream: UUID) async throws(Refusal) -> SentMessage {
         try await client.perform(Call(.post, "/streams/\(stream.path)/events", body: message))
     }
 
-    /// Reads the messages behind a number, oldest first.
+    /// Reads the messages after a number, oldest first.
     public func messages(
         in stream: UUID, after sequence: Int64, limit: Int = 100
     ) async throws(Refusal) -> Messages {
@@ -93,7 +93,7 @@ public struct Streams: Sendable {
 
     /// Reads the messages before a number, newest first.
     ///
-    /// - Parameter sequence: `nil` for the newest of all.
+    /// - Parameter sequence: `nil` for the newest.
     public func messages(
         in stream: UUID, before sequence: Int64?, limit: Int = 100
     ) async throws(Refusal) -> Messages {
@@ -107,24 +107,24 @@ public struct Streams: Sendable {
             Call(.get, Self.path("/streams/\(stream.path)/events", [range, ("limit", "\(limit)")])))
     }
 
-    /// Every message behind a number, and then each new one as it comes.
+    /// Every message after a number, and then each new one as it arrives.
     ///
-    /// - Parameter pause: how long to wait between readings of a forum, of which devices learn in no other way; `nil`
-    ///   for the streams that the user is in.
+    /// - Parameter pause: the interval for polling a forum, which devices are not notified of; `nil` for the user's
+    ///   streams.
     public func events(
         of stream: UUID, after sequence: Int64 = 0, every pause: Duration? = nil
     ) -> StreamEvents {
         StreamEvents(streams: self, stream: stream, after: sequence, pause: pause)
     }
 
-    /// Deletes a message for all.
+    /// Deletes a message for all members.
     public func delete(_ message: UUID, in stream: UUID) async throws(Refusal) {
         try await client.send(Call(.delete, "/streams/\(stream.path)/events/\(message.path)"))
     }
 
     // MARK: Receipts, typing, members, metadata
 
-    /// Says how far the user has come. Lower numbers change nothing.
+    /// Reports the user's progress. Lower numbers change nothing.
     @discardableResult
     public func acknowledge(
         deliveredThrough: Int64? = nil, readThrough: Int64? = nil, in stream: UUID
@@ -134,8 +134,8 @@ public struct Streams: Sendable {
             Call(.post, "/streams/\(stream.path)/receipts", body: report))
     }
 
-    /// Says that the user is writing. It reaches members who wait in ``synchronize(since:wait:)`` and nobody else. Say
-    /// it again every three seconds while it lasts.
+    /// Reports that the user is writing, to members who wait in ``synchronize(since:wait:)``. Repeat it every three
+    /// seconds while the user is writing.
     public func typing(in stream: UUID) async throws(Refusal) {
         try await client.send(Call(.post, "/streams/\(stream.path)/typing", isRepeatable: true))
     }
@@ -145,12 +145,12 @@ public struct Streams: Sendable {
         try await client.send(Call(.put, "/streams/\(stream.path)/members/\(user.path)"))
     }
 
-    /// Removes a user, or leaves with the own id.
+    /// Removes a user, or leaves the stream with the own id.
     public func remove(_ user: UUID, from stream: UUID) async throws(Refusal) {
         try await client.send(Call(.delete, "/streams/\(stream.path)/members/\(user.path)"))
     }
 
-    /// Puts metadata in the place of what there is.
+    /// Replaces metadata.
     @discardableResult
     public func set(
         _ metadata: MetadataValue, _ visibility: Visibility = .shared, of stream: UUID

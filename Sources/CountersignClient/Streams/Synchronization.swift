@@ -1,16 +1,16 @@
 import Foundation
 import HTTPTypes
 
-/// What has changed in the user's streams since an anchor.
+/// The changes in the user's streams since an anchor.
 public struct SyncPage: Sendable, Hashable, Decodable {
     /// For the next call.
     public let anchor: String
-    /// Whether the next call answers at once.
+    /// Whether the next call returns at once.
     public let hasMore: Bool
     public let operations: [SyncOperation]
-    /// What the user's provider sent, oldest first.
+    /// Notifications of the user's provider, oldest first.
     public let notifications: [ProviderNotification]
-    /// Who is writing at this moment. It is not kept, and no anchor leads back to it.
+    /// Members who are writing now. This is not stored, so no anchor returns to it.
     public let typing: [Typing]
 
     /// A member who is writing.
@@ -67,16 +67,16 @@ public struct SyncPage: Sendable, Hashable, Decodable {
     }
 }
 
-/// One change. A later one of the same kind of the same stream or message takes its place.
+/// A change. It supersedes an earlier one of the same kind, for the same stream or message.
 public struct SyncOperation: Sendable, Hashable, Decodable {
     public let kind: Kind
     public let streamID: UUID
-    /// The message that was deleted; `nil` for what concerns the stream.
+    /// The deleted message; `nil` for a change of the stream.
     public let messageID: UUID?
-    /// The stream as it is now; `nil` if it was deleted, or a message in it was.
+    /// The stream's present state; `nil` if it was deleted, or a message in it was.
     public let stream: MessageStream?
 
-    /// A later version of the service may have others: treat them like ``members``.
+    /// A later version of the service may have others. Treat them like ``members``.
     public struct Kind: RawRepresentable, Sendable, Hashable, Decodable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -84,7 +84,7 @@ public struct SyncOperation: Sendable, Hashable, Decodable {
         public static let newMessage = Kind(rawValue: "NEW_MESSAGE")
         /// A member's receipts have risen.
         public static let updateStatus = Kind(rawValue: "UPDATE_STATUS")
-        /// Metadata have changed.
+        /// Metadata has changed.
         public static let updateTags = Kind(rawValue: "UPDATE_TAGS")
         public static let members = Kind(rawValue: "MEMBERS")
         /// A message or a whole stream was deleted.
@@ -106,14 +106,14 @@ public struct SyncOperation: Sendable, Hashable, Decodable {
 }
 
 extension Streams {
-    /// The longest wait for a change, seconds.
+    /// The longest wait for a change, in seconds.
     public static let longestWait = 25
 
-    /// Reads what has changed since an anchor, and waits for it if there is nothing.
+    /// Reads the changes since an anchor, and waits for one if there are none.
     ///
     /// - Parameters:
-    ///   - anchor: of the answer before. `0` gives the latest state of everything, `latest` an anchor and nothing else.
-    ///   - seconds: the service waits up to 25.
+    ///   - anchor: from the previous response. `0` returns the present state of everything, `latest` only an anchor.
+    ///   - seconds: the maximum wait, up to 25.
     public func synchronize(since anchor: String = "0", wait seconds: Int = 0) async throws(Refusal) -> SyncPage {
         let wait = min(max(0, seconds), Self.longestWait)
         var call = Call(.get, Self.path("/sync", [("anchor", anchor), ("wait", "\(wait)")]))
@@ -122,7 +122,7 @@ extension Streams {
     }
 }
 
-/// The messages of a stream as they come: every one, in order, once.
+/// The messages of a stream as they arrive: each once, in order.
 public struct StreamEvents: AsyncSequence, Sendable {
     public typealias Element = StreamMessage
     public typealias Failure = Refusal
@@ -133,7 +133,7 @@ public struct StreamEvents: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(events: self) }
 
-    /// Reads page by page, then waits for the next message. It ends with the task that reads, or with a refusal.
+    /// Reads page by page, then waits for the next message. It ends when its task is cancelled, or with a refusal.
     public struct Iterator: AsyncIteratorProtocol {
         private let events: StreamEvents
         private var sequence: Int64
@@ -145,7 +145,7 @@ public struct StreamEvents: AsyncSequence, Sendable {
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(Refusal) -> StreamMessage? {
             let (streams, stream) = (events.streams, events.stream)
             while rest.isEmpty {
-                // It is taken before the first page, so that nothing is missed between the two.
+                // The anchor is read before the first page, so that no message is missed.
                 if anchor == nil, events.pause == nil {
                     anchor = try await streams.synchronize(since: "latest").anchor
                 }

@@ -5,7 +5,7 @@ import HTTPTypes
 public struct CardProof: Sendable {
     let client: Countersign
 
-    /// What was read from a card.
+    /// The content read from a card.
     public enum Reading: Sendable, Hashable {
         /// The text of the barcode of a driver's licence (AAMVA, PDF417), with its line feeds.
         case aamva(String)
@@ -13,9 +13,9 @@ public struct CardProof: Sendable {
         case mrz([String])
     }
 
-    /// Shows a card. Each submission counts, so a lost answer is not repeated.
+    /// Submits a card. Each submission is counted, so it is not repeated if the response is lost.
     ///
-    /// - Throws: `card_rejected` with the checks; `conflict` before a phone number is proved; `rate_limited`.
+    /// - Throws: `card_rejected` with the checks; `conflict` before a phone number is proven; `rate_limited`.
     public func submit(_ reading: Reading) async throws(Refusal) -> CardResult {
         let json: [String: String?] =
             switch reading {
@@ -25,22 +25,21 @@ public struct CardProof: Sendable {
         return try await client.perform(Call(.post, "/identity-cards", json: json))
     }
 
-    /// How a card that is in review stands now.
+    /// The present state of a card in review.
     public func result(_ id: UUID) async throws(Refusal) -> CardResult {
         try await client.perform(Call(.get, "/identity-cards/\(id.path)"))
     }
 }
 
-/// What the service found on a card.
+/// The result for a card.
 public struct CardResult: Sendable, Hashable, Decodable {
     public let id: UUID
     /// `verified`, `in_review` or `rejected`.
     public let status: String
-    /// The level of the user now.
+    /// The user's present level.
     public let assurance: Assurance
     public let checks: [Check]
 
-    /// One thing that was looked at.
     public struct Check: Sendable, Hashable, Decodable {
         public let name: String
         /// `passed`, `failed` or `not_applicable`.

@@ -2,20 +2,20 @@ import Foundation
 
 /// A certified device.
 public struct Device: Sendable, Hashable, Codable {
-    /// The id that the service knows it by, in the certificate's common name.
+    /// The device's id at the service, the certificate's common name.
     public let id: UUID
     /// The certificate's serial number, hexadecimal.
     public let serial: String
-    /// The end of the certificate.
+    /// The certificate's expiry.
     public let notAfter: Date
-    /// From then on the certificate renews by itself.
+    /// The time from which the certificate renews by itself.
     public let renewAfter: Date
 }
 
-/// What a service may ask for before it certifies a device: `certification_gate` in discovery says which.
+/// The proof that a service may require before it certifies a device. `certification_gate` in discovery names it.
 public enum CertifyProof: Sendable, Hashable {
     case none
-    /// A token of the provider's backend for this purpose.
+    /// A token from the provider's backend.
     case enrolmentToken(String)
     /// The response of a solved captcha.
     case captcha(String)
@@ -36,11 +36,11 @@ public struct Nonce: Sendable, Hashable, Codable {
 public struct Session: Sendable, Hashable, Codable {
     public let id: UUID
     public let userID: UUID
-    /// `<provider slug>/<the provider's name of the user>`, by which others may call the user.
+    /// `<provider slug>/<external id>`, by which other users may name the user.
     public let address: String
-    /// The end, unless the session is renewed.
+    /// The expiry, unless the session is renewed.
     public let expiresAt: Date
-    /// What the user has proved.
+    /// The user's level.
     public let assurance: Assurance
 
     private enum CodingKeys: String, CodingKey {
@@ -51,7 +51,7 @@ public struct Session: Sendable, Hashable, Codable {
     }
 }
 
-/// How far a user's identity is proved. A later version of the service may use other words.
+/// The level of a user's proven identity. A later version of the service may have others.
 public struct Assurance: RawRepresentable, Sendable, Hashable, Codable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -59,7 +59,7 @@ public struct Assurance: RawRepresentable, Sendable, Hashable, Codable {
     public static let none = Assurance(rawValue: "none")
     /// A phone number.
     public static let phone = Assurance(rawValue: "phone")
-    /// The barcode of a card, which is self-asserted.
+    /// The barcode of a card, without confirmation by its issuer.
     public static let barcode = Assurance(rawValue: "barcode")
     /// A card that its issuer confirmed.
     public static let issuerChecked = Assurance(rawValue: "issuer_checked")

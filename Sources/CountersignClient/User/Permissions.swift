@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 
-/// The permissions of users to write to each other.
+/// Permissions of users to message each other.
 public struct Permissions: Sendable {
     let client: Countersign
 
@@ -10,11 +10,11 @@ public struct Permissions: Sendable {
         case approval, rejection
     }
 
-    /// Requests to write to another user. Repeating it with the same id gives the same answer.
+    /// Requests permission to message another user. Repeating it with the same id returns the same result.
     ///
     /// - Parameters:
     ///   - user: a user id or an address.
-    ///   - event: any text of the app, up to the limit of the service; the other side does not see it.
+    ///   - event: a text of the app, which the other user does not see.
     /// - Returns: the id of the permission.
     @discardableResult
     public func ask(_ user: String, event: String? = nil, id: UUID = UUID()) async throws(Refusal) -> UUID {
@@ -32,20 +32,20 @@ public struct Permissions: Sendable {
             Call(.post, "/authorizations/\(id.path)/\(answer.rawValue)", isRepeatable: true))
     }
 
-    /// Takes an own request back, or ends a permission.
+    /// Withdraws a request, or ends a permission.
     @discardableResult
     public func cancel(_ id: UUID) async throws(Refusal) -> Permission {
         try await client.perform(Call(.post, "/authorizations/\(id.path)/cancellation", isRepeatable: true))
     }
 
-    /// Reads one.
+    /// Reads a permission.
     public func show(_ id: UUID) async throws(Refusal) -> Permission {
         try await client.perform(Call(.get, "/authorizations/\(id.path)"))
     }
 
     /// Reads a page, newest first.
     ///
-    /// - Parameter cursor: of the page before.
+    /// - Parameter cursor: from the previous page.
     public func list(
         _ box: Permission.Box? = nil, state: Permission.State? = nil, cursor: String? = nil
     ) async throws(Refusal) -> Page {
@@ -56,45 +56,45 @@ public struct Permissions: Sendable {
         return try await client.perform(Call(.get, path))
     }
 
-    /// Blocks a user: permissions between the two end, and requests of that user are not seen.
+    /// Blocks a user: permissions between the two end, and requests from that user are hidden.
     public func block(_ user: UUID) async throws(Refusal) { try await client.send(Call(.put, "/blocks/\(user.path)")) }
 
-    /// Ends a block; what it ended stays ended.
+    /// Ends a block. Ended permissions stay ended.
     public func unblock(_ user: UUID) async throws(Refusal) {
         try await client.send(Call(.delete, "/blocks/\(user.path)"))
     }
 
-    /// Every approved permission, page by page: an app that was installed anew rebuilds its list from it.
+    /// Every approved permission, page by page. A newly installed app rebuilds its list from it.
     public var grants: Grants { Grants(permissions: self) }
 
-    /// Some permissions, and where the next ones are.
+    /// A page of permissions.
     public struct Page: Sendable, Hashable, Decodable {
         public let authorizations: [Permission]
-        /// For the next page; `nil` behind the last.
+        /// For the next page; `nil` on the last page.
         public let cursor: String?
     }
 }
 
-/// A request of one user to write to another, and what became of it.
+/// A request of one user to message another, and its state.
 public struct Permission: Sendable, Hashable, Decodable {
     public let id: UUID
     public let box: Box
     public let state: State
     public let createdAt: Date
-    /// While it is approved and both are verified: `<requester> -> <recipient>`. It permits both directions.
+    /// While it is approved and both users are verified: `<requester> -> <recipient>`. It permits both directions.
     public let grant: String?
-    /// The other side, as far as the state shows it.
+    /// The other user, as far as the state reveals it.
     public let partner: Partner?
 
-    /// Whose request it is.
+    /// The direction of a request.
     public enum Box: String, Sendable, Hashable, Decodable {
-        /// Another user's.
+        /// From another user.
         case incoming = "in"
-        /// The user's own.
+        /// From the user.
         case outgoing = "out"
     }
 
-    /// What became of a request.
+    /// The state of a request.
     public enum State: String, Sendable, Hashable, Decodable {
         case requested = "REQUEST"
         case approved = "APPROVAL"
@@ -104,7 +104,7 @@ public struct Permission: Sendable, Hashable, Decodable {
         case banned = "BANNED"
     }
 
-    /// What one user is shown of the other.
+    /// The visible data of the other user.
     public struct Partner: Sendable, Hashable, Decodable {
         public let initials: String?
         public let age: Int?
@@ -126,16 +126,16 @@ public struct Permission: Sendable, Hashable, Decodable {
     }
 }
 
-/// Approved permissions, read while they are iterated over.
+/// Approved permissions, read during iteration.
 public struct Grants: AsyncSequence, Sendable {
     public typealias Element = Permission
     public typealias Failure = Refusal
     let permissions: Permissions
 
-    /// Begins at the newest.
+    /// Starts at the newest.
     public func makeAsyncIterator() -> Iterator { Iterator(permissions: permissions) }
 
-    /// Reads the next page when the one before is used up.
+    /// Reads the next page after the previous one was returned.
     public struct Iterator: AsyncIteratorProtocol {
         let permissions: Permissions
         private var rest: [Permission] = []
@@ -144,7 +144,7 @@ public struct Grants: AsyncSequence, Sendable {
 
         init(permissions: Permissions) { self.permissions = permissions }
 
-        /// The next one; `nil` behind the last.
+        /// The next permission; `nil` at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(Refusal) -> Permission? {
             while rest.isEmpty, !isLast {
                 let page = try await permissions.list(state: .approved, cursor: cursor)
@@ -158,11 +158,11 @@ public struct Grants: AsyncSequence, Sendable {
 }
 
 extension Countersign {
-    /// Permissions to write to other users.
+    /// Permissions to message other users.
     public nonisolated var permissions: Permissions { Permissions(client: self) }
 }
 
 extension UUID {
-    /// As paths and bodies have it.
+    /// The form in paths and bodies.
     var path: String { uuidString.lowercased() }
 }

@@ -9,9 +9,9 @@ public struct PhoneProof: Sendable {
     public struct Verification: Sendable, Hashable, Decodable {
         public let id: UUID
         public let expiresAt: Date
-        /// From when the code may be sent again; `nil` if it may not.
+        /// When the code may be sent again; `nil` if it may not.
         public let resendAfter: Date?
-        /// How many digits the code has.
+        /// The number of digits of the code.
         public let digits: Int
 
         private enum CodingKeys: String, CodingKey {
@@ -21,17 +21,17 @@ public struct PhoneProof: Sendable {
         }
     }
 
-    /// Has a code texted to a number. Repeating it while the code is valid gives the same verification and sends
-    /// nothing.
+    /// Starts a verification by a texted code. Repeating it while the code is valid returns the same verification and
+    /// sends nothing.
     ///
-    /// With ``Presence`` the user is asked to be recognized, and the call carries the proof.
+    /// With ``Presence`` the device recognizes the user, and the call carries the proof.
     ///
     /// - Parameters:
-    ///   - number: E.164, or without ``Presence`` as the region writes it.
+    ///   - number: E.164, or without ``Presence`` in the region's notation.
     ///   - region: such as `US`, for a number without `+`.
     ///   - pushEndpoint: the ARN of an Amazon SNS endpoint, for pushes to the user.
-    /// - Throws: `invalid_presence_proof`, with reason `missing` if the service asks for a proof and this device has no
-    /// key for it; ``StorageFailure/notPresent`` if the user was not recognized: then nothing was sent.
+    /// - Throws: `invalid_presence_proof`, with reason `missing` if the service requires a proof and this device has no
+    ///   key for it; ``StorageFailure/notPresent`` if the user was not recognized. Then nothing was sent.
     public func start(
         _ number: String, region: String? = nil, pushEndpoint: String? = nil
     ) async throws(Refusal) -> Verification {
@@ -50,10 +50,10 @@ public struct PhoneProof: Sendable {
         }
     }
 
-    /// Compares the code. A code is accepted once, so a lost answer is not repeated: look at ``Countersign/profile()``
-    /// after ``Refusal/unanswered(_:)``.
+    /// Checks the code. A code is accepted once, so the call is not repeated if the response is lost. Read
+    /// ``Countersign/profile()`` after ``Refusal/unanswered(_:)``.
     ///
-    /// - Returns: the level of the user, `phone` or more.
+    /// - Returns: the user's level, `phone` or higher.
     /// - Throws: `verification_failed` for a wrong, expired or used code; `user_banned` for a banned number.
     @discardableResult
     public func check(_ code: String, of verification: Verification) async throws(Refusal) -> Assurance {
@@ -63,16 +63,16 @@ public struct PhoneProof: Sendable {
         return proved.assurance
     }
 
-    /// Has the same code sent again.
+    /// Sends the code again.
     public func resend(_ verification: Verification) async throws(Refusal) -> Verification {
         try await client.perform(Call(.post, "/phone-verifications/\(verification.id.path)/resend"))
     }
 }
 
 extension Countersign {
-    /// Has the user recognized, and signs that around a nonce.
+    /// Recognizes the user, and signs a proof around a nonce.
     ///
-    /// - Parameter nonce: one that a refusal brought.
+    /// - Parameter nonce: from a refusal.
     /// - Returns: `nil` if this device has no key for it.
     fileprivate func presenceProof(of number: String, around nonce: Nonce?) async throws(Refusal) -> String? {
         try load()

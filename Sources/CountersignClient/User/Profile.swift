@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 
-/// What the service holds as proved on the user: `GET /me`.
+/// The user's proven data: `GET /me`.
 public struct Profile: Sendable, Hashable, Decodable {
     public let userID: UUID
     public let address: String
@@ -15,7 +15,7 @@ public struct Profile: Sendable, Hashable, Decodable {
     public let documentNumber: String?
     /// The state or country that issued the document.
     public let jurisdiction: String?
-    /// Why the level is gone, such as `phone_reassigned`.
+    /// The reason for the suspension of the level, such as `phone_reassigned`.
     public let suspended: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -29,7 +29,7 @@ public struct Profile: Sendable, Hashable, Decodable {
 }
 
 extension Countersign {
-    /// Reads what the user has proved.
+    /// Reads the user's proven data.
     public func profile() async throws(Refusal) -> Profile {
         try await perform(Call(.get, "/me"))
     }

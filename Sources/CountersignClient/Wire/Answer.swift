@@ -1,30 +1,30 @@
 import Foundation
 import HTTPTypes
 
-/// An answer of the service, as it came.
+/// A response of the service.
 struct Answer: Sendable {
     let response: HTTPResponse
     let body: Data
 
-    /// The time of the service (RFC 9110 §6.6.1), exact to the second.
+    /// The service's time (RFC 9110 §6.6.1), in whole seconds.
     var date: Date? { response.headerFields[.date].flatMap(Self.date) }
 
     /// The refusal; `nil` if the call succeeded.
     func problem() throws(Refusal) -> Problem? {
         guard response.status.code >= 400 else { return nil }
         guard var problem = try? Self.decoder.decode(Problem.self, from: body) else {
-            throw .unreadable("the status is \(response.status.code), and no refusal of the service came with it")
+            throw .unreadable("the status is \(response.status.code) without a problem document")
         }
         problem.retryAfter = response.headerFields[.retryAfter].flatMap { Int($0) }
         return problem
     }
 
-    /// What the answer holds.
+    /// Decodes the body.
     func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(Refusal) -> Value {
         do {
             return try Self.decoder.decode(type, from: body)
         } catch {
-            throw .unreadable("it is no \(type)")
+            throw .unreadable("it is not a valid \(type)")
         }
     }
 

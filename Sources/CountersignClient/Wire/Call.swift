@@ -1,18 +1,18 @@
 import Foundation
 import HTTPTypes
 
-/// A request to make, and whether it may be made twice.
+/// A request, and whether it may be repeated.
 struct Call: Sendable {
     var request: HTTPRequest
     var body: Data?
-    /// Whether two of them have the effect of one, so that a lost answer is no harm.
+    /// Whether a repetition has no further effect, so that a lost response does no harm.
     let isRepeatable: Bool
-    /// How long the service may wait before it answers, besides the time that any answer has.
+    /// How long the service may wait before it responds, in addition to the usual time limit.
     var wait = Duration.zero
-    /// The token of the session that it is made in, if that is the user's.
+    /// The token of the session that it is made in, for the user's session.
     private(set) var sessionToken: String?
 
-    /// A call that may be made twice, with a body. Equal bodies have equal bytes.
+    /// A repeatable call with a body. Equal bodies have equal bytes.
     init(_ method: HTTPRequest.Method, _ path: String, body: some Encodable) {
         request = HTTPRequest(method: method, scheme: "https", authority: nil, path: path)
         isRepeatable = true
@@ -23,8 +23,8 @@ struct Call: Sendable {
     }
 
     /// - Parameters:
-    ///   - json: members of the body; those that are `nil` are left out.
-    ///   - isRepeatable: `nil` for what HTTP says of the method (RFC 9110 §9.2.2).
+    ///   - json: members of the body; `nil` ones are left out.
+    ///   - isRepeatable: `nil` for HTTP's rule for the method (RFC 9110 §9.2.2).
     init(
         _ method: HTTPRequest.Method, _ path: String, json: [String: String?]? = nil, isRepeatable: Bool? = nil
     ) {
@@ -46,14 +46,14 @@ struct Call: Sendable {
         request.headerFields[.contentType] = "application/x-www-form-urlencoded"
     }
 
-    /// The app's own.
+    /// A request of the app.
     init(_ request: HTTPRequest, body: Data?) {
         self.request = request
         self.body = body
         isRepeatable = Self.isIdempotent(request.method)
     }
 
-    /// Names the session that it is made in.
+    /// Sets the session that it is made in.
     mutating func authorize(_ token: String) {
         sessionToken = token
         request.headerFields[.authorization] = "Layer session-token=\"\(token)\""

@@ -1,12 +1,12 @@
 import Crypto
 import Foundation
 
-/// What the device signs with its own key: compact JWS, ES256 (RFC 7518 §3.4).
+/// Tokens that the device signs with its key: compact JWS, ES256 (RFC 7518 §3.4).
 struct DeviceToken: Sendable {
     let keys: any DeviceKeys
     let keyName: String
 
-    /// A certification request, which carries the key and the proof that the device holds it.
+    /// A certification request, with the key and a proof of its possession.
     func certificationRequest(deviceID: UUID, publicPoint: Data) async throws(Refusal) -> String {
         struct Header: Encodable {
             let typ = "JWS"
@@ -26,9 +26,9 @@ struct DeviceToken: Sendable {
             Header(), Claims(prn: deviceID.path, pky: key.derRepresentation.base64EncodedString()))
     }
 
-    /// A proof that the user is at the device.
+    /// A proof of the user's presence.
     ///
-    /// - Parameter number: E.164, perhaps with marks between the digits.
+    /// - Parameter number: E.164, with or without marks between the digits.
     func presenceProof(nonce: String, method: String, number: String, at time: Date) async throws(Refusal) -> String {
         struct Header: Encodable {
             let typ = "JWS"
@@ -56,7 +56,7 @@ struct DeviceToken: Sendable {
 
     /// A proof for one request (RFC 9449 §4.2).
     ///
-    /// - Parameter token: the access token that goes with it, if it is for the app's backend.
+    /// - Parameter token: the accompanying access token, for the app's backend.
     func proof(method: String, url: String, token: String?, at now: Date) async throws(Refusal) -> String {
         struct Header: Encodable {
             let typ = "dpop+jwt"
@@ -85,7 +85,7 @@ struct DeviceToken: Sendable {
 
     private func sign(_ header: some Encodable, _ claims: some Encodable) async throws(Refusal) -> String {
         guard let header = try? JSONEncoder().encode(header), let claims = try? JSONEncoder().encode(claims) else {
-            throw .unreadable("a token could not be written")
+            throw .unreadable("a token could not be encoded")
         }
         let input = "\(header.base64URL).\(claims.base64URL)"
         let der: Data
@@ -100,7 +100,7 @@ struct DeviceToken: Sendable {
         return "\(input).\(signature.rawRepresentation.base64URL)"
     }
 
-    /// When a provider's token says that it was made; `nil` if it does not.
+    /// The issue time of a provider's token; `nil` if it has none.
     static func issued(_ token: String) -> Date? {
         struct Claims: Decodable { let iat: Double }
         let parts = token.split(separator: ".")

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import NIOSSL
 
-/// What the device shows in the handshake: its certificate, and a key that signs where it is kept.
+/// The device's identity in handshakes: its certificate, and a key that signs without leaving its store.
 struct Identity: Sendable {
     let serial: String
     let tls: TLSConfiguration
@@ -22,7 +22,7 @@ struct Identity: Sendable {
     }
 }
 
-/// A key that BoringSSL has signed with, but never sees.
+/// A key that BoringSSL uses for signatures, but never sees.
 private struct HandshakeKey: NIOSSLCustomPrivateKey, Hashable {
     let keys: any DeviceKeys
     let name: String
@@ -38,7 +38,7 @@ private struct HandshakeKey: NIOSSLCustomPrivateKey, Hashable {
         }
     }
 
-    /// Only RSA key exchange decrypts, which TLS 1.3 does not have.
+    /// Only RSA key exchange decrypts, which TLS 1.3 does not support.
     func decrypt(channel: any Channel, data: ByteBuffer) -> EventLoopFuture<ByteBuffer> {
         channel.eventLoop.makeFailedFuture(StorageFailure.notPermitted)
     }

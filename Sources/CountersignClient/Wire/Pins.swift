@@ -4,13 +4,13 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// The server showed another key than those that are pinned.
+/// The server's key is not pinned.
 private struct WrongPin: Error {
     let shown: String
 }
 
 extension HTTPClient.Configuration {
-    /// Compares the server's key before a request is sent over a connection, and counts connections.
+    /// Checks the server's key before a request is sent over a connection, and counts connections.
     mutating func requirePins(_ pins: Set<SPKIPin>, _ count: @escaping @Sendable (Int) -> Void) {
         let check = SPKIPin.check(pins, count)
         http1_1ConnectionDebugInitializer = check
@@ -19,7 +19,7 @@ extension HTTPClient.Configuration {
 }
 
 extension SPKIPin {
-    /// Compares the server's key once the handshake is over, and counts connections.
+    /// Checks the server's key after the handshake, and counts connections.
     static func check(
         _ pins: Set<SPKIPin>, _ count: @escaping @Sendable (Int) -> Void
     ) -> @Sendable (any Channel) -> EventLoopFuture<Void> {
@@ -38,7 +38,7 @@ extension SPKIPin {
 }
 
 extension Refusal {
-    /// By the error of a connection: whether the server was the wrong one, was not reached, or may have acted.
+    /// From the error of a connection: whether the server was wrong, was not reached, or may have acted.
     init(transport error: any Error) {
         switch error {
         case let wrong as WrongPin:
@@ -49,12 +49,12 @@ extension Refusal {
             self = .cancelled
         case let error as HTTPClientError:
             switch error {
-            // Also what becomes of the streams of a connection that ended.
+            // Also the error of streams of a closed connection.
             case .cancelled: self = Task.isCancelled ? .cancelled : .unanswered("the connection broke")
             case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout:
-                self = .unreachable("no connection in time")
-            case .invalidURL, .emptyHost, .emptyScheme: self = .unreachable("the URL is none")
-            case .deadlineExceeded, .readTimeout: self = .unanswered("its time has passed")
+                self = .unreachable("no connection within the time limit")
+            case .invalidURL, .emptyHost, .emptyScheme: self = .unreachable("the URL is not valid")
+            case .deadlineExceeded, .readTimeout: self = .unanswered("the time limit was exceeded")
             default: self = .unanswered("the connection broke")
             }
         case is NIOSSLError, is BoringSSLError:
@@ -73,10 +73,10 @@ extension Refusal {
         }
     }
 
-    /// By the words of BoringSSL, which has no other form of them (Upstream.md).
+    /// By the text of BoringSSL, which has no codes for these errors (Upstream.md).
     private static func tls(_ words: String) -> Refusal {
         if words.contains("CERTIFICATE_VERIFY_FAILED") || words.contains("unableToValidateCertificate") {
-            return .untrusted("no authority that is trusted has certified it, or a clock is wrong")
+            return .untrusted("it is not certified by a trusted authority, or a clock is wrong")
         }
         return words.contains("handshakeFailed")
             ? .unreachable("the TLS handshake failed") : .unanswered("the connection broke")

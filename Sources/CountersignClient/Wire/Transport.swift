@@ -6,17 +6,17 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// The connections to one service. Each request has ten seconds besides what it lets the service wait, and each answer at
-/// most a mebibyte.
+/// The connections to one service. Each request has ten seconds in addition to the service's allowed wait, and each
+/// response at most a mebibyte.
 final class Transport: Sendable {
-    /// From the request to the last byte of the answer.
+    /// From the request to the last byte of the response.
     static let deadline = Duration.seconds(10)
-    /// A longer answer is not read, bytes.
+    /// The maximum size of a response in bytes.
     static let maximumAnswer = 1 << 20
 
     private let open: HTTPClient
     private let mutual: HTTPClient
-    /// `nil` where all calls go over HTTP.
+    /// `nil` if all calls use HTTP.
     private let herald: HeraldLine?
     private let service: Service
     /// Without a client certificate.
@@ -25,8 +25,8 @@ final class Transport: Sendable {
 
     /// - Parameters:
     ///   - localAddress: the address to connect from; `nil` for the system's choice.
-    ///   - watch: is called after each exchange.
-    ///   - connections: is called with 1 and -1 for each connection to the client listener that begins and ends.
+    ///   - watch: called after each exchange.
+    ///   - connections: called with 1 when a connection to the client listener opens, and with -1 when it closes.
     init(
         _ service: Service, localAddress: String?, watch: (@Sendable (Exchange) -> Void)?,
         connections: @escaping @Sendable (Int) -> Void
@@ -35,7 +35,7 @@ final class Transport: Sendable {
         tls.minimumTLSVersion = .tlsv13
         if case .pem(let text) = service.roots {
             guard let roots = try? NIOSSLCertificate.fromPEMBytes(Array(text.utf8)), !roots.isEmpty else {
-                throw .untrusted("the authority that the app names is no PEM certificate")
+                throw .untrusted("the app's authority is not a PEM certificate")
             }
             tls.trustRoots = .certificates(roots)
         }
@@ -47,7 +47,8 @@ final class Transport: Sendable {
             configuration.localAddress = localAddress
             configuration.connectionPool.retryConnectionEstablishment = false
             configuration.requirePins(Set(service.pins), count)
-            // On Network.framework there are no client certificates: SwiftNIO's own sockets everywhere (Upstream.md).
+            // Network.framework does not support client certificates, so SwiftNIO's own sockets are used everywhere
+            // (Upstream.md).
             return HTTPClient(
                 eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton), configuration: configuration)
         }
@@ -74,8 +75,8 @@ final class Transport: Sendable {
     func send(_ call: Call, as identity: Identity?) async throws(Refusal) -> Answer {
         let base = identity == nil ? service.publicURL : service.clientURL
         let path = call.request.path ?? "/"
-        // Anything else would go on with the host's name.
-        guard path.hasPrefix("/") else { throw .unreachable("the path does not begin with /") }
+        // Without a slash, the path would continue the host's name.
+        guard path.hasPrefix("/") else { throw .unreachable("the path must begin with /") }
         var request = HTTPClientRequest(url: base.origin + path)
         request.method = HTTPMethod(rawValue: call.request.method.rawValue)
         for field in call.request.headerFields { request.headers.add(name: field.name.rawName, value: field.value) }
@@ -99,7 +100,7 @@ final class Transport: Sendable {
         return try answer.get()
     }
 
-    /// The answer over Herald; `nil` for a call that goes over HTTP.
+    /// The response over Herald; `nil` for a call that uses HTTP.
     private func overHerald(
         _ call: Call, as identity: Identity?, _ deadline: Duration
     ) async -> Result<Answer, Refusal>? {
@@ -117,7 +118,8 @@ final class Transport: Sendable {
         }
     }
 
-    /// Whichever comes first: what is asked, or the deadline. HTTPClient's own ends with the head of the answer.
+    /// Returns the result or the time limit's failure, whichever comes first. HTTPClient's own time limit ends with the
+    /// head of the response.
     private static func within<Value: Sendable>(
         _ deadline: Duration, _ body: @escaping @Sendable () async -> Result<Value, Refusal>
     ) async -> Result<Value, Refusal> {
@@ -125,7 +127,7 @@ final class Transport: Sendable {
             group.addTask(operation: body)
             group.addTask {
                 do { try await Task.sleep(for: deadline) } catch { return nil }
-                return .failure(.unanswered("\(deadline.components.seconds) seconds have passed"))
+                return .failure(.unanswered("the time limit of \(deadline.components.seconds) s was exceeded"))
             }
             defer { group.cancelAll() }
             for await first in group { if let first { return first } }
@@ -152,7 +154,7 @@ final class Transport: Sendable {
 }
 
 extension URL {
-    /// Scheme, host and port, before which a path of the service is put.
+    /// Scheme, host and port, to which the paths of the service are appended.
     var origin: String {
         let text = absoluteString
         return text.hasSuffix("/") ? String(text.dropLast()) : text
