@@ -2,13 +2,13 @@ import CountersignClient
 import Foundation
 
 extension LocalStreams {
-    /// Sends what was changed here, and takes what was changed elsewhere.
+    /// Sends local changes, and receives remote ones.
     ///
     /// - Parameter seconds: how long the service may wait for a change; up to 25.
     public func synchronize(wait seconds: Int = 0) async throws(Refusal) {
         try await write { try $0.beginAnewIfAbsent(at: Date()) }
         try await publish()
-        // What an earlier run announced and did not fetch.
+        // Messages that an earlier run announced and did not fetch.
         try await fetch()
         var wait = seconds
         var hasMore = true
@@ -23,9 +23,10 @@ extension LocalStreams {
         try await deliver()
     }
 
-    /// Synchronizes for as long as the task runs: what is changed on either side reaches the other at once.
+    /// Synchronizes as long as the task runs, so that changes on either side reach the other at once.
     ///
-    /// - Parameter onFailure: called with each refusal; the next try follows after two seconds, later after a minute.
+    /// - Parameter onFailure: called with each refusal. The next attempt follows after two seconds, later after a
+    ///   minute.
     public func run(onFailure: @Sendable (Refusal) -> Void = { _ in }) async {
         running += 1
         defer { running -= 1 }
@@ -46,7 +47,7 @@ extension LocalStreams {
 
     /// Fetches a page of older messages of a stream.
     ///
-    /// - Returns: whether the service has others before them.
+    /// - Returns: whether there are more before them.
     @discardableResult
     public func loadEarlier(in stream: UUID) async throws(Refusal) -> Bool {
         let first = try await read { try $0.first(of: stream) }
@@ -56,7 +57,7 @@ extension LocalStreams {
         return page.hasMore
     }
 
-    /// Publishes all events that wait, one run at a time.
+    /// Publishes all waiting events, one run at a time.
     func publish() async throws(Refusal) {
         while let publishing { _ = await publishing.value }
         let task = Task {
@@ -105,7 +106,7 @@ extension LocalStreams {
         try await write { try $0.confirm(one, answer) }
     }
 
-    /// Fetches what the service has numbered and the device has not.
+    /// Fetches the messages that the service has and the device lacks.
     private func fetch() async throws(Refusal) {
         while true {
             let fetches = Synchronizer.fetches(try await read { try $0.progress() })
@@ -134,7 +135,7 @@ extension LocalStreams {
         try await write { try $0.take(page, of: stream, direction) }
     }
 
-    /// Says what has reached this device.
+    /// Reports which messages have reached this device.
     private func deliver() async throws(Refusal) {
         for (stream, through) in try await read({ try $0.deliveries() }) {
             do throws(Refusal) {

@@ -2,26 +2,26 @@ import CountersignClient
 import Foundation
 import GRDB
 
-/// A user's streams of messages, kept on the device: they are there without a connection, and what the user writes
-/// meanwhile is sent later, once.
+/// A user's streams of messages, kept on the device. They are available without a connection, and what the user writes
+/// meanwhile is sent later, exactly once.
 ///
-/// Use one for each file. The file holds messages in clear: keep it where the operating system protects it.
+/// Use one for each file. The file contains messages in clear: keep it where the operating system protects it.
 public actor LocalStreams {
     let database: DatabaseQueue
     let streams: Streams
-    /// Whose streams these are.
+    /// The user of these streams.
     public nonisolated let user: UUID
     private let commits = Readers<Void>()
     let typists = Readers<SyncPage.Typing>()
     var publishing: Task<Result<Void, Refusal>, Never>?
-    /// How many tasks are in ``run(onFailure:)``.
+    /// The number of tasks in ``run(onFailure:)``.
     var running = 0
 
-    /// Opens the file, or makes it. What it holds of another user is removed.
+    /// Opens the file, or creates it. Content of another user is deleted.
     ///
     /// - Parameters:
     ///   - file: `nil` to keep everything in memory.
-    ///   - user: `userID` of the session that `client` has.
+    ///   - user: `userID` of the client's session.
     /// - Throws: `Refusal.storage`.
     public init(file: URL?, user: UUID, client: Countersign, now: Date = Date()) async throws(Refusal) {
         self.user = user
@@ -39,10 +39,10 @@ public actor LocalStreams {
         }
     }
 
-    /// One for each commit: what is shown may have changed.
+    /// An element for each commit, after which views may have changed.
     public nonisolated var changes: AsyncStream<Void> { commits.stream() }
 
-    /// Members who are writing at this moment, while ``run(onFailure:)`` runs.
+    /// Members who are writing now, while ``run(onFailure:)`` runs.
     public nonisolated var typing: AsyncStream<SyncPage.Typing> { typists.stream() }
 
     func write<T: Sendable>(_ body: @escaping @Sendable (Reconciler) throws -> T) async throws(Refusal) -> T {
@@ -65,16 +65,16 @@ public actor LocalStreams {
         }
     }
 
-    /// Writes a change of the user's, which the triggers note, and sends it if a connection is kept.
+    /// Writes a change of the user, which the triggers record, and sends it if a synchronization is running.
     private func change(_ body: @escaping @Sendable (Database) throws -> Void) async throws(Refusal) {
         try await write { try body($0.connection) }
         guard running > 0 else { return }
         Task { try? await publish() }
     }
 
-    // MARK: What the user does
+    // MARK: Actions of the user
 
-    /// Opens a stream, here at once and at the service later.
+    /// Opens a stream, locally at once and at the service later.
     public func open(_ opening: StreamOpening, now: Date = Date()) async throws(Refusal) {
         let user = user
         try await change { connection in
@@ -92,7 +92,7 @@ public actor LocalStreams {
         }
     }
 
-    /// Sends a message, here at once and to the service later.
+    /// Sends a message, locally at once and to the service later.
     public func send(_ message: NewMessage, to stream: UUID, now: Date = Date()) async throws(Refusal) {
         let user = user
         try await change { connection in
@@ -117,29 +117,29 @@ public actor LocalStreams {
         }
     }
 
-    /// Sends a message again that the service has refused.
+    /// Sends a refused message again.
     public func repeatMessage(_ message: UUID, in stream: UUID) async throws(Refusal) {
         try await change(
             "UPDATE messages SET refusal = NULL WHERE stream_id = ? AND message_id = ? AND refusal IS NOT NULL",
             [stream.text, message.text])
     }
 
-    /// Deletes an own message for all; another's for this device.
+    /// Deletes an own message for all members, or another user's message on this device.
     public func delete(_ message: UUID, in stream: UUID) async throws(Refusal) {
         try await change(
             "UPDATE messages SET is_deleted = 1 WHERE stream_id = ? AND message_id = ? AND is_deleted = 0",
             [stream.text, message.text])
     }
 
-    /// Deletes a stream for all.
+    /// Deletes a stream for all members.
     public func delete(_ stream: UUID) async throws(Refusal) {
         try await change(
             "UPDATE conversations SET state = 'deleted' WHERE stream_id = ? AND state <> 'deleted'", [stream.text])
     }
 
-    /// Says that the user has read everything through a message.
+    /// Marks messages up to a number as read.
     ///
-    /// - Parameter sequence: `nil` for all that is here. Lower numbers change nothing.
+    /// - Parameter sequence: `nil` for all local messages. Lower numbers change nothing.
     public func markRead(_ stream: UUID, through sequence: Int64? = nil) async throws(Refusal) {
         try await change(
             """
@@ -150,8 +150,8 @@ public actor LocalStreams {
 
     /// Changes metadata.
     ///
-    /// - Parameter metadata: an object, in the place of what is shown. Only what differs is sent, so that changes of others
-    ///   to other names stay.
+    /// - Parameter metadata: an object that replaces the shown one. Only differences are sent, so that other users'
+    ///   changes of other names stay.
     public func set(
         _ metadata: MetadataValue, _ visibility: Streams.Visibility = .shared, of stream: UUID
     ) async throws(Refusal) {
@@ -171,14 +171,14 @@ public actor LocalStreams {
             """, [stream.text, user.text])
     }
 
-    /// Removes a user, or leaves with the own id.
+    /// Removes a user, or leaves the stream with the own id.
     public func remove(_ user: UUID, from stream: UUID) async throws(Refusal) {
         try await change(
             "UPDATE participants SET is_present = 0 WHERE stream_id = ? AND user_id = ? AND is_present = 1",
             [stream.text, user.text])
     }
 
-    /// Says that the user is writing, to those who look at this moment.
+    /// Reports that the user is writing, to members who are synchronizing now.
     public func sayTyping(in stream: UUID) async throws(Refusal) { try await streams.typing(in: stream) }
 
     private func change(_ sql: String, _ arguments: StatementArguments) async throws(Refusal) {
@@ -187,7 +187,7 @@ public actor LocalStreams {
 }
 
 extension StorageFailure {
-    /// By the code of SQLite, or of what else went wrong with the file.
+    /// From SQLite's code, or from another failure of the file.
     init(database error: any Error) {
         guard let error = error as? DatabaseError else {
             self = .damaged

@@ -1,4 +1,4 @@
-"""A device that signs in, with Python's standard library and the `openssl` command: what an app's SDK does for it."""
+"""A device that signs in, with Python's standard library and the `openssl` command: what an SDK does for an app."""
 
 import base64
 import hashlib
@@ -20,17 +20,17 @@ class Device:
     """A key, its certificate, and the calls of a sign-in."""
 
     def __init__(self, public, client, backend, folder):
-        """The two listeners and the backend by their URLs; files go into the folder."""
+        """Uses the listeners and the backend at these URLs, and stores files in the folder."""
         self.public, self.client, self.backend, self.folder = public, client, backend, folder
         self.tls = ssl.create_default_context(cafile=f"{folder}/Keys/ca.pem")
 
     def openssl(self, *words, data=None):
-        """What the command prints."""
+        """The command's output."""
         done = subprocess.run(["openssl", *words], cwd=self.folder, input=data, capture_output=True, check=True)
         return done.stdout
 
     def call(self, method, url, value=None, form=None, expected=(200, 201, 204), **headers):
-        """A request: the JSON of its answer."""
+        """Sends a request, and returns the JSON of its response."""
         place = urllib.parse.urlsplit(url)
         connection = (http.client.HTTPSConnection(place.netloc, timeout=10, context=self.tls) if place.scheme == "https"
                       else http.client.HTTPConnection(place.netloc, timeout=10))
@@ -57,7 +57,7 @@ class Device:
         header = {"typ": "dpop+jwt", "alg": "ES256", "jwk": key}
         signed = ".".join(base64url(json.dumps(part).encode()) for part in (header, claims))
         der = self.openssl("dgst", "-sha256", "-sign", "device.key", data=signed.encode())
-        # ECDSA-Sig-Value is a sequence of two integers; JOSE wants 32 bytes of each.
+        # ECDSA-Sig-Value is a sequence of two integers. JOSE requires 32 bytes of each.
         first = der[4:4 + der[3]]
         second = der[6 + der[3]:]
         return f"{signed}." + base64url(b"".join(part.lstrip(b"\0").rjust(32, b"\0") for part in (first, second)))
@@ -97,6 +97,6 @@ class Device:
         ended = time.monotonic()
         while "error" not in (answer := self.me(token, (200, 401))):
             if time.monotonic() > ended + 10:
-                raise SystemExit("No event came: the backend still takes the token.")
+                raise SystemExit("No event arrived: the backend still accepts the token.")
         print(f"6  The user has signed out. {time.monotonic() - ended:.2f} s later an event has come, "
               f"and the backend says: {answer['error_description']}")

@@ -1,4 +1,4 @@
-"""How the quick starts, and the service beside them, are started: what `hello.py` and the tests have in common."""
+"""Starts the quick starts and the service, for `hello.py` and the tests."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 PLACE = Path(__file__).resolve().parent
 JARS = ":".join(f"/usr/share/java/jackson-{part}.jar" for part in ("databind", "core", "annotations"))
-# How each is compiled, started, and started on TLS of its own; {build} is where what was compiled lies.
+# The commands that compile and start each, also with its own TLS. {build} is the folder of the compiled files.
 LANGUAGES = {
     "python": ([], [sys.executable, "backend.py"], [sys.executable, "mutual_tls.py"]),
     "node": ([], ["node", "backend.mjs"], None),
@@ -22,14 +22,14 @@ LANGUAGES = {
     "ruby": ([], ["ruby", "backend.rb"], None),
     "php": ([], ["php", "backend.php"], None),
 }
-# Debian's Go libraries lie in a GOPATH; nothing is fetched.
+# Debian's Go libraries are in a GOPATH, so nothing is downloaded.
 SETTINGS = {
     "GO111MODULE": "off", "GOPATH": "/usr/share/gocode", "GOFLAGS": "", "GOTOOLCHAIN": "local",
     "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def command(words, build):
-    """A command's words, with the place of what was compiled."""
+    """A command's words, with the folder of the compiled files."""
     return [word.replace("{build}", str(build)) for word in words]
 
 
@@ -41,16 +41,16 @@ def compile_backend(language, build):
 
 
 def free_port():
-    """A port that nobody has at the moment."""
+    """A port that is free at the moment."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return server.getsockname()[1]
 
 
 class Started:
-    """A process that was started, and ends with this object."""
+    """A process that ends with this object."""
 
     def __init__(self, words, log, ready, **more):
-        """`ready` says whether it is; it has 20 s for that."""
+        """Waits up to 20 s until `ready` returns true."""
         self.log = Path(log)
         with self.log.open("wb") as output:
             self.process = subprocess.Popen(words, stdout=output, stderr=output, **more)
@@ -62,7 +62,7 @@ class Started:
             time.sleep(0.02)
 
     def end(self):
-        """Asks it to end, and waits."""
+        """Stops it, and waits for its end."""
         self.process.terminate()
         try:
             self.process.wait(10)
@@ -78,7 +78,7 @@ class Started:
 
 
 def backend(language, build, port, settings, log, tls=False):
-    """A quick start on a port; its settings are variables of its environment."""
+    """A quick start on a port, with its settings in environment variables."""
     def listens():
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", port)) == 0
@@ -91,7 +91,7 @@ def backend(language, build, port, settings, log, tls=False):
 
 
 def service(countersign, policies, folder):
-    """Countersign on free ports of this machine, with keys and a store in the folder; where it listens."""
+    """Starts Countersign on free ports, with keys and a store in the folder, and returns its URLs."""
     def run(*words):
         done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
         if done.returncode:

@@ -9,7 +9,7 @@ import NIOHTTP1
 /// The token is signed once and reused until shortly before it expires: no shared secret, and no signature for each
 /// call.
 actor CountersignService {
-    /// Countersign refused: its status, and the `code` of its problem document (RFC 9457) if it sent one.
+    /// Countersign refused: its status, and the `code` of its problem document (RFC 9457), if any.
     struct Refused: Error {
         let status: UInt
         let code: String?
@@ -43,7 +43,7 @@ actor CountersignService {
         return try JSONDecoder().decode(Provider.self, from: await call(.GET, "/provider")).slug
     }
 
-    /// `GET /provider/users/{external_id}`: how far Countersign has verified a user, as JSON (`user_id`, `assurance`,
+    /// `GET /provider/users/{external_id}`: the user's level at Countersign, as JSON (`user_id`, `assurance`,
     /// `age_over_18`, `age_over_21`, `initials`, `banned`). It never has a name, a number or an address.
     func verification(of user: String) async throws -> Data {
         try await call(.GET, "/provider/users/" + Self.percentEncoded(user))
@@ -67,8 +67,8 @@ actor CountersignService {
         _ = try await call(.DELETE, "/provider/users/\(Self.percentEncoded(user))/sessions")
     }
 
-    /// `POST /provider/events` (RFC 8935): something happened to a user here, such as that the password changed. The
-    /// token is its own proof.
+    /// `POST /provider/events` (RFC 8935): reports an event of a user, such as a changed password. The token is its own
+    /// proof.
     func report(_ securityEventToken: String) async throws {
         var request = HTTPClientRequest(url: baseURL + "/provider/events")
         request.method = .POST

@@ -57,7 +57,7 @@ struct Routes: Sendable {
         ])
     }
 
-    /// `POST /password` `Username`, `Password`, `NewPassword` → `204`: the password is another one, and Countersign
+    /// `POST /password` `Username`, `Password`, `NewPassword` → `204`: the password is changed, and Countersign
     /// challenges the user's sessions.
     @Sendable func changePassword(_ request: Request, _ context: SampleContext) async throws -> Response {
         let fields = try await request.decode(as: Fields.self, context: context)
@@ -72,8 +72,8 @@ struct Routes: Sendable {
         return Response(status: .noContent)
     }
 
-    /// `GET /users/{username}/events`, HTTP Basic credentials → `{"events": […]}`: what Countersign has sent about this
-    /// user by Shared Signals.
+    /// `GET /users/{username}/events`, HTTP Basic credentials → `{"events": […]}`: the Shared Signals events that
+    /// Countersign has sent about this user.
     @Sendable func events(_ request: Request, _ context: SampleContext) async throws -> Response {
         let name = try await authenticate(Fields(basicAuthorizationOf: request))
         guard context.parameters.get("username")?.removingPercentEncoding == name else {
@@ -109,7 +109,6 @@ struct Routes: Sendable {
         return Response(status: .noContent)
     }
 
-    /// Returns the user's name if the password is right.
     private func authenticate(_ fields: Fields) async throws -> String {
         let (name, password) = try fields.credentials()
         switch try await accounts.check(name, password: password, now: Date()) {
@@ -126,7 +125,7 @@ struct Routes: Sendable {
         do {
             return try await call()
         } catch let refused as CountersignService.Refused where refused.status == 404 {
-            throw HTTPError(.notFound, message: "Countersign has not met this user")
+            throw HTTPError(.notFound, message: "Countersign does not know this user")
         } catch let refused as CountersignService.Refused {
             throw HTTPError(.badGateway, message: "Countersign answered \(refused.status) \(refused.code ?? "")")
         } catch {

@@ -5,14 +5,14 @@ import Logging
 import NIOCore
 import NIOSSL
 
-/// A provider: the backend of an app, which knows its own users and vouches for them at Countersign.
+/// A provider: the backend of an app, which authenticates its own users and signs identity tokens for them.
 ///
 /// Read it in this order:
 ///
 /// 1. ``TokenSigner``: the one addition to a backend, a signature around Countersign's nonce.
 /// 2. ``Routes``: the requests of the app to this backend.
 /// 3. ``CountersignService``: the requests of this backend to Countersign about its own users.
-/// 4. ``SignalReceiver``: what Countersign says of its users by Shared Signals.
+/// 4. ``SignalReceiver``: Countersign's Shared Signals events about its users.
 /// 5. ``Accounts``: user names and passwords, which never leave this process. You have these already.
 ///
 /// It listens on loopback without TLS, because it is an example. Passwords cross this listener, so a real backend
@@ -64,7 +64,7 @@ struct SampleProvider {
                         let slug = try await service.registeredSlug()
                         logger.info("registered at Countersign as \(slug)")
                     } catch {
-                        logger.warning("Countersign does not answer this provider yet: \(error)")
+                        logger.warning("Countersign does not accept this provider yet: \(error)")
                     }
                 },
                 logger: logger)
@@ -103,7 +103,7 @@ struct Options {
             }
             values[arguments[index]] = arguments[index + 1]
         }
-        guard UInt16(self["--port"]) != nil else { throw Malformed(reason: "--port is no port") }
+        guard UInt16(self["--port"]) != nil else { throw Malformed(reason: "--port is not a port number") }
     }
 
     subscript(name: String) -> String { values[name] ?? "" }

@@ -3,12 +3,13 @@ import CryptoExtras
 import Foundation
 import NIOHTTP1
 
-/// What Countersign says of this provider's users by Shared Signals (SSF 1.0): the receiver of a polled stream (RFC 8936).
+/// Countersign's Shared Signals events about this provider's users (SSF 1.0): the receiver of a polled stream (RFC
+/// 8936).
 ///
-/// A real backend polls all the time and ends its own sessions by what it learns. This one asks when its app asks, and
+/// A real backend polls continuously and ends its own sessions by these events. This one polls when its app asks, and
 /// only keeps the names of the events.
 actor SignalReceiver {
-    /// The latest events of a user that are kept, and the users.
+    /// The maximum number of kept events for a user, and of users.
     static let keptEvents = 20, keptUsers = 1_000
 
     private struct Stream: Decodable {
@@ -48,7 +49,7 @@ actor SignalReceiver {
         (self.service, self.providerID) = (service, providerID)
     }
 
-    /// The names of the events about a user, oldest first, after what waits was taken.
+    /// The names of the events about a user, oldest first, after polling the waiting ones.
     func events(about user: String) async throws -> [String] {
         let stream = try await currentStream()
         guard let endpoint = URL(string: stream.delivery.endpointUrl) else { throw URLError(.badURL) }
@@ -75,7 +76,7 @@ actor SignalReceiver {
         return events[user] ?? []
     }
 
-    /// The stream of this provider's that is polled; a new one if it has none.
+    /// The provider's polled stream, created if there is none.
     private func currentStream() async throws -> Stream {
         if let stream { return stream }
         let present = try Self.decoder.decode([Stream].self, from: try await service.call(.GET, "/ssf/streams"))
@@ -133,7 +134,7 @@ actor SignalReceiver {
         }
     }
 
-    /// The transmitter's key with an id; the key set is read again for one that is not known.
+    /// The transmitter's key with an id. The key set is fetched again for an unknown id.
     private func key(_ id: String) async throws -> _RSA.Signing.PublicKey? {
         struct KeySet: Decodable {
             struct Key: Decodable {

@@ -5,8 +5,8 @@ import Foundation
 
 /// Signs this provider's tokens: compact JSON Web Signatures (RFC 7515), made by libjwt.
 ///
-/// The private key stays here. Countersign received its public half at registration and returned the provider id
-/// (`iss`) and the key id (`kid`). With these it can verify for any token that this key signed it.
+/// The private key stays here. Countersign received its public key at registration and returned the provider id (`iss`)
+/// and the key id (`kid`). With these it can verify that this key signed a token.
 struct TokenSigner: Sendable {
     /// The time for the app to send an identity token to Countersign, in seconds; Countersign accepts at most ten
     /// minutes.

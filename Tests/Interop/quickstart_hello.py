@@ -37,7 +37,7 @@ def main():
              chosen.root / "Policies", "--build", build],
             env={**os.environ, "TMPDIR": folder, "PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True, text=True)
         equal(done.returncode, 0, f"the exit code, after {done.stdout}{done.stderr}")
-        for words in ('"external_id": "ada"', '"jkt":', "the backend says: the session is over"):
+        for words in ('"external_id": "ada"', '"jkt":', "the backend says: the session has ended"):
             expect(words in done.stdout, f"{words!r} is not in {done.stdout}")
         equal(os.listdir(folder), [], "what is left of files")
         equal(left(folder), [], "what is left running")

@@ -298,7 +298,7 @@ def page(world):
     expect("&lt;img src=x onerror=" in dom and "&lt;/li&gt;&lt;script&gt;" in dom, dom[:3000])
     expect(re.search(r'<a [^>]*href="https://example.org/page"[^>]*>https://example.org/page</a>', dom), "the link")
     equal(dom.count("<li>"), 100 + 2, "the rows")
-    expect(f'src="/forum/{forum["id"]}/image"' in dom and "Nobody is on line." in dom, dom[:3000])
+    expect(f'src="/forum/{forum["id"]}/image"' in dom and "No member is on line." in dom, dom[:3000])
 
 
 def main():

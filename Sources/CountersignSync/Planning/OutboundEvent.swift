@@ -1,7 +1,7 @@
 import CountersignClient
 import Foundation
 
-/// A change of the user's that the service has not confirmed yet. Each of them may be sent twice.
+/// A change of the user that the service has not confirmed yet. Each may be sent twice.
 enum OutboundEvent: Sendable, Hashable, Codable {
     case open(StreamOpening)
     case append(NewMessage, stream: UUID)
@@ -23,8 +23,8 @@ enum OutboundEvent: Sendable, Hashable, Codable {
         }
     }
 
-    /// What the event is about: a later one of the same name takes the place of one that was not confirmed. A message has
-    /// its id, under which it comes back from the service.
+    /// The event's name: a later event with this name replaces an unconfirmed one. A message has its id, by which it is
+    /// recognized when the service returns it.
     var name: String {
         switch self {
         case .open: "open"
@@ -38,7 +38,7 @@ enum OutboundEvent: Sendable, Hashable, Codable {
         }
     }
 
-    /// Makes the call, and says what the service answered to a message.
+    /// Makes the call, and returns the service's response to a message.
     func publish(to streams: Streams) async throws(Refusal) -> SentMessage? {
         switch self {
         case .open(let opening): try await streams.open(opening)
@@ -57,6 +57,6 @@ enum OutboundEvent: Sendable, Hashable, Codable {
 }
 
 extension UUID {
-    /// As the service writes it.
+    /// The service's spelling.
     var text: String { uuidString.lowercased() }
 }

@@ -1,9 +1,9 @@
 import CountersignClient
 import Foundation
 
-/// Decides what is to be sent and what is to be fetched. It reads nothing and changes nothing: the reconciler applies.
+/// Decides what to send and what to fetch. It has no side effects: the reconciler applies the decisions.
 enum Synchronizer {
-    /// A row of `syncable_changes`, with what it is about.
+    /// A row of `syncable_changes`, with its subject.
     struct Change: Sendable, Hashable {
         let number: Int64
         let type: ChangeType
@@ -12,12 +12,12 @@ enum Synchronizer {
 
     enum ChangeType: Int, Sendable, Hashable { case insert, update, delete }
 
-    /// What the changed row holds now.
+    /// The present content of the changed row.
     enum Subject: Sendable, Hashable {
         case conversation(Conversation, column: String?)
         case message(Message)
         case participant(user: UUID, stream: UUID, isPresent: Bool)
-        /// The row is gone.
+        /// The row was deleted.
         case nothing
     }
 
@@ -25,7 +25,7 @@ enum Synchronizer {
         let stream: UUID
         var opening: StreamOpening?
         var readThrough: Int64 = 0
-        /// What the service said last, and what the user sees.
+        /// The service's last values, and the values that the user sees.
         var known = Metadata()
         var shown = Metadata()
     }
@@ -38,31 +38,31 @@ enum Synchronizer {
     struct Message: Sendable, Hashable {
         let stream: UUID
         let message: NewMessage
-        /// Whether the service has numbered it.
+        /// Whether the service has assigned a number.
         var isSent = false
         var isDeleted = false
     }
 
-    /// What becomes of an event that was not published yet.
+    /// An event that is not published yet.
     struct Pending: Sendable, Hashable {
         let event: OutboundEvent
-        /// How often it was sent: the service may have taken it.
+        /// How often it was sent, so that the service may have received it.
         let tries: Int
     }
 
-    /// What outbound reconciliation does.
+    /// The result of outbound reconciliation.
     struct Plan: Sendable, Hashable {
-        /// The new events, in their order.
+        /// The new events, in order.
         var events: [OutboundEvent] = []
-        /// Unpublished events that are to be published no more.
+        /// Events to withdraw instead of publishing.
         var withdrawn: [OutboundEvent] = []
-        /// Local messages that nobody has seen and nobody will see.
+        /// Local messages that were never sent and are deleted.
         var discarded: [UUID] = []
         /// Streams that were never opened.
         var abandoned: [UUID] = []
     }
 
-    /// The events for local changes. Several changes of one thing are one event.
+    /// The events for local changes. Several changes of one subject are one event.
     static func outbound(_ changes: [Change], pending: [Pending]) -> Plan {
         var plan = Plan()
         var waiting = pending
@@ -101,7 +101,7 @@ enum Synchronizer {
         plan.events.append(event)
     }
 
-    /// A message that was never sent is not sent; one that the service may have is deleted there.
+    /// A message that was never sent is dropped. One that the service may have is deleted there.
     private static func delete(_ one: Message, _ waiting: inout [Pending], _ plan: inout Plan) {
         let append = OutboundEvent.append(one.message, stream: one.stream)
         let isPlanned = plan.events.contains { $0.stream == one.stream && $0.name == append.name }
@@ -121,7 +121,7 @@ enum Synchronizer {
         let isPlanned = plan.events.contains { $0.stream == stream && $0.name == "open" }
         let opening = waiting.first { $0.event.stream == stream && $0.event.name == "open" }
         plan.events.removeAll { $0.stream == stream }
-        // What was sent and not confirmed goes with the stream.
+        // Unconfirmed events are dropped with the stream.
         plan.withdrawn += waiting.filter { $0.event.stream == stream && $0.event.name != "open" }.map(\.event)
         waiting.removeAll { $0.event.stream == stream && $0.event.name != "open" }
         if isPlanned || opening?.tries == 0 {
@@ -132,20 +132,20 @@ enum Synchronizer {
         }
     }
 
-    // MARK: What is to be fetched
+    // MARK: Fetching
 
-    /// How much of a stream is on the device: everything from one number through another.
+    /// The range of a stream's messages that is on the device.
     struct Progress: Sendable, Hashable {
         let stream: UUID
-        /// The last message, as the service says.
+        /// The number of the last message at the service.
         let last: Int64
-        /// 0 if there is nothing yet.
+        /// 0 if there is none yet.
         let through: Int64
         let isReadable: Bool
     }
 
     enum Fetch: Sendable, Hashable {
-        /// The newest page: what is older is fetched when it is asked for.
+        /// The newest page. Older pages are fetched when they are requested.
         case newest(UUID)
         case after(UUID, Int64)
     }
@@ -158,7 +158,7 @@ enum Synchronizer {
 
     // MARK: Conflicts
 
-    /// Metadata to show: what the service said, with the changes on top that it has not confirmed.
+    /// Metadata to show: the service's values, with the unconfirmed local changes applied.
     static func shown(_ value: MetadataValue, _ pending: [OutboundEvent], _ visibility: Streams.Visibility)
         -> MetadataValue
     {
@@ -170,7 +170,7 @@ enum Synchronizer {
         }
     }
 
-    /// Whether an anchor belongs to another life of the service's store than the one before.
+    /// Whether an anchor belongs to another timeline of the service's store than the previous one.
     static func isRestart(from old: String, to new: String) -> Bool {
         guard let before = generation(old) else { return false }
         return before != generation(new)
@@ -183,11 +183,11 @@ enum Synchronizer {
 
     /// What a refusal means for an event.
     enum Outcome: Sendable, Hashable {
-        /// It is sent again, and nothing behind it before.
+        /// It is sent again, before later events.
         case later
-        /// The service has what the event wanted.
+        /// The event's effect is reached already.
         case done
-        /// It is never sent again; the code of the refusal.
+        /// It is never sent again, with the code of the refusal.
         case refused(String)
     }
 
@@ -195,10 +195,10 @@ enum Synchronizer {
         guard let problem = refusal.problem, case .service = refusal else { return .later }
         if problem.status >= 500 || problem.code == .rateLimited || problem.status == 401 { return .later }
         switch event {
-        // Somebody else has deleted it.
+        // Another user has deleted it.
         case .deleteMessage, .deleteStream: return problem.code == .notFound ? .done : .refused(problem.code.rawValue)
         case .append where problem.state == "deleted": return .done
-        // Receipts of what is gone or closed are worth nothing.
+        // Receipts for deleted or closed streams are useless.
         case .read: return .done
         default: return .refused(problem.state ?? problem.code.rawValue)
         }

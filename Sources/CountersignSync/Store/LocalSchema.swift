@@ -1,7 +1,7 @@
 import GRDB
 
-/// The tables on the device: what the service says (streams and events), what the app shows (conversations and messages),
-/// and the two queues of differences between them.
+/// The tables on the device: the service's data (streams and events), the app's data (conversations and messages), and
+/// two queues of differences between them.
 ///
 /// `syncable_changes` and `unprocessed_events`, and the triggers that fill them, are those of US 9,426,140 §3.4.
 enum LocalSchema {
@@ -16,7 +16,7 @@ enum LocalSchema {
         try migrator.migrate(database)
     }
 
-    /// Local events have no number yet.
+    /// Local events do not have a number yet.
     private static let service = """
         CREATE TABLE synchronization (
             id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
@@ -118,7 +118,7 @@ enum LocalSchema {
         );
         """
 
-    /// What the reconciler itself changes is no change of the user's.
+    /// The reconciler's own changes are not changes of the user.
     private static let isLocal = "(SELECT is_reconciling FROM synchronization) = 0"
 
     private static func track(

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Hands values to any number of readers. Of a reader that is slow the last sixteen are kept.
+/// Distributes values to any number of readers. For a slow reader the last sixteen are kept.
 final class Readers<Element: Sendable>: Sendable {
     private struct State {
         var next = 0

@@ -3,10 +3,10 @@ import Foundation
 import GRDB
 
 extension Reconciler {
-    /// Where a page of messages begins.
+    /// The start of a page of messages.
     enum Direction: Equatable { case newest, after, before }
 
-    /// How much of each stream is here.
+    /// How much of each stream is on the device.
     func progress() throws -> [Synchronizer.Progress] {
         try Row.fetchAll(
             connection,
@@ -19,7 +19,7 @@ extension Reconciler {
         }
     }
 
-    /// The number of the oldest message that is here; 0 if there is none.
+    /// The number of the oldest local message; 0 if there is none.
     func first(of stream: UUID) throws -> Int64 {
         try Int64.fetchOne(
             connection, sql: "SELECT first_sequence FROM streams WHERE stream_id = ?", arguments: [stream.text]) ?? 0
@@ -30,10 +30,10 @@ extension Reconciler {
             connection, sql: "SELECT through_sequence FROM streams WHERE stream_id = ?", arguments: [stream.text]) ?? 0
     }
 
-    /// Takes a page of messages. The trigger queues those that are new, and they are processed at once.
+    /// Stores a page of messages. The trigger queues new ones, and they are processed at once.
     func take(_ page: Streams.Messages, of stream: UUID, _ direction: Direction) throws {
         try quietly {
-            // Another reading was first: its page and this one may leave messages out between them.
+            // Another reading was faster, so there may be a gap between its page and this one.
             if direction == .newest, try through(of: stream) > 0 { return }
             for message in page.messages { try insert(message, stream.text) }
             let numbers = page.messages.map(\.sequence)
@@ -44,7 +44,7 @@ extension Reconciler {
             if direction == .after, let low = numbers.min() {
                 try set("first_sequence", "CASE first_sequence WHEN 0 THEN ? ELSE first_sequence END", low, stream)
             }
-            // An empty page ends the fetching, whatever was said before.
+            // An empty page ends the fetching, whatever the previous one announced.
             if direction != .before {
                 let last = page.messages.isEmpty ? 0 : page.lastSequence
                 try set("last_sequence", "max(?, through_sequence)", last, stream)
@@ -58,7 +58,7 @@ extension Reconciler {
             sql: "UPDATE streams SET \(column) = \(expression) WHERE stream_id = ?", arguments: [value, stream.text])
     }
 
-    /// The service does not let the user read a stream any more.
+    /// The service no longer lets the user read a stream.
     func close(_ stream: UUID, _ state: MessageStream.State) throws {
         try quietly {
             try connection.execute(
@@ -70,7 +70,7 @@ extension Reconciler {
     }
 
     private func insert(_ message: StreamMessage, _ stream: String) throws {
-        // The service is right about its numbers.
+        // The service's numbers take precedence.
         try connection.execute(
             sql: "DELETE FROM messages WHERE stream_id = ? AND sequence = ? AND message_id <> ?",
             arguments: [stream, message.sequence, message.id.text])
@@ -81,7 +81,7 @@ extension Reconciler {
             connection, sql: "SELECT server_sequence FROM events WHERE stream_id = ? AND event_id = ?",
             arguments: [stream, message.id.text])
         guard known == nil else {
-            // Its own answer was lost, or it was read before.
+            // The response to it was lost, or the event was read before.
             try connection.execute(
                 sql: "UPDATE events SET server_sequence = ?, content = '' WHERE stream_id = ? AND event_id = ?",
                 arguments: [message.sequence, stream, message.id.text])
@@ -92,7 +92,7 @@ extension Reconciler {
             arguments: [stream, message.id.text, message.sequence, try Stored.text(message)])
     }
 
-    /// Inbound reconciliation: events become messages. One whose conversation is not known yet stays in the queue.
+    /// Inbound reconciliation: events become messages. An event of an unknown conversation stays in the queue.
     func processEvents() throws {
         let rows = try Row.fetchAll(
             connection,
@@ -107,7 +107,7 @@ extension Reconciler {
             try show(try Stored.value(row["content"], StreamMessage.self), row["stream_id"])
             try connection.execute(
                 sql: "DELETE FROM unprocessed_events WHERE event_database_identifier = ?", arguments: [id])
-            // The message has it now.
+            // The content is in the message now.
             try connection.execute(
                 sql: "UPDATE events SET content = '' WHERE database_identifier = ?", arguments: [id])
         }
@@ -135,7 +135,7 @@ extension Reconciler {
 
     // MARK: Deliveries
 
-    /// Streams in which more is here than the service knows of.
+    /// Streams with more local messages than the service knows of.
     func deliveries() throws -> [(stream: UUID, through: Int64)] {
         try Row.fetchAll(
             connection,
@@ -150,7 +150,7 @@ extension Reconciler {
         }
     }
 
-    /// The service knows now; or it never will, which is no reason to ask again.
+    /// The service has recorded it. Or it never will, so it must not be sent again.
     func delivered(_ stream: UUID, through: Int64) throws {
         try quietly {
             try connection.execute(

@@ -3,10 +3,10 @@ import Foundation
 import GRDB
 
 extension Reconciler {
-    /// How many notifications are known here; the service keeps no more.
+    /// The number of remembered notifications, which is also the service's limit.
     private static let keptNotifications = 100
 
-    /// Keeps what the provider sent. One that is known stays as it is: also one that was forgotten.
+    /// Stores the provider's notifications. A known one is not changed, even if it was deleted.
     func keep(_ notifications: [ProviderNotification]) throws {
         guard !notifications.isEmpty else { return }
         for one in notifications {
@@ -23,7 +23,7 @@ extension Reconciler {
                 """, arguments: [Self.keptNotifications])
     }
 
-    /// Those that were not forgotten, newest first.
+    /// Notifications that were not deleted, newest first.
     func notifications() throws -> [ProviderNotification] {
         try String.fetchAll(
             connection,
@@ -38,12 +38,12 @@ extension Reconciler {
 }
 
 extension LocalStreams {
-    /// What the user's provider sent, newest first: the last hundred. ``changes`` says when there are new ones.
+    /// The last hundred notifications of the user's provider, newest first. ``changes`` reports new ones.
     public func notifications() async throws(Refusal) -> [ProviderNotification] {
         try await read { try $0.notifications() }
     }
 
-    /// Forgets a notification on this device.
+    /// Deletes a notification on this device.
     public func forget(notification id: UUID) async throws(Refusal) {
         try await write { try $0.forget(notification: id) }
     }

@@ -8,7 +8,7 @@ extension Reconciler {
         let number: Int64
         let event: OutboundEvent
         let tries: Int
-        /// As it is kept: an event that was replaced meanwhile has another one.
+        /// The stored form. If the event was replaced meanwhile, it differs.
         let content: String
     }
 
@@ -120,9 +120,9 @@ extension Reconciler {
         return .participant(user: user, stream: stream, isPresent: row["is_present"])
     }
 
-    // MARK: What the service answered
+    // MARK: Responses of the service
 
-    /// An event is about to be sent: the service may have it from now on.
+    /// An event is about to be sent, so the service may have it from now on.
     func count(_ one: Unpublished) throws -> Bool {
         try connection.execute(
             sql: "UPDATE events SET tries = tries + 1 WHERE database_identifier = ? AND server_sequence IS NULL",
@@ -194,7 +194,7 @@ extension Reconciler {
                 WHERE stream_id = ? AND message_id = ?
                 """,
             arguments: [answer.sequence, answer.sentAt, answer.thread?.text, stream.text, id.text])
-        // Whoever has everything before has it all, and need not fetch it.
+        // If all earlier messages are local, this one need not be fetched.
         try connection.execute(
             sql: """
                 UPDATE streams SET last_sequence = max(last_sequence, ?1),

@@ -2,7 +2,7 @@ import CountersignClient
 import Foundation
 import GRDB
 
-/// Applies what the synchronizer decided and what the service said, inside one transaction.
+/// Applies the synchronizer's decisions and the service's responses, inside one transaction.
 struct Reconciler {
     let connection: Database
     let user: UUID
@@ -12,7 +12,8 @@ struct Reconciler {
         self.user = user
     }
 
-    /// Changes rows without noting them as the user's own changes. What throws is rolled back, with the note.
+    /// Changes rows without recording them as the user's changes. If the body throws, everything is rolled back,
+    /// including the flag.
     func quietly<T>(_ body: () throws -> T) throws -> T {
         try connection.execute(sql: "UPDATE synchronization SET is_reconciling = 1")
         let result = try body()
@@ -20,13 +21,13 @@ struct Reconciler {
         return result
     }
 
-    // MARK: The device's own place
+    // MARK: The state of the device
 
     func anchor() throws -> String {
         try String.fetchOne(connection, sql: "SELECT anchor FROM synchronization") ?? "0"
     }
 
-    /// Makes the store the user's. Another user's content goes.
+    /// Assigns the store to the user. Another user's content is deleted.
     func begin(at now: Date) throws {
         let owner = try String.fetchOne(connection, sql: "SELECT user_id FROM synchronization")
         guard owner != user.text else { return }
@@ -40,7 +41,7 @@ struct Reconciler {
                 """, arguments: [user.text, UUID().text, now])
     }
 
-    /// Deletions are kept by the service for 90 days: a device that was away for longer looks at everything again.
+    /// The service keeps deletions for 90 days. A device that was offline for longer synchronizes everything again.
     func beginAnewIfAbsent(at now: Date) throws {
         let last = try Date.fetchOne(connection, sql: "SELECT synchronized_at FROM synchronization")
         guard let last, now.timeIntervalSince(last) > 60 * 86_400 else { return }
@@ -51,7 +52,7 @@ struct Reconciler {
 
     // MARK: Inbound
 
-    /// Takes one page of operations, with its anchor. A page that does not go on from the present anchor is left out.
+    /// Applies one page of operations, with its anchor. A page for another anchor is ignored.
     func apply(_ page: SyncPage, since anchor: String, at now: Date) throws {
         guard try self.anchor() == anchor else { return }
         try reconcileOutbound()
@@ -69,7 +70,7 @@ struct Reconciler {
         }
     }
 
-    /// The service's store was restored: its numbers are older ones. What is here is fetched again.
+    /// The service's store was restored, so its numbers are older. Local messages are fetched again.
     private func forgetNumbers() throws {
         try connection.execute(
             sql: """
@@ -96,8 +97,8 @@ struct Reconciler {
         }
     }
 
-    /// Somebody's messages are gone, and nobody says whose they were: the stream is fetched anew. Where that is not
-    /// possible, nothing of others stays.
+    /// A member's messages were erased, and it is unknown which: the stream is fetched again. If that is not possible,
+    /// all other members' messages are deleted.
     private func forgetErased(in row: MessageStream) throws {
         let id = row.id.text
         guard row.state != .closed else {
@@ -129,7 +130,7 @@ struct Reconciler {
                 """, arguments: [id, row.lastSequence, row.state != .closed, epoch])
         let changed = max(row.lastMessage?.sentAt ?? row.createdAt, row.createdAt)
         let read = row.members.first { $0.userID == user }?.readThrough ?? 0
-        // Titles of closed streams are not shown by the service; what is known stays.
+        // The service omits the titles of closed streams. Known titles are kept.
         try connection.execute(
             sql: """
                 INSERT INTO conversations (stream_id, kind, state, created_by, created_at, changed_at, title, about,
@@ -154,7 +155,7 @@ struct Reconciler {
         if let metadata = row.privateMetadata { try setMetadata(metadata, .own, id, pending) }
     }
 
-    /// Members as the service has them, with the changes on top that it has not confirmed.
+    /// Members by the service, with the unconfirmed local changes applied.
     private func apply(_ members: [MessageStream.Member], of row: MessageStream, _ pending: [OutboundEvent]) throws {
         let id = row.id.text
         var present = Set(members.map(\.userID))
@@ -201,7 +202,7 @@ struct Reconciler {
             sql: "UPDATE conversations SET \(column) = ? WHERE stream_id = ?", arguments: [try Stored.text(shown), id])
     }
 
-    /// Removes a stream that was deleted, or that is the user's no more.
+    /// Deletes a stream that was deleted, or that the user can no longer see.
     func forget(_ stream: String) throws {
         try connection.execute(
             sql: """
@@ -214,7 +215,7 @@ struct Reconciler {
     }
 }
 
-/// How values are kept in columns of text: equal values have equal texts.
+/// The form of values in text columns: equal values have equal texts.
 enum Stored {
     static func text(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()

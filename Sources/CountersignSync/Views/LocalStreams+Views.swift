@@ -3,14 +3,14 @@ import Foundation
 import GRDB
 
 extension LocalStreams {
-    /// The user's conversations, the newest change first.
+    /// The user's conversations, most recently changed first.
     public func conversations(limit: Int = 100) async throws(Refusal) -> [ConversationRow] {
         try await read { try $0.conversations(limit: limit) }
     }
 
     /// Messages of a conversation, by day.
     ///
-    /// - Parameter sequence: ``MessagePage/before`` of the page before; `nil` for the newest.
+    /// - Parameter sequence: ``MessagePage/before`` of the previous page; `nil` for the newest.
     public func messages(
         in stream: UUID, before sequence: Int64? = nil, limit: Int = 50, calendar: Calendar = .current
     ) async throws(Refusal) -> MessagePage {
@@ -26,12 +26,12 @@ extension LocalStreams {
         }
     }
 
-    /// Every message of a thread that is on the device, the oldest first.
+    /// Every local message of a thread, oldest first.
     public func thread(_ head: UUID, in stream: UUID) async throws(Refusal) -> [ShownMessage] {
         try await read { try $0.thread(head, in: stream).sorted { MessageSection.isNewer($1, $0) } }
     }
 
-    /// Single messages and threads, the newest first, by the newest messages on the device.
+    /// Single messages and threads, newest first, from the newest local messages.
     public func queue(limit: Int = 200) async throws(Refusal) -> [QueueEntry] {
         try await read { store in
             let newest = try store.newest(limit)
@@ -40,7 +40,7 @@ extension LocalStreams {
         }
     }
 
-    /// Metadata of a stream as they are shown here.
+    /// The metadata of a stream as it is shown.
     public func metadata(
         _ visibility: Streams.Visibility = .shared, of stream: UUID
     ) async throws(Refusal) -> MetadataValue {
@@ -53,7 +53,7 @@ extension LocalStreams {
         }
     }
 
-    /// Whether everything that was changed here has reached the service, and everything fetched is shown.
+    /// Whether all local changes have reached the service, and everything fetched is shown.
     public func isReconciled() async throws(Refusal) -> Bool {
         try await read { store in
             try Int.fetchOne(
@@ -67,7 +67,6 @@ extension LocalStreams {
     }
 }
 
-/// What the views read.
 extension Reconciler {
     func conversations(limit: Int) throws -> [ConversationRow] {
         try Row.fetchAll(
@@ -103,7 +102,7 @@ extension Reconciler {
         }
     }
 
-    /// The newest first; those without a number come with the newest alone.
+    /// Newest first. Messages without a number are included in the first page only.
     func messages(of stream: UUID, before sequence: Int64?, limit: Int) throws -> [ShownMessage] {
         let waiting =
             sequence == nil
@@ -130,7 +129,7 @@ extension Reconciler {
             [limit])
     }
 
-    /// The beginnings of threads that are not among some messages.
+    /// The first messages of threads, unless they are among the given ones.
     func heads(of messages: [ShownMessage]) throws -> [ShownMessage] {
         let known = Set(messages.map(\.id))
         let missing = Set(messages.filter { !known.contains($0.thread) }.map { [$0.stream.text, $0.thread.text] })

@@ -2,19 +2,18 @@ import Foundation
 
 /// The messages of one day.
 public struct MessageSection: Sendable, Hashable, Identifiable {
-    /// The beginning of the day.
+    /// The start of the day.
     public let day: Date
-    /// The newest first.
     public let messages: [ShownMessage]
 
     public var id: Date { day }
 
-    /// Messages by day, the newest day first. What waits for the service is newer than what it has numbered; among
-    /// numbered ones the number decides, since clocks differ.
+    /// Messages by day, newest day first. A message that waits for the service is newer than numbered ones. Numbered
+    /// ones are ordered by number, because clocks differ.
     public static func sections(of messages: [ShownMessage], in calendar: Calendar = .current) -> [MessageSection] {
         var days: [(day: Date, messages: [ShownMessage])] = []
         for message in messages.sorted(by: isNewer) {
-            // A day does not come twice, even if a device's clock was wrong.
+            // A day occurs once, even if a device's clock was wrong.
             let day = min(calendar.startOfDay(for: message.sentAt), days.last?.day ?? .distantFuture)
             if days.last?.day != day { days.append((day, [])) }
             days[days.count - 1].messages.append(message)
@@ -34,31 +33,30 @@ public struct MessageSection: Sendable, Hashable, Identifiable {
 
 /// A page of a conversation.
 public struct MessagePage: Sendable, Hashable {
-    /// The newest day first.
     public let sections: [MessageSection]
-    /// What to ask for to "load more": the number before which older messages stand; `nil` behind the first message.
+    /// The parameter for loading more: the number before which there are older messages; `nil` at the first message.
     public let before: Int64?
-    /// Whether those have to be fetched first: see ``LocalStreams/loadEarlier(in:)``.
+    /// Whether older messages must be fetched first: see ``LocalStreams/loadEarlier(in:)``.
     public let isFetchNeeded: Bool
 }
 
 /// One row of the queue of messages: a single message, or a thread.
 public struct QueueEntry: Sendable, Hashable, Identifiable {
-    /// The message that has no reply, or the one that began the thread; `nil` if it is not on the device.
+    /// A message without replies, or the first message of a thread; `nil` if it is not on the device.
     public let head: ShownMessage?
-    /// The newest one of the thread.
+    /// The newest message of the thread.
     public let last: ShownMessage
-    /// Messages that are on the device: 1 is a single message, more are a thread.
+    /// The number of local messages: 1 is a single message, more are a thread.
     public let count: Int
-    /// Others' messages that the user has not read.
+    /// The number of others' unread messages.
     public let unread: Int
 
     public var id: UUID { last.thread }
     public var isThread: Bool { last.inReplyTo != nil || count > 1 }
 
-    /// Messages by thread, the newest first.
+    /// Messages by thread, newest first.
     ///
-    /// - Parameter readThrough: how far the user has read, by stream.
+    /// - Parameter readThrough: the user's last read number, by stream.
     public static func entries(of messages: [ShownMessage], readThrough: [UUID: Int64]) -> [QueueEntry] {
         var threads: [UUID: [ShownMessage]] = [:]
         for message in messages { threads[message.thread, default: []].append(message) }
@@ -88,25 +86,24 @@ public struct ConversationRow: Sendable, Hashable, Identifiable {
     public let title: String?
     public let about: String?
     public let imageURL: String?
-    /// The others.
+    /// The other members.
     public let participants: [Participant]
     public let last: ShownMessage?
-    /// Messages behind the user's last read one.
+    /// The number of messages after the user's last read one.
     public let unread: Int64
     public let readThrough: Int64
-    /// Why the service did not open or delete it.
+    /// The reason if the service refused to open or delete it.
     public let refusal: String?
 
-    /// What a conversation is on this device.
+    /// The state of a conversation on this device.
     public enum State: String, Sendable, Hashable {
-        /// The service has not heard of it yet.
+        /// It was not opened at the service yet.
         case opening
         case open
-        /// Nobody permits the two to message each other any more.
+        /// The permission between the two users has ended.
         case closed
-        /// The user was removed.
         case left
-        /// The service did not open it.
+        /// The service refused to open it.
         case refused
     }
 }

@@ -8,15 +8,15 @@ public struct ShownMessage: Sendable, Hashable, Identifiable {
     /// `nil` until the service has it.
     public let sequence: Int64?
     public let sender: UUID?
-    /// Whether the user wrote it: the two sides of a conversation stand apart.
+    /// Whether the user wrote it, so that views can show it on its own side.
     public let isOwn: Bool
     public let sentAt: Date
     public let inReplyTo: UUID?
-    /// The message that began its thread; its own id for one that is no reply.
+    /// The first message of its thread; its own id if it is not a reply.
     public let thread: UUID
     public let isDeleted: Bool
     public let parts: [MessagePart]
-    /// What became of an own message; `nil` for another's.
+    /// The status of an own message; `nil` for another user's.
     public let status: MessageStatus?
 
     public init(
@@ -32,13 +32,11 @@ public struct ShownMessage: Sendable, Hashable, Identifiable {
     public var text: String { parts.compactMap(\.text).joined(separator: "\n") }
 }
 
-/// How far an own message has come. The order is sent, delivered, read; it never goes back.
+/// The progress of an own message: sent, delivered, then read. It never goes back.
 public enum MessageStatus: Sendable, Hashable {
-    /// It waits for a connection.
     case waiting
-    /// The service refused it: its code, or the state that does not allow it.
+    /// The service refused it, with a code or with the state that does not allow it.
     case refused(String)
-    /// The service has it.
     case sent
     /// It has reached a device of each other member.
     case delivered
@@ -49,7 +47,7 @@ public enum MessageStatus: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - sequence: the message's number; `nil` if it has none yet.
-    ///   - others: how far the other members have come; none in a forum.
+    ///   - others: the progress of the other members; empty in a forum.
     public static func of(_ sequence: Int64?, refusal: String?, others: [Participant]) -> MessageStatus {
         guard let sequence else { return refusal.map { .refused($0) } ?? .waiting }
         guard !others.isEmpty else { return .sent }
@@ -58,7 +56,7 @@ public enum MessageStatus: Sendable, Hashable {
     }
 }
 
-/// A member of a conversation as a view shows one.
+/// A member of a conversation, for views.
 public struct Participant: Sendable, Hashable, Identifiable {
     public let id: UUID
     public let initials: String?
@@ -73,7 +71,7 @@ public struct Participant: Sendable, Hashable, Identifiable {
         (self.deliveredThrough, self.readThrough) = (deliveredThrough, readThrough)
     }
 
-    /// What became of one message with this member.
+    /// The status of a message for this member.
     public func status(of sequence: Int64) -> MessageStatus {
         MessageStatus.of(sequence, refusal: nil, others: [self])
     }

@@ -18,7 +18,7 @@ import (
 
 var accounts = map[string]string{"ada": "correct horse", "ben": "battery staple"} // in place of your table of hashes
 
-// backend answers requests; see is how it sees the device.
+// backend handles requests. see verifies the device.
 type backend struct {
 	see    func(*http.Request) (jwt.MapClaims, error)
 	scheme string
@@ -42,7 +42,7 @@ func (backend backend) ServeHTTP(response http.ResponseWriter, request *http.Req
 	}
 }
 
-// act does what the request is for, and gives a status and a value to answer with.
+// act handles the request, and returns a status and a value for the response.
 func (backend backend) act(request *http.Request) (int, any, error) {
 	var asked struct {
 		User, Password, Nonce string
@@ -81,7 +81,7 @@ func (backend backend) act(request *http.Request) (int, any, error) {
 		found, err := user(id)
 		return 200, found, err
 	}
-	return 0, nil, Refusal{404, "not_found", "there is no such call"}
+	return 0, nil, Refusal{404, "not_found", "unknown call"}
 }
 
 func main() {

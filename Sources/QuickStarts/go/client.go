@@ -60,7 +60,7 @@ func read(path string) []byte {
 	return data
 }
 
-// digest is the base64url of the SHA-256, as JOSE writes it.
+// digest returns SHA-256 in base64url, as in JOSE.
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return base64.RawURLEncoding.EncodeToString(sum[:])
@@ -75,7 +75,7 @@ func sign(contentType string, life int64, claims jwt.MapClaims) (string, error) 
 	return token.SignedString(key)
 }
 
-// call asks the service, with a token that is made for this one request; its answer is JSON, or nothing.
+// call sends a request with a token for this one request. The response is JSON, or empty.
 func call(method, path string, value any) (json.RawMessage, error) {
 	var body []byte
 	if value != nil {
@@ -97,7 +97,7 @@ func call(method, path string, value any) (json.RawMessage, error) {
 	return answer(client.Do(request))
 }
 
-// answer reads what the service says.
+// answer reads the service's response.
 func answer(response *http.Response, err error) (json.RawMessage, error) {
 	if err != nil {
 		return nil, Refusal{503, "temporarily_unavailable", err.Error()}

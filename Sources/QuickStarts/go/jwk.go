@@ -1,4 +1,4 @@
-// Public keys as JOSE writes them.
+// Public keys in JOSE's form.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 	"math/big"
 )
 
-// JWK is a public key (RFC 7517), or what somebody says is one.
+// JWK is a public key (RFC 7517), not validated yet.
 type JWK struct{ Kid, Kty, Crv, X, Y, N, E string }
 
 // thumbprint names the key (RFC 7638).
@@ -22,7 +22,7 @@ func (jwk JWK) thumbprint() string {
 	return digest([]byte(fmt.Sprintf(`{"crv":%q,"kty":%q,"x":%q,"y":%q}`, jwk.Crv, jwk.Kty, jwk.X, jwk.Y)))
 }
 
-// public is the key itself, if there is such a point or modulus.
+// public returns the key, if its point or modulus is valid.
 func (jwk JWK) public() (any, error) {
 	number := func(text string) *big.Int {
 		data, _ := base64.RawURLEncoding.DecodeString(text)
@@ -33,7 +33,7 @@ func (jwk JWK) public() (any, error) {
 	}
 	curve := map[string]elliptic.Curve{"P-256": elliptic.P256(), "P-384": elliptic.P384()}[jwk.Crv]
 	if jwk.Kty != "EC" || curve == nil || !curve.IsOnCurve(number(jwk.X), number(jwk.Y)) {
-		return nil, errors.New("no key of a kind that is taken here")
+		return nil, errors.New("unsupported kind of key")
 	}
 	return &ecdsa.PublicKey{Curve: curve, X: number(jwk.X), Y: number(jwk.Y)}, nil
 }

@@ -9,20 +9,20 @@ import (
 )
 
 var (
-	fetching sync.Mutex // over keysAt; whoever shows a known key does not wait for it
-	keysAt   time.Time  // when keys were asked for
+	fetching sync.Mutex // over keysAt; tokens with a known key do not wait for it
+	keysAt   time.Time  // when keys were requested
 	keysLock sync.Mutex // over keys, for a moment
 	keys     map[string]any
 )
 
-// known gives a key that was fetched, and whether any was.
+// known returns a fetched key, and whether any was fetched.
 func known(id string) (any, bool) {
 	keysLock.Lock()
 	defer keysLock.Unlock()
 	return keys[id], len(keys) > 0
 }
 
-// serviceKey finds a key. They are fetched once; again only for an unknown one, once a minute even if that fails.
+// serviceKey finds a key. Keys are fetched once, and again only for an unknown one, at most once a minute.
 func serviceKey(id string) (any, error) {
 	if key, _ := known(id); key != nil {
 		return key, nil

@@ -1,4 +1,4 @@
-// What is remembered for a while.
+// Names that are remembered for some time.
 package main
 
 import "time"
@@ -19,7 +19,7 @@ func (memory *memory) add(name string, moment float64) {
 	memory.at[name], memory.order = moment, append(memory.order, name)
 }
 
-// forget drops what is older than life seconds, and gives its names.
+// forget deletes entries older than life seconds, and returns their names.
 func (memory *memory) forget(life float64) (dropped []string) {
 	for len(memory.order) > 0 && memory.at[memory.order[0]] < now()-life {
 		delete(memory.at, memory.order[0])

@@ -1,4 +1,4 @@
-// The same backend on TLS of its own: it sees the device's certificate, to which a token is bound (RFC 8705).
+// The backend with its own TLS: it sees the device's certificate, which a token is bound to (RFC 8705).
 package main
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/golang-jwt/jwt"
 )
 
-// verifyCertificate gives the session of a request with `Authorization: Bearer …` by the token's own device.
+// verifyCertificate returns the session of a request with `Authorization: Bearer …` by the token's own device.
 func verifyCertificate(request *http.Request) (jwt.MapClaims, error) {
 	scheme, token, _ := strings.Cut(request.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return nil, Refusal{401, "invalid_token", "a Bearer token is needed"}
+		return nil, Refusal{401, "invalid_token", "a Bearer token is required"}
 	}
 	claims, err := session(token)
 	if err == nil && bound(claims, "x5t#S256") != digest(request.TLS.PeerCertificates[0].Raw) {
@@ -24,7 +24,7 @@ func verifyCertificate(request *http.Request) (jwt.MapClaims, error) {
 	return claims, err
 }
 
-// serveMutualTLS takes only connections on which a certificate of the service's authority is shown.
+// serveMutualTLS accepts only connections with a certificate of the service's authority.
 func serveMutualTLS(server *http.Server, listener net.Listener) error {
 	authority, err := answer(client.Get(service + "/certificates/authority"))
 	must(err)

@@ -1,4 +1,4 @@
-// How a device shows that it holds the key to which its token is bound.
+// The proof that a device has the key that its token is bound to.
 package main
 
 import (
@@ -18,17 +18,17 @@ type proofClaims struct {
 	Iat                float64
 }
 
-// Valid says nothing: the claims are compared below.
+// Valid checks nothing: the claims are compared below.
 func (proofClaims) Valid() error { return nil }
 
-// bound gives what a token is bound to, of the kind "jkt" or "x5t#S256".
+// bound returns the thumbprint that a token is bound to, of the kind "jkt" or "x5t#S256".
 func bound(claims jwt.MapClaims, kind string) string {
 	confirmation, _ := claims["cnf"].(map[string]any)
 	name, _ := confirmation[kind].(string)
 	return name
 }
 
-// checkProof takes a DPoP proof (RFC 9449) for this request and token, by the key of this thumbprint, once.
+// checkProof accepts a DPoP proof (RFC 9449) for this request and token, by the key of this thumbprint, once.
 func checkProof(text string, request *http.Request, token, thumbprint string) error {
 	var claims proofClaims
 	proof, err := parser.ParseWithClaims(text, &claims, func(proof *jwt.Token) (any, error) {
@@ -45,7 +45,7 @@ func checkProof(text string, request *http.Request, token, thumbprint string) er
 	if proof.Header["typ"] != "dpop+jwt" || proof.Header["crit"] != nil || claims.Htm != request.Method ||
 		claims.Htu != origin+request.URL.EscapedPath() || claims.Ath != digest([]byte(token)) ||
 		math.Abs(now()-claims.Iat) > 60 || claims.Jti == "" {
-		return Refusal{401, "invalid_dpop_proof", "for another request or token, or not of this minute"}
+		return Refusal{401, "invalid_dpop_proof", "for another request or token, or over a minute old"}
 	}
 	name := thumbprint + " " + digest([]byte(claims.Jti))
 	lock.Lock()
@@ -64,12 +64,12 @@ func checkProof(text string, request *http.Request, token, thumbprint string) er
 	return nil
 }
 
-// verify gives the session of a request with `Authorization: DPoP …` and a proof.
+// verify returns the session of a request with `Authorization: DPoP …` and a proof.
 func verify(request *http.Request) (jwt.MapClaims, error) {
 	scheme, token, _ := strings.Cut(request.Header.Get("Authorization"), " ")
 	shown := request.Header.Values("DPoP")
 	if !strings.EqualFold(scheme, "DPoP") || len(shown) != 1 {
-		return nil, Refusal{401, "invalid_token", "a DPoP token and one proof are needed"}
+		return nil, Refusal{401, "invalid_token", "a DPoP token and one proof are required"}
 	}
 	claims, err := session(token)
 	if err == nil {

@@ -2,7 +2,7 @@ package main
 
 import "errors"
 
-// Refusal is what a caller gets in place of an answer.
+// Refusal is an error response.
 type Refusal struct {
 	Status       int
 	Code, Reason string

@@ -1,4 +1,4 @@
-// What a backend says to Countersign: who has logged in, and its questions about users and tokens.
+// A backend's calls to Countersign: identity tokens, and queries about users and tokens.
 package main
 
 import (
@@ -8,12 +8,12 @@ import (
 	"github.com/golang-jwt/jwt"
 )
 
-// identityToken says that this user has just logged in, on the device that has this nonce. Check that first.
+// identityToken states that this user has just logged in on the device with this nonce. Check that first.
 func identityToken(user, nonce string) (string, error) {
 	return sign("layer-eit;v=1", 300, jwt.MapClaims{"sub": user, "nce": nonce})
 }
 
-// user is how far the service has verified a user: level, age flags, whether banned.
+// user returns a user's level, age flags and ban, by the service.
 func user(externalID string) (json.RawMessage, error) {
 	return call("GET", "/provider/users/"+url.PathEscape(externalID), nil)
 }
@@ -24,12 +24,12 @@ func endSessions(externalID string) error {
 	return err
 }
 
-// doctor is every defect of an identity token, as the service sees it. Nothing is spent.
+// doctor returns every defect that the service finds in an identity token. It does not spend the nonce.
 func doctor(token string) (json.RawMessage, error) {
 	return call("POST", "/provider/token-check", map[string]string{"identity_token": token})
 }
 
-// receiveEvents says where the service sends security events from now on.
+// receiveEvents sets the URL to which the service sends security events.
 func receiveEvents(target string) error {
 	_, err := call("PUT", "/provider/webhook", map[string]string{"url": target})
 	return err

@@ -1,4 +1,4 @@
-// What a backend takes from Countersign: sessions, which it verifies without a call, and events that end them.
+// What a backend accepts from Countersign: sessions, verified without a call, and events that end them.
 package main
 
 import (
@@ -17,10 +17,10 @@ var (
 
 	lock                              sync.Mutex // over everything below
 	proofs, endedSessions, endedUsers memory
-	proofsOf                          = map[string]int{} // how many of the proofs each device's key has made
+	proofsOf                          = map[string]int{} // the number of proofs of each device's key
 )
 
-// signedByService gives the claims of a token for this provider.
+// signedByService returns the claims of a token for this provider.
 func signedByService(text, kind, issuer string) (jwt.MapClaims, error) {
 	claims := jwt.MapClaims{}
 	_, err := parser.ParseWithClaims(text, claims, func(token *jwt.Token) (any, error) {
@@ -31,12 +31,12 @@ func signedByService(text, kind, issuer string) (jwt.MapClaims, error) {
 		return serviceKey(id)
 	})
 	if err == nil && (claims["iss"] != issuer || claims["aud"] != provider.ID) {
-		err = errors.New("by or for somebody else")
+		err = errors.New("wrong issuer or audience")
 	}
 	return claims, err
 }
 
-// session gives the claims of a session's token. They are worth nothing until cnf was compared with the device.
+// session returns the claims of a session's token. They prove nothing until cnf was compared with the device.
 func session(token string) (jwt.MapClaims, error) {
 	claims, err := signedByService(token, "at+jwt", service)
 	if err != nil {
@@ -49,12 +49,12 @@ func session(token string) (jwt.MapClaims, error) {
 	lock.Lock()
 	defer lock.Unlock()
 	if _, ended := endedSessions.at[id]; ended || expires <= now() || signedIn <= endedUsers.at[user] {
-		return nil, Refusal{401, "invalid_token", "the session is over"}
+		return nil, Refusal{401, "invalid_token", "the session has ended"}
 	}
 	return claims, nil
 }
 
-// event takes a security event (RFC 8417). What it ends is refused from now on, for longer than any token lives.
+// event receives a security event (RFC 8417). Sessions that it ends are refused, longer than any token lives.
 func event(body string) error {
 	claims, err := signedByService(body, "secevent+jwt", realm)
 	if err != nil {
@@ -76,7 +76,7 @@ func event(body string) error {
 		}
 		known, isText := whose.(string)
 		if !isText {
-			return Refusal{400, "invalid_request", "the subject of this end is not known here"}
+			return Refusal{400, "invalid_request", "the event has an unknown form of subject"}
 		}
 		ended.add(known, math.Max(at, ended.at[known]))
 	}

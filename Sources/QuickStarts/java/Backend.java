@@ -9,14 +9,14 @@ import java.util.concurrent.Executors;
 
 /** A backend with its own users, whose sessions Countersign keeps: a small HTTP server on loopback. */
 final class Backend {
-    private static final Map<String, String> ACCOUNTS = // in place of your table, in which passwords are hashed
+    private static final Map<String, String> ACCOUNTS = // replace it by your table with hashed passwords
         Map.of("ada", "correct horse", "ben", "battery staple");
     private final Service service = new Service();
     private final Sessions sessions = new Sessions(service);
 
     private Backend() throws Exception {}
 
-    /** An answer: a status, and a value, if there is any. */
+    /** A response: a status, and a value, if any. */
     private record Answer(int status, Object value) {}
 
     private String body(HttpExchange request) throws IOException {
@@ -36,11 +36,11 @@ final class Backend {
 
     private JsonNode json(HttpExchange request) throws IOException {
         var value = JWS.JSON.readTree(body(request));
-        if (!value.isObject()) throw new Refusal(400, "invalid_request", "the body is no object");
+        if (!value.isObject()) throw new Refusal(400, "invalid_request", "the body must be an object");
         return value;
     }
 
-    /** Does what the request is for. */
+    /** Handles the request. */
     private Answer act(HttpExchange request) throws Exception {
         switch (request.getRequestMethod() + " " + request.getRequestURI().getRawPath()) {
             case "POST /login":
@@ -58,7 +58,7 @@ final class Backend {
             case "POST /doctor":
                 return new Answer(200, service.doctor(json(request).path("identity_token").asText()));
             default:
-                throw new Refusal(404, "not_found", "there is no such call");
+                throw new Refusal(404, "not_found", "unknown call");
         }
     }
 
@@ -86,7 +86,7 @@ final class Backend {
     }
 
     public static void main(String[] arguments) throws Exception {
-        System.setProperty("sun.net.httpserver.nodelay", "true"); // else each answer waits for an acknowledgement
+        System.setProperty("sun.net.httpserver.nodelay", "true"); // otherwise responses wait for an acknowledgement
         var backend = new Backend();
         var events = System.getenv("EVENTS");
         if (events != null) backend.service.receiveEvents(events);

@@ -27,7 +27,7 @@ record JWS(JsonNode header, JsonNode claims, String input, byte[] signature) {
     /** A value as header or claims of a JWS. */
     static String part(Object value) throws Exception { return base64url(JSON.writeValueAsBytes(value)); }
 
-    /** The base64url of the SHA-256. */
+    /** SHA-256 in base64url. */
     static String digest(String text) throws GeneralSecurityException {
         return base64url(MessageDigest.getInstance("SHA-256").digest(bytes(text)));
     }
@@ -49,7 +49,7 @@ record JWS(JsonNode header, JsonNode claims, String input, byte[] signature) {
             case "RSA" -> "SHA256withRSA";
             case "ECP-256" -> "SHA256withECDSAinP1363Format";
             case "ECP-384" -> "SHA384withECDSAinP1363Format";
-            default -> throw new GeneralSecurityException("no key of a kind that is taken here");
+            default -> throw new GeneralSecurityException("unsupported kind of key");
         };
         var name = kind.equals("RSA") ? "RS256" : kind.equals("ECP-256") ? "ES256" : "ES384";
         if (!header.path("alg").asText().equals(name)) return false;

@@ -9,15 +9,15 @@ final class Memory {
     /** Seconds since 1970. */
     static double now() { return System.currentTimeMillis() / 1000.0; }
 
-    /** When it was, or 0 if it is not known. */
+    /** Its time, or 0 if it is unknown. */
     double get(String name) { return moments.getOrDefault(name, 0.0); }
 
     int size() { return moments.size(); }
 
-    /** Remembers a name; of two times the later one. */
+    /** Stores a name with a time, or with the later of two times. */
     void add(String name, double moment) { moments.merge(name, moment, Math::max); }
 
-    /** Drops what is older than `life` seconds, and gives its names. */
+    /** Deletes entries older than `life` seconds, and returns their names. */
     List<String> forget(double life) {
         var names = moments.entrySet().stream().takeWhile(entry -> entry.getValue() < now() - life)
             .map(Map.Entry::getKey).toList();

@@ -4,13 +4,13 @@ import java.security.GeneralSecurityException;
 import java.util.HashMap;
 import java.util.Map;
 
-/** How a device shows that it holds the key to which its token is bound: DPoP (RFC 9449). */
+/** The proof that a device has the key that its token is bound to: DPoP (RFC 9449). */
 final class Proofs {
     final String origin = Service.setting("ORIGIN", "http://127.0.0.1:8460"); // this backend, as devices see it
     private final Memory used = new Memory();
     private final Map<String, Integer> counts = new HashMap<>(); // how many of them each device's key has made
 
-    /** Takes a proof for this request and token, by the key of this thumbprint, once. */
+    /** Accepts a proof for this request and token, by the key of this thumbprint, once. */
     void check(String text, HttpExchange request, String token, String thumbprint) throws Exception {
         String name;
         boolean isGood;
@@ -29,7 +29,7 @@ final class Proofs {
             throw new Refusal(401, "invalid_dpop_proof", error.getMessage());
         }
         if (!isGood) {
-            throw new Refusal(401, "invalid_dpop_proof", "for another request, token or key, or not of this minute");
+            throw new Refusal(401, "invalid_dpop_proof", "for another request, token or key, or over a minute old");
         }
         synchronized (used) {
             for (var dropped : used.forget(120)) {

@@ -1,4 +1,4 @@
-/** What a caller gets in place of an answer. */
+/** An error response. */
 final class Refusal extends RuntimeException {
     final int status;
     final String code;

@@ -25,7 +25,7 @@ import java.util.UUID;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** What a backend says to Countersign: who has logged in, and its questions about users and tokens. */
+/** A backend's calls to Countersign: identity tokens, and queries about users and tokens. */
 final class Service {
     final String url = setting("SERVICE", "https://127.0.0.1:8440"); // its public URL, the issuer of session tokens
     final String realm = setting("REALM", "localhost"); // its name, the issuer of security events
@@ -73,10 +73,10 @@ final class Service {
         }
     }
 
-    /** What anybody may read. */
+    /** A public document of the service. */
     JsonNode get(String path) throws Exception { return send(HttpRequest.newBuilder(URI.create(url + path))); }
 
-    /** A call with a token that is made for this one request. */
+    /** A call with a token for this one request. */
     private JsonNode call(String method, String path, Object value) throws Exception {
         var body = value == null ? "" : JWS.JSON.writeValueAsString(value);
         var token = sign("layer-provider;v=1", 60, Map.of(
@@ -89,22 +89,22 @@ final class Service {
         return "/provider/users/" + URLEncoder.encode(externalID, StandardCharsets.UTF_8).replace("+", "%20") + rest;
     }
 
-    /** Says that this user has just logged in, on the device that has this nonce. Check that before you call it. */
+    /** States that this user has just logged in on the device with this nonce. Check that before you call it. */
     String identityToken(String user, String nonce) throws Exception {
         return sign("layer-eit;v=1", 300, Map.of("sub", user, "nce", nonce));
     }
 
-    /** How far the service has verified a user: level, age flags, whether banned. */
+    /** The user's level, age flags and ban, by the service. */
     JsonNode user(String externalID) throws Exception { return call("GET", user(externalID, ""), null); }
 
     /** Signs a user out on every device. */
     void endSessions(String externalID) throws Exception { call("DELETE", user(externalID, "/sessions"), null); }
 
-    /** Every defect of an identity token, as the service sees it. Nothing is spent. */
+    /** Every defect that the service finds in an identity token. It does not spend the nonce. */
     JsonNode doctor(String token) throws Exception {
         return call("POST", "/provider/token-check", Map.of("identity_token", token));
     }
 
-    /** Where the service sends security events from now on. */
+    /** Sets the URL to which the service sends security events. */
     void receiveEvents(String target) throws Exception { call("PUT", "/provider/webhook", Map.of("url", target)); }
 }

@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What a backend takes from Countersign: sessions, which it verifies without a call, and events that end them. */
+/** What a backend accepts from Countersign: sessions, verified without a call, and events that end them. */
 final class Sessions {
     private static final Set<String> ENDING = Set.of("session-revoked", "account-disabled", "account-purged");
     private final Service service;
     private volatile Map<String, JsonNode> keys = Map.of();
-    private final Object fetching = new Object(); // over keysAt; whoever shows a known key does not wait for it
-    private long keysAt = Long.MIN_VALUE / 2; // when keys were asked for
+    private final Object fetching = new Object(); // over keysAt; tokens with a known key do not wait for it
+    private long keysAt = Long.MIN_VALUE / 2; // when keys were requested
     private final Proofs proofs = new Proofs();
     private final Memory endedSessions = new Memory();
     private final Memory endedUsers = new Memory();
@@ -23,7 +23,7 @@ final class Sessions {
     /** This backend, as devices see it. */
     String origin() { return proofs.origin; }
 
-    /** A key of the service. They are fetched once; again only for an unknown one, once a minute even if that fails. */
+    /** A key of the service. Keys are fetched once, and again only for an unknown one, at most once a minute. */
     private JsonNode key(String id) throws Exception {
         if (!keys.containsKey(id)) fetch(id);
         if (keys.isEmpty()) throw new Refusal(503, "temporarily_unavailable", "the service's keys are not known yet");
@@ -51,12 +51,12 @@ final class Sessions {
         var claims = token.claims();
         if (!claims.path("iss").asText().equals(issuer)
             || !claims.path("aud").equals(service.provider.get("provider_id"))) {
-            throw new GeneralSecurityException("by or for somebody else");
+            throw new GeneralSecurityException("wrong issuer or audience");
         }
         return claims;
     }
 
-    /** The claims of a session's token. They are worth nothing until `cnf` was compared with the device. */
+    /** The claims of a session's token. They prove nothing until `cnf` was compared with the device. */
     private JsonNode session(String token) throws Exception {
         JsonNode claims;
         try {
@@ -68,7 +68,7 @@ final class Sessions {
             var userEnded = endedUsers.get(claims.path("external_id").asText());
             if (claims.path("exp").asDouble() <= Memory.now() || endedSessions.get(claims.path("sid").asText()) > 0
                 || claims.path("auth_time").asDouble() <= userEnded) {
-                throw new Refusal(401, "invalid_token", "the session is over");
+                throw new Refusal(401, "invalid_token", "the session has ended");
             }
         }
         return claims;
@@ -80,14 +80,14 @@ final class Sessions {
         var shown = headers.getOrDefault("Authorization", List.of("")).get(0).split(" ", 2);
         var proofOf = headers.getOrDefault("DPoP", List.of());
         if (!shown[0].equalsIgnoreCase("DPoP") || shown.length != 2 || proofOf.size() != 1) {
-            throw new Refusal(401, "invalid_token", "a DPoP token and one proof are needed");
+            throw new Refusal(401, "invalid_token", "a DPoP token and one proof are required");
         }
         var claims = session(shown[1]);
         proofs.check(proofOf.get(0), request, shown[1], claims.path("cnf").path("jkt").asText());
         return claims;
     }
 
-    /** A security event (RFC 8417). What it ends is refused from now on, for longer than any token lives. */
+    /** A security event (RFC 8417). Sessions that it ends are refused from now on, longer than any token lives. */
     void event(String body) throws Exception {
         JsonNode claims;
         try {
@@ -104,7 +104,7 @@ final class Sessions {
                 var name = names.next();
                 if (!ENDING.contains(name.substring(name.lastIndexOf('/') + 1))) continue;
                 if (!whose.isTextual()) {
-                    throw new Refusal(400, "invalid_request", "the subject of this end is not known here");
+                    throw new Refusal(400, "invalid_request", "the event has an unknown form of subject");
                 }
                 ended.add(whose.asText(), claims.path("toe").asDouble());
             }

@@ -32,7 +32,7 @@ function logIn({user, password, nonce}) {
   return {identity_token: service.identityToken(user, nonce)};
 }
 
-// Each call: a status, and a value to answer with.
+// Each call: a status, and a value for the response.
 const calls = {
   'POST /login': async request => [200, logIn(await json(request))],
   'GET /me': async request => [200, await verify(request)],
@@ -45,7 +45,7 @@ const calls = {
 async function answer(request) {
   const name = `${request.method} ${request.url.split('?')[0]}`;
   try {
-    if (!Object.hasOwn(calls, name)) throw new Refusal(404, 'not_found', 'there is no such call');
+    if (!Object.hasOwn(calls, name)) throw new Refusal(404, 'not_found', 'unknown call');
     return await calls[name](request);
   } catch (error) {
     const {status, code} = error instanceof Refusal ? error : {status: 400, code: 'invalid_request'};

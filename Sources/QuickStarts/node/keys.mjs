@@ -10,7 +10,7 @@ async function fetchKeys() {
   keys = new Map(found.keys.map(key => [key.kid, key]));
 }
 
-// A key of the service. They are fetched once; again only for an unknown one, once a minute even if that fails.
+// A key of the service. Keys are fetched once, and again only for an unknown one, at most once a minute.
 export async function serviceKey(id) {
   if (keys.has(id)) return keys.get(id); // and waits for nobody
   if (!fetching && performance.now() - askedAt >= (keys.size > 0 ? 60_000 : 5_000)) {

@@ -1,4 +1,4 @@
-// What a backend says to Countersign: who has logged in, and its questions about users and tokens.
+// A backend's calls to Countersign: identity tokens, and queries about users and tokens.
 import crypto from 'node:crypto';
 import fs from 'node:fs';
 import https from 'node:https';
@@ -10,12 +10,12 @@ export const provider = JSON.parse(fs.readFileSync(set.PROVIDER ?? 'provider.jso
 const key = crypto.createPrivateKey(fs.readFileSync(set.KEY ?? 'provider.key'));
 const agent = new https.Agent({ca: fs.readFileSync(set.CA ?? 'Keys/ca.pem'), keepAlive: true});
 
-// What a caller gets in place of an answer.
+// An error response.
 export class Refusal extends Error {
   constructor(status, code, reason) { super(reason); this.status = status; this.code = code; }
 }
 
-// The base64url of the SHA-256, as JOSE writes it.
+// SHA-256 in base64url, as in JOSE.
 export const digest = data => crypto.createHash('sha256').update(data).digest('base64url');
 
 // A token of this provider, for `life` seconds.
@@ -36,16 +36,16 @@ function send(method, path, headers = {}, body = '') {
         else reject(new Refusal(502, 'service_refused', text));
       });
     });
-    request.on('timeout', () => request.destroy(new Error('the service does not answer')));
+    request.on('timeout', () => request.destroy(new Error('the service does not respond')));
     request.on('error', error => reject(new Refusal(503, 'temporarily_unavailable', error.message)));
     request.end(body);
   });
 }
 
-// What anybody may read.
+// A public document of the service.
 export const get = path => send('GET', path);
 
-// A call with a token that is made for this one request.
+// A call with a token for this one request.
 function call(method, path, value) {
   const body = value === undefined ? '' : JSON.stringify(value);
   const token = sign('layer-provider;v=1', 60, {
@@ -55,17 +55,17 @@ function call(method, path, value) {
   return send(method, path, {...headers, 'Content-Length': Buffer.byteLength(body)}, body);
 }
 
-// Says that this user has just logged in, on the device that has this nonce. Check that before you call it.
+// States that this user has just logged in on the device with this nonce. Check that before you call it.
 export const identityToken = (user, nonce) => sign('layer-eit;v=1', 300, {sub: user, nce: nonce});
 
-// How far the service has verified a user: level, age flags, whether banned.
+// The user's level, age flags and ban, by the service.
 export const user = externalID => call('GET', `/provider/users/${encodeURIComponent(externalID)}`);
 
 // Signs a user out on every device.
 export const endSessions = externalID => call('DELETE', `/provider/users/${encodeURIComponent(externalID)}/sessions`);
 
-// Every defect of an identity token, as the service sees it. Nothing is spent.
+// Every defect that the service finds in an identity token. It does not spend the nonce.
 export const doctor = token => call('POST', '/provider/token-check', {identity_token: token});
 
-// Where the service sends security events from now on.
+// Sets the URL to which the service sends security events.
 export const receiveEvents = target => call('PUT', '/provider/webhook', {url: target});

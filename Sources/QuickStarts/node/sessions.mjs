@@ -1,4 +1,4 @@
-// What a backend takes from Countersign: sessions, which it verifies without a call, and events that end them.
+// What a backend accepts from Countersign: sessions, verified without a call, and events that end them.
 import crypto from 'node:crypto';
 import {serviceKey} from './keys.mjs';
 import {Refusal, digest, provider, realm, url} from './service.mjs';
@@ -9,9 +9,9 @@ const members = {EC: ['crv', 'kty', 'x', 'y'], RSA: ['e', 'kty', 'n']}; // what 
 const ending = ['session-revoked', 'account-disabled', 'account-purged'];
 
 const [proofs, endedSessions, endedUsers] = [new Map(), new Map(), new Map()]; // names and times, the oldest first
-const proofsOf = new Map(); // how many of the proofs each device's key has made
+const proofsOf = new Map(); // the number of proofs of each device's key
 
-// Drops what is older than `life` seconds, and tells of each.
+// Deletes entries older than `life` seconds, and reports each.
 function forget(memory, life, dropped = () => {}) {
   for (const [name, moment] of memory) {
     if (moment >= Date.now() / 1000 - life) break;
@@ -44,19 +44,19 @@ async function signedByService(text, {type, issuer, status, code}) {
     const {header, claims, signedBy} = read(text);
     const key = await serviceKey(header.kid);
     if (!key || header.typ !== type || !signedBy(key)) throw new Error(`no ${type}, or by an unknown key`);
-    if (claims.iss !== issuer || claims.aud !== provider.provider_id) throw new Error('by or for somebody else');
+    if (claims.iss !== issuer || claims.aud !== provider.provider_id) throw new Error('wrong issuer or audience');
     return claims;
   } catch (error) {
     throw error instanceof Refusal ? error : new Refusal(status, code, error.message);
   }
 }
 
-// The claims of a session's token. They are worth nothing until `cnf` was compared with the device.
+// The claims of a session's token. They prove nothing until `cnf` was compared with the device.
 async function session(token) {
   const claims = await signedByService(token, {type: 'at+jwt', issuer: url, status: 401, code: 'invalid_token'});
   const userEnded = endedUsers.get(claims.external_id) ?? 0;
   if (!(claims.exp > Date.now() / 1000) || endedSessions.has(claims.sid) || !(claims.auth_time > userEnded)) {
-    throw new Refusal(401, 'invalid_token', 'the session is over');
+    throw new Refusal(401, 'invalid_token', 'the session has ended');
   }
   return claims;
 }
@@ -76,7 +76,7 @@ function checkProof(text, method, path, token, thumbprint) {
   } catch (error) {
     throw bad(error.message);
   }
-  if (!good) throw bad('for another request or token, or not of this minute');
+  if (!good) throw bad('for another request or token, or over a minute old');
   forget(proofs, 120, dropped => count(dropped.split(' ')[0], -1));
   if (proofs.has(name) || (proofsOf.get(thumbprint) ?? 0) >= 1_000 || proofs.size >= 100_000) {
     throw bad('used before, or too many in two minutes');
@@ -90,21 +90,21 @@ export async function verify(request) {
   const [scheme, token] = (request.headers.authorization ?? '').split(' ');
   const shown = request.headersDistinct.dpop ?? [];
   if (scheme.toLowerCase() !== 'dpop' || shown.length !== 1) {
-    throw new Refusal(401, 'invalid_token', 'a DPoP token and one proof are needed');
+    throw new Refusal(401, 'invalid_token', 'a DPoP token and one proof are required');
   }
   const claims = await session(token);
   checkProof(shown[0], request.method, request.url.split('?')[0], token, claims.cnf?.jkt);
   return claims;
 }
 
-// A security event (RFC 8417). What it ends is refused from now on, for longer than any token lives.
+// A security event (RFC 8417). Sessions that it ends are refused from now on, longer than any token lives.
 export async function event(body) {
   const kind = {type: 'secevent+jwt', issuer: realm, status: 400, code: 'invalid_request'};
   const claims = await signedByService(body, kind);
   if (!Object.keys(claims.events).some(name => ending.includes(name.split('/').pop()))) return claims;
   const {session: ended, sub} = claims.sub_id ?? {};
   const [memory, whose] = ended ? [endedSessions, ended.id] : [endedUsers, sub];
-  if (typeof whose !== 'string') throw new Refusal(400, 'invalid_request', 'the subject of this end is not known here');
+  if (typeof whose !== 'string') throw new Refusal(400, 'invalid_request', 'the event has an unknown form of subject');
   forget(memory, 600);
   memory.set(whose, Math.max(claims.toe, memory.get(whose) ?? 0));
   return claims;

@@ -16,7 +16,7 @@ if (PHP_SAPI === 'cli') { // Started by a person: becomes the server, which runs
     pcntl_exec(PHP_BINARY, ['-q', '-S', '127.0.0.1:' . Service\setting('PORT', '8460'), __FILE__]);
 }
 
-// A notice of PHP's, such as of a member that is missing, is an error.
+// PHP's notices, such as of a missing member, are errors.
 set_error_handler(fn ($level, $words) => error_reporting() & $level ? throw new ErrorException($words) : false);
 const ACCOUNTS = ['ada' => 'correct horse', 'ben' => 'battery staple']; // in place of your table of hashes
 
@@ -39,7 +39,7 @@ function log_in(string $user, string $password, string $nonce): array
     return ['identity_token' => Service\identity_token($user, $nonce)];
 }
 
-// Does what the request is for: a status, and a value to answer with.
+// Handles the request: a status, and a value for the response.
 function act(): array
 {
     switch ($_SERVER['REQUEST_METHOD'] . ' ' . strtok($_SERVER['REQUEST_URI'], '?')) {
@@ -58,7 +58,7 @@ function act(): array
         case 'POST /doctor':
             return [200, Service\doctor(asked()['identity_token'])];
     }
-    throw new Refusal(404, 'not_found', 'there is no such call');
+    throw new Refusal(404, 'not_found', 'unknown call');
 }
 
 try {

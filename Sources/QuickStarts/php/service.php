@@ -1,10 +1,10 @@
 <?php
-// What a backend says to Countersign: who has logged in, and its questions about users and tokens.
+// A backend's calls to Countersign: identity tokens, and queries about users and tokens.
 declare(strict_types=1);
 
 namespace Service;
 
-// What a caller gets in place of an answer: its code is the status.
+// An error response. Its code is the status.
 final class Refusal extends \Exception
 {
     public function __construct(int $status, public readonly string $error, string $reason)
@@ -20,7 +20,7 @@ function setting(string $name, string $usual): string
 
 define('SERVICE', setting('SERVICE', 'https://127.0.0.1:8440')); // its public URL, the issuer of session tokens
 define('REALM', setting('REALM', 'localhost')); // its name, the issuer of security events
-// What `countersign provider add --json` printed.
+// The output of `countersign provider add --json`.
 define('PROVIDER', json_decode(file_get_contents(setting('PROVIDER', 'provider.json')), true));
 
 function base64url(string $data): string
@@ -28,7 +28,7 @@ function base64url(string $data): string
     return rtrim(strtr(base64_encode($data), '+/', '-_'), '=');
 }
 
-// The base64url of the SHA-256, as JOSE writes it.
+// SHA-256 in base64url, as in JOSE.
 function digest(string $data): string
 {
     return base64url(hash('sha256', $data, true));
@@ -66,13 +66,13 @@ function send(string $method, string $path, array $headers = [], string $body = 
     return json_decode($answer, true);
 }
 
-// What anybody may read.
+// A public document of the service.
 function get(string $path): mixed
 {
     return send('GET', $path);
 }
 
-// A call with a token that is made for this one request.
+// A call with a token for this one request.
 function call(string $method, string $path, ?array $value = null): mixed
 {
     $body = $value === null ? '' : json($value);
@@ -82,13 +82,13 @@ function call(string $method, string $path, ?array $value = null): mixed
     return send($method, $path, ["Authorization: Bearer $token", 'Content-Type: application/json'], $body);
 }
 
-// Says that this user has just logged in, on the device that has this nonce. Check that before you call it.
+// States that this user has just logged in on the device with this nonce. Check that before you call it.
 function identity_token(string $user, string $nonce): string
 {
     return sign('layer-eit;v=1', 300, ['sub' => $user, 'nce' => $nonce]);
 }
 
-// How far the service has verified a user: level, age flags, whether banned.
+// The user's level, age flags and ban, by the service.
 function user(string $externalID): mixed
 {
     return call('GET', '/provider/users/' . rawurlencode($externalID));
@@ -100,13 +100,13 @@ function end_sessions(string $externalID): void
     call('DELETE', '/provider/users/' . rawurlencode($externalID) . '/sessions');
 }
 
-// Every defect of an identity token, as the service sees it. Nothing is spent.
+// Every defect that the service finds in an identity token. It does not spend the nonce.
 function doctor(string $token): mixed
 {
     return call('POST', '/provider/token-check', ['identity_token' => $token]);
 }
 
-// Where the service sends security events from now on.
+// Sets the URL to which the service sends security events.
 function receive_events(string $url): void
 {
     call('PUT', '/provider/webhook', ['url' => $url]);

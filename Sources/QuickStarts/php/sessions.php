@@ -1,5 +1,5 @@
 <?php
-// What a backend takes from Countersign: sessions, which it verifies without a call, and events that end them.
+// What a backend accepts from Countersign: sessions, verified without a call, and events that end them.
 declare(strict_types=1);
 
 namespace Sessions;
@@ -17,12 +17,12 @@ function signed_by_service(string $text, string $type, string $issuer): array
 {
     $claims = read($text, $type, fn ($header) => service_key($header['kid'] ?? ''));
     if ($claims['iss'] !== $issuer || $claims['aud'] !== PROVIDER['provider_id']) {
-        throw new \UnexpectedValueException('by or for somebody else');
+        throw new \UnexpectedValueException('wrong issuer or audience');
     }
     return $claims;
 }
 
-// What the act gives, or a refusal in place of what is wrong with a token.
+// The result of the act, or a refusal for a defective token.
 function judged(int $status, string $error, callable $act): mixed
 {
     try {
@@ -34,7 +34,7 @@ function judged(int $status, string $error, callable $act): mixed
     }
 }
 
-// The claims of a session's token. They are worth nothing until `cnf` was compared with the device.
+// The claims of a session's token. They prove nothing until `cnf` was compared with the device.
 function session(string $token): array
 {
     return judged(401, 'invalid_token', function () use ($token) {
@@ -42,7 +42,7 @@ function session(string $token): array
         [$sessions, $users] = shared(fn (&$state) => [$state['sessions'], $state['users']]);
         $userEnded = $users[$claims['external_id']] ?? 0;
         if ($claims['exp'] <= time() || isset($sessions[$claims['sid']]) || $claims['auth_time'] <= $userEnded) {
-            throw new \UnexpectedValueException('the session is over');
+            throw new \UnexpectedValueException('the session has ended');
         }
         return $claims;
     });
@@ -64,7 +64,7 @@ function check_proof(string $text, string $method, string $path, string $token, 
     $isGood = $claims['htm'] === $method && $claims['htu'] === ORIGIN . $path && $claims['ath'] === digest($token)
         && is_int($claims['iat']) && abs(time() - $claims['iat']) <= 60 && is_string($claims['jti']);
     if (!$isGood) {
-        throw new \UnexpectedValueException('for another request or token, or not of this minute');
+        throw new \UnexpectedValueException('for another request or token, or over a minute old');
     }
     $name = "$thumbprint " . digest($claims['jti']);
     shared(function (&$state) use ($name, $thumbprint) {
@@ -83,7 +83,7 @@ function verify(): array
     [$scheme, $token] = explode(' ', $_SERVER['HTTP_AUTHORIZATION'] ?? '', 2) + ['', ''];
     $proof = $_SERVER['HTTP_DPOP'] ?? '';
     if (strtolower($scheme) !== 'dpop' || $proof === '') {
-        throw new Refusal(401, 'invalid_token', 'a DPoP token and one proof are needed');
+        throw new Refusal(401, 'invalid_token', 'a DPoP token and one proof are required');
     }
     $claims = session($token);
     $path = strtok($_SERVER['REQUEST_URI'], '?');
@@ -92,7 +92,7 @@ function verify(): array
     return $claims;
 }
 
-// A security event (RFC 8417). What it ends is refused from now on, for longer than any token lives.
+// A security event (RFC 8417). Sessions that it ends are refused from now on, longer than any token lives.
 function event(string $body): void
 {
     $claims = judged(400, 'invalid_request', fn () => signed_by_service($body, 'secevent+jwt', REALM));
@@ -103,7 +103,7 @@ function event(string $body): void
     [$memory, $whose] = isset($subject['session'])
         ? ['sessions', $subject['session']['id'] ?? null] : ['users', $subject['sub'] ?? null];
     if (!is_string($whose)) {
-        throw new Refusal(400, 'invalid_request', 'the subject of this end is not known here');
+        throw new Refusal(400, 'invalid_request', 'the event has an unknown form of subject');
     }
     shared(function (&$state) use ($claims, $memory, $whose) {
         $state[$memory] = recent($state[$memory], 600);

@@ -1,13 +1,13 @@
 <?php
-// Signed tokens, and what is remembered of them.
+// Signed tokens, and the state that is kept of them.
 declare(strict_types=1);
 
 namespace Tokens;
 
 use Service\Refusal;
 
-// PHP forgets everything between requests, and several processes answer them: what they share is in one file. It is
-// replaced as a whole; one that is empty or cut off is damage, not the state of the beginning, and nobody is let in.
+// PHP keeps nothing between requests, and several processes handle them. Their common state is in one file. It is
+// replaced as a whole. An empty or truncated file is damaged, not an initial state, and every token is refused.
 function shared(callable $change): mixed
 {
     umask(0077);
@@ -22,7 +22,7 @@ function shared(callable $change): mixed
         if ($state !== $before) {
             $text = json_encode($state, JSON_THROW_ON_ERROR);
             if (file_put_contents("$place.new", $text) !== strlen($text) || !rename("$place.new", $place)) {
-                throw new Refusal(503, 'temporarily_unavailable', 'the state cannot be kept');
+                throw new Refusal(503, 'temporarily_unavailable', 'the state cannot be stored');
             }
         }
         return $result;
@@ -31,13 +31,13 @@ function shared(callable $change): mixed
     }
 }
 
-// What is not older than `life` seconds, of names and times.
+// The names and times that are not older than `life` seconds.
 function recent(array $memory, int $life): array
 {
     return array_filter($memory, fn ($moment) => $moment >= time() - $life);
 }
 
-// A key of the service, from its certificate. Fetched once; again for an unknown one, once a minute even if that fails.
+// A key of the service, from its certificate. Fetched once, and again for an unknown one, at most once a minute.
 function service_key(string $id): mixed
 {
     [$keys, $isDue] = shared(function (&$state) use ($id) {
@@ -64,7 +64,7 @@ function decoded(string $text): string
     return (string) base64_decode(strtr($text, '-_', '+/'), true);
 }
 
-// The claims of a JWS of this type, if the key that `find` gives for its header has signed it.
+// The claims of a JWS of this type, if the key that `find` returns for its header has signed it.
 function read(string $text, string $type, callable $find): array
 {
     $parts = explode('.', $text);

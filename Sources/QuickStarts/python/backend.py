@@ -9,17 +9,17 @@ import service
 import sessions
 from service import Refusal
 
-ACCOUNTS = {"ada": "correct horse", "ben": "battery staple"}  # in place of your table, in which passwords are hashed
+ACCOUNTS = {"ada": "correct horse", "ben": "battery staple"}  # replace it by your table with hashed passwords
 
 
 class Backend(BaseHTTPRequestHandler):
     """One connection."""
 
     protocol_version, timeout, scheme = "HTTP/1.1", 30, "DPoP"
-    disable_nagle_algorithm = True  # else each answer waits for an acknowledgement
+    disable_nagle_algorithm = True  # otherwise each response waits for an acknowledgement
 
     def verify(self):
-        """The session that this request shows."""
+        """The session of this request."""
         return sessions.verify(self)
 
     def body(self):
@@ -30,7 +30,7 @@ class Backend(BaseHTTPRequestHandler):
         return self.rfile.read(length)
 
     def act(self):
-        """What the request is for: a status, and a value to answer with."""
+        """Handles the request: a status, and a value for the response."""
         match (self.command, self.path.partition("?")[0]):
             case ("POST", "/login"):
                 asked = json.loads(self.body())
@@ -49,10 +49,10 @@ class Backend(BaseHTTPRequestHandler):
                 return 202, None
             case ("POST", "/doctor"):
                 return 200, service.doctor(json.loads(self.body())["identity_token"])
-        raise Refusal(404, "not_found", "there is no such call")
+        raise Refusal(404, "not_found", "unknown call")
 
     def answer(self):
-        """Answers a request."""
+        """Responds to a request."""
         try:
             status, value = self.act()
         except Refusal as refusal:
@@ -61,7 +61,7 @@ class Backend(BaseHTTPRequestHandler):
         except OSError as error:
             status, value = 503, {"error": "temporarily_unavailable", "error_description": str(error)}
         except (ValueError, LookupError, TypeError, AttributeError):
-            status, value = 400, {"error": "invalid_request", "error_description": "the body is not as it should be"}
+            status, value = 400, {"error": "invalid_request", "error_description": "the body is malformed"}
         data = b"" if value is None else json.dumps(value).encode()
         self.send_response(status)
         if status == 401:
@@ -77,7 +77,7 @@ class Backend(BaseHTTPRequestHandler):
 
 
 def serve(server):
-    """Serves until it is stopped, after the service knows where events go."""
+    """Registers the URL for events, then serves until it is stopped."""
     if "EVENTS" in os.environ:
         service.receive_events(os.environ["EVENTS"])
     print(f"ready: {sessions.ORIGIN}", flush=True)

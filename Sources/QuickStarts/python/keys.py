@@ -7,12 +7,12 @@ import jwt
 
 from service import Refusal, get
 
-fetching = threading.Lock()  # whoever shows a known key does not wait for it
+fetching = threading.Lock()  # tokens with a known key do not wait for it
 keys, asked_at = {}, float("-inf")
 
 
 def service_key(name):
-    """A key of the service. They are fetched once; again only for an unknown one, once a minute even if that fails."""
+    """A key of the service. Keys are fetched once, and again only for an unknown one, at most once a minute."""
     global keys, asked_at
     if name not in keys:
         with fetching:

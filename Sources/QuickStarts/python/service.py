@@ -1,4 +1,4 @@
-"""What a backend says to Countersign: who has logged in, and its questions about users and tokens."""
+"""A backend's calls to Countersign: identity tokens, and queries about users and tokens."""
 
 import hashlib
 import json
@@ -17,17 +17,17 @@ URL = os.environ.get("SERVICE", "https://127.0.0.1:8440")  # the service's publi
 REALM = os.environ.get("REALM", "localhost")  # the service's name, the issuer of security events
 TRUST = ssl.create_default_context(cafile=os.environ.get("CA", "Keys/ca.pem"))
 with open(os.environ.get("PROVIDER", "provider.json")) as file:
-    PROVIDER = json.load(file)  # what `provider add --json` printed
+    PROVIDER = json.load(file)  # the output of `provider add --json`
 with open(os.environ.get("KEY", "provider.key")) as file:
     KEY = file.read()
 
 
 class Refusal(Exception):
-    """What a caller gets in place of an answer: status, error code and reason."""
+    """An error response: status, error code and reason."""
 
 
 def digest(data):
-    """The base64url of the SHA-256, as JOSE writes it."""
+    """SHA-256 in base64url, as in JOSE."""
     return urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
 
 
@@ -39,13 +39,13 @@ def sign(content_type, life, **claims):
 
 
 def get(path):
-    """What anybody may read."""
+    """A public document of the service."""
     with urllib.request.urlopen(URL + path, timeout=5, context=TRUST) as answer:
         return answer.read()
 
 
 def call(method, path, value=None):
-    """A call with a token that is made for this one request."""
+    """A call with a token for this one request."""
     body = b"" if value is None else json.dumps(value).encode()
     token = sign("layer-provider;v=1", 60, jti=str(uuid.uuid4()), htm=method, htu=URL + path, body_sha256=digest(body))
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
@@ -58,12 +58,12 @@ def call(method, path, value=None):
 
 
 def identity_token(user, nonce):
-    """Says that this user has just logged in, on the device that has this nonce. Check that before you call it."""
+    """States that this user has just logged in on the device with this nonce. Check that before you call it."""
     return sign("layer-eit;v=1", 300, sub=user, nce=nonce)
 
 
 def user(external_id):
-    """How far the service has verified a user: level, age flags, whether banned."""
+    """The user's level, age flags and ban, by the service."""
     return call("GET", f"/provider/users/{quote(external_id, safe='')}")
 
 
@@ -73,10 +73,10 @@ def end_sessions(external_id):
 
 
 def doctor(token):
-    """Every defect of an identity token, as the service sees it. Nothing is spent."""
+    """Every defect that the service finds in an identity token. It does not spend the nonce."""
     return call("POST", "/provider/token-check", {"identity_token": token})
 
 
 def receive_events(url):
-    """Where the service sends security events from now on."""
+    """Sets the URL to which the service sends security events."""
     call("PUT", "/provider/webhook", {"url": url})

@@ -1,4 +1,4 @@
-"""What a backend takes from Countersign: sessions, which it verifies without a call, and events that end them."""
+"""What a backend accepts from Countersign: sessions, verified without a call, and events that end them."""
 
 import json
 import os
@@ -17,11 +17,11 @@ ENDING = {"session-revoked", "account-disabled", "account-purged"}
 
 lock = threading.Lock()
 proofs, ended_sessions, ended_users = {}, {}, {}  # names and times, the oldest first
-proofs_of = Counter()  # how many of the proofs each device's key has made
+proofs_of = Counter()  # the number of proofs of each device's key
 
 
 def forget(memory, life):
-    """Drops what is older than `life` seconds, and gives its names."""
+    """Deletes entries older than `life` seconds, and returns their names."""
     dropped = []
     while memory and next(iter(memory.values())) < time.time() - life:
         dropped.append(next(iter(memory)))
@@ -41,14 +41,14 @@ def signed_by_service(token, kind, issuer):
 
 
 def session(token):
-    """The claims of a session's token. They are worth nothing until `cnf` was compared with the device."""
+    """The claims of a session's token. They prove nothing until `cnf` was compared with the device."""
     try:
         claims = signed_by_service(token, "at+jwt", URL)
     except (jwt.PyJWTError, ValueError) as error:
         raise Refusal(401, "invalid_token", str(error)) from error
     user_ended = ended_users.get(claims["external_id"], 0)
     if claims.get("exp", 0) <= time.time() or claims["sid"] in ended_sessions or claims["auth_time"] <= user_ended:
-        raise Refusal(401, "invalid_token", "the session is over")
+        raise Refusal(401, "invalid_token", "the session has ended")
     return claims
 
 
@@ -67,7 +67,7 @@ def check_proof(proof, method, path, token, thumbprint):
     except (jwt.PyJWTError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise Refusal(401, "invalid_dpop_proof", str(error)) from error
     if not good:
-        raise Refusal(401, "invalid_dpop_proof", "for another request or token, or not of this minute")
+        raise Refusal(401, "invalid_dpop_proof", "for another request or token, or over a minute old")
     name = (thumbprint, digest(str(claims["jti"]).encode()))
     with lock:
         for key, _ in forget(proofs, 120):
@@ -85,14 +85,14 @@ def verify(request):
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     shown = request.headers.get_all("DPoP", [])
     if scheme.lower() != "dpop" or len(shown) != 1:
-        raise Refusal(401, "invalid_token", "a DPoP token and one proof are needed")
+        raise Refusal(401, "invalid_token", "a DPoP token and one proof are required")
     claims = session(token)
     check_proof(shown[0], request.command, request.path.partition("?")[0], token, claims.get("cnf", {}).get("jkt"))
     return claims
 
 
 def event(body):
-    """A security event (RFC 8417). What it ends is refused from now on, for longer than any token lives."""
+    """A security event (RFC 8417). Sessions that it ends are refused from now on, longer than any token lives."""
     try:
         claims = signed_by_service(body, "secevent+jwt", REALM)
     except (jwt.PyJWTError, ValueError) as error:
@@ -105,7 +105,7 @@ def event(body):
         case {"sub": str(whose)}:
             ended = ended_users
         case _:
-            raise Refusal(400, "invalid_request", "the subject of this end is not known here")
+            raise Refusal(400, "invalid_request", "the event has an unknown form of subject")
     with lock:
         forget(ended, 600)
         ended[whose] = max(claims["toe"], ended.get(whose, 0))

@@ -3,7 +3,7 @@ require 'webrick'
 require_relative 'service'
 require_relative 'sessions'
 
-# Answers every request.
+# Responds to every request.
 class Backend < WEBrick::HTTPServlet::AbstractServlet
   ACCOUNTS = { 'ada' => 'correct horse', 'ben' => 'battery staple' }.freeze # in place of your table of hashes
 
@@ -15,7 +15,7 @@ class Backend < WEBrick::HTTPServlet::AbstractServlet
     value = { error: e.code, error_description: e.message }
   rescue JSON::ParserError, KeyError, TypeError, NoMethodError
     response.status = 400
-    value = { error: 'invalid_request', error_description: 'the body is not as it should be' }
+    value = { error: 'invalid_request', error_description: 'the body is malformed' }
   ensure
     response['Content-Type'] = 'application/json'
     response.body = JSON.generate(value) if value
@@ -23,7 +23,7 @@ class Backend < WEBrick::HTTPServlet::AbstractServlet
 
   private
 
-  # Does what the request is for: a status, and a value to answer with.
+  # Handles the request: a status, and a value for the response.
   def act(request)
     case "#{request.request_method} #{request.path}"
     when 'POST /login' then [200, log_in(**JSON.parse(body(request), symbolize_names: true))]
@@ -32,7 +32,7 @@ class Backend < WEBrick::HTTPServlet::AbstractServlet
     when 'DELETE /me/sessions' then [204, Service.end_sessions(Sessions.verify(request)['external_id'])]
     when 'POST /events' then [202, Sessions.event(body(request)) && nil]
     when 'POST /doctor' then [200, Service.doctor(JSON.parse(body(request)).fetch('identity_token'))]
-    else raise Refusal.new(404, 'not_found', 'there is no such call')
+    else raise Refusal.new(404, 'not_found', 'unknown call')
     end
   end
 
@@ -54,7 +54,7 @@ end
 Service.receive_events(ENV['EVENTS']) if ENV['EVENTS']
 address = { BindAddress: '127.0.0.1', Port: ENV.fetch('PORT', '8460').to_i }
 log = { Logger: WEBrick::Log.new($stderr, WEBrick::Log::WARN), AccessLog: [] }
-at_once = ->(socket) { socket.setsockopt(:TCP, :NODELAY, 1) } # else each answer waits for an acknowledgement
+at_once = ->(socket) { socket.setsockopt(:TCP, :NODELAY, 1) } # otherwise each response waits for an acknowledgement
 server = WEBrick::HTTPServer.new(**address, **log, AcceptCallback: at_once)
 server.mount('/', Backend)
 %w[INT TERM].each { |name| trap(name) { server.shutdown } }

@@ -1,4 +1,4 @@
-# How a device shows that it holds the key to which its token is bound.
+# The proof that a device has the key that its token is bound to.
 require_relative 'service'
 require_relative 'tokens'
 
@@ -13,7 +13,7 @@ module Proofs
 
   module_function
 
-  # Takes a proof for this request and token, by the key of this thumbprint, once.
+  # Accepts a proof for this request and token, by the key of this thumbprint, once.
   def check(text, request, token, thumbprint)
     claims = Tokens.decode(text, 'dpop+jwt') do |header|
       key = header['jwk'].slice(*MEMBERS.fetch(header['jwk']['kty'])).sort.to_h
@@ -24,7 +24,7 @@ module Proofs
     is_good = claims['htm'] == request.request_method && claims['htu'] == ORIGIN + request.path &&
               claims['ath'] == Service.digest(token) &&
               (Time.now.to_f - claims['iat']).abs <= 60 && claims['jti'].is_a?(String)
-    raise JWT::DecodeError, 'for another request or token, or not of this minute' unless is_good
+    raise JWT::DecodeError, 'for another request or token, or over a minute old' unless is_good
 
     once(thumbprint, Service.digest(claims['jti']))
   rescue JWT::DecodeError, JWT::JWKError, OpenSSL::OpenSSLError, NoMethodError, KeyError, TypeError, ArgumentError => e

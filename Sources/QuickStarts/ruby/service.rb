@@ -1,4 +1,4 @@
-# What a backend says to Countersign: who has logged in, and its questions about users and tokens.
+# A backend's calls to Countersign: identity tokens, and queries about users and tokens.
 require 'digest'
 require 'erb'
 require 'json'
@@ -6,7 +6,7 @@ require 'jwt'
 require 'net/http'
 require 'securerandom'
 
-# What a caller gets in place of an answer.
+# An error response.
 class Refusal < StandardError
   attr_reader :status, :code
 
@@ -27,7 +27,7 @@ module Service
 
   module_function
 
-  # The base64url of the SHA-256, as JOSE writes it.
+  # SHA-256 in base64url, as in JOSE.
   def digest(data)
     Base64.urlsafe_encode64(Digest::SHA256.digest(data), padding: false)
   end
@@ -50,12 +50,12 @@ module Service
     raise Refusal.new(503, 'temporarily_unavailable', e.message)
   end
 
-  # What anybody may read.
+  # A public document of the service.
   def get(path)
     send_request(Net::HTTP::Get.new(path))
   end
 
-  # A call with a token that is made for this one request.
+  # A call with a token for this one request.
   def call(method, path, value = nil)
     request = Net::HTTP.const_get(method.capitalize).new(path, 'Content-Type' => 'application/json')
     request.body = value ? JSON.generate(value) : ''
@@ -65,12 +65,12 @@ module Service
     send_request(request)
   end
 
-  # Says that this user has just logged in, on the device that has this nonce. Check that before you call it.
+  # States that this user has just logged in on the device with this nonce. Check that before you call it.
   def identity_token(user, nonce)
     sign('layer-eit;v=1', 300, sub: user, nce: nonce)
   end
 
-  # How far the service has verified a user: level, age flags, whether banned.
+  # The user's level, age flags and ban, by the service.
   def user(external_id)
     call('GET', "/provider/users/#{ERB::Util.url_encode(external_id)}")
   end
@@ -80,12 +80,12 @@ module Service
     call('DELETE', "/provider/users/#{ERB::Util.url_encode(external_id)}/sessions")
   end
 
-  # Every defect of an identity token, as the service sees it. Nothing is spent.
+  # Every defect that the service finds in an identity token. It does not spend the nonce.
   def doctor(token)
     call('POST', '/provider/token-check', identity_token: token)
   end
 
-  # Where the service sends security events from now on.
+  # Sets the URL to which the service sends security events.
   def receive_events(url)
     call('PUT', '/provider/webhook', url: url)
   end

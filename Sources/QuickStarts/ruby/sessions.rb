@@ -1,4 +1,4 @@
-# What a backend takes from Countersign: sessions, which it verifies without a call, and events that end them.
+# What a backend accepts from Countersign: sessions, verified without a call, and events that end them.
 require_relative 'proofs'
 require_relative 'service'
 require_relative 'tokens'
@@ -8,14 +8,14 @@ module Sessions
   ENDING = %w[session-revoked account-disabled account-purged].freeze
 
   @lock = Mutex.new
-  @fetching = Mutex.new # over @keys_at; whoever shows a known key does not wait for it
+  @fetching = Mutex.new # over @keys_at; tokens with a known key do not wait for it
   @keys = {}
   @keys_at = -Float::INFINITY # when they were asked for
   @ended_sessions, @ended_users = {}, {} # names and times, the oldest first
 
   module_function
 
-  # A key of the service. They are fetched once; again only for an unknown one, once a minute even if that fails.
+  # A key of the service. Keys are fetched once, and again only for an unknown one, at most once a minute.
   def service_key(id)
     @fetching.synchronize { fetch unless @keys.key?(id) } unless @keys.key?(id)
     raise Refusal.new(503, 'temporarily_unavailable', "the service's keys are not known yet") if @keys.empty?
@@ -36,15 +36,15 @@ module Sessions
     claims = Tokens.decode(text, type) { |header| service_key(header['kid']) }
     return claims if claims['iss'] == issuer && claims['aud'] == Service::PROVIDER['provider_id']
 
-    raise JWT::DecodeError, 'by or for somebody else'
+    raise JWT::DecodeError, 'wrong issuer or audience'
   end
 
-  # The claims of a session's token. They are worth nothing until `cnf` was compared with the device.
+  # The claims of a session's token. They prove nothing until `cnf` was compared with the device.
   def session(token)
     claims = signed_by_service(token, 'at+jwt', Service::URL)
     user_ended = @ended_users.fetch(claims['external_id'], 0)
     if claims['exp'].to_i <= Time.now.to_i || @ended_sessions.key?(claims['sid']) || claims['auth_time'] <= user_ended
-      raise JWT::DecodeError, 'the session is over'
+      raise JWT::DecodeError, 'the session has ended'
     end
 
     claims
@@ -57,7 +57,7 @@ module Sessions
     scheme, token = request['Authorization'].to_s.split(' ', 2)
     shown = request.header['dpop'] || []
     if scheme.to_s.downcase != 'dpop' || shown.size != 1 || !token
-      raise Refusal.new(401, 'invalid_token', 'a DPoP token and one proof are needed')
+      raise Refusal.new(401, 'invalid_token', 'a DPoP token and one proof are required')
     end
 
     claims = session(token)
@@ -65,7 +65,7 @@ module Sessions
     claims
   end
 
-  # A security event (RFC 8417). What it ends is refused from now on, for longer than any token lives.
+  # A security event (RFC 8417). Sessions that it ends are refused from now on, longer than any token lives.
   def event(body)
     claims = signed_by_service(body, 'secevent+jwt', Service::REALM)
     return claims if (claims['events'].keys.map { |name| name.split('/').last } & ENDING).empty?
@@ -73,7 +73,7 @@ module Sessions
     subject = claims['sub_id']
     ended, whose = @ended_users, subject['sub']
     ended, whose = @ended_sessions, subject['session']['id'] if subject.key?('session')
-    raise JWT::DecodeError, 'the subject of this end is not known here' unless whose.is_a?(String)
+    raise JWT::DecodeError, 'the event has an unknown form of subject' unless whose.is_a?(String)
 
     @lock.synchronize do
       Tokens.forget(ended, 600)

@@ -1,4 +1,4 @@
-# What is done with every token, and what is remembered of it.
+# The verification of tokens, and the state that is kept of them.
 require 'jwt'
 
 # Signed tokens.
@@ -14,13 +14,13 @@ module Tokens
 
     jwk = yield header
     algorithm = ALGORITHMS[jwk['crv'] || jwk['kty']]
-    raise JWT::DecodeError, 'no key of a kind that is taken here' unless algorithm
+    raise JWT::DecodeError, 'unsupported kind of key' unless algorithm
 
     JWT.decode(text, JWT::JWK.import(jwk.transform_keys(&:to_sym)).keypair, true,
                algorithm: algorithm, verify_expiration: false, verify_not_before: false).first
   end
 
-  # Drops what is older than `life` seconds, and yields each name.
+  # Deletes entries older than `life` seconds, and yields each name.
   def forget(memory, life)
     while memory.any? && memory.first.last < Time.now.to_f - life
       name = memory.shift.first

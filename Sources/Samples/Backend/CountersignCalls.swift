@@ -6,9 +6,9 @@ import Hummingbird
 import NIOCore
 import NIOHTTP1
 
-/// A provider's half: it signs identity tokens for its users, and calls Countersign about them.
+/// The provider's side: signs identity tokens for its users, and calls Countersign about them.
 package actor CountersignCalls {
-    /// What `countersign provider add --json` printed when the provider's public key was registered.
+    /// The output of `countersign provider add --json` when the provider's public key was registered.
     private struct Registration: Decodable {
         let providerID, keyID: String
 
@@ -18,7 +18,8 @@ package actor CountersignCalls {
         }
     }
 
-    /// The time for the app to send an identity token to Countersign, and the life of a token for calls; seconds.
+    /// The time for the app to send an identity token to Countersign, and the lifetime of a token for calls, in
+    /// seconds.
     private static let identityTokenLifetime = 300, providerTokenLifetime = 3600
 
     private let sample: Sample
@@ -27,7 +28,7 @@ package actor CountersignCalls {
     private var knownRealm: String?
     private var providerToken: (value: String, renewAt: Date)?
 
-    /// Reads the files that `--registration` and `--key` name. The key is one for ES256.
+    /// Reads the files that `--registration` and `--key` name. The key must be for ES256.
     package init(_ sample: Sample) throws {
         self.sample = sample
         registration = try JSONDecoder().decode(
@@ -39,22 +40,22 @@ package actor CountersignCalls {
     /// The audience of session tokens for this backend.
     package nonisolated var providerID: String { registration.providerID }
 
-    /// Says that a user has just logged in, on the device that has this nonce.
+    /// States that a user has just logged in on the device with this nonce.
     package func identityToken(user: String, nonce: String) async throws -> String {
         let realm = try await realm()
         return try sign(
             "layer-eit;v=1", ["prn": user, "nce": nonce, "aud": realm], lifetime: Self.identityTokenLifetime)
     }
 
-    /// `DELETE /provider/users/{external_id}/sessions`: logs a user out on every device. One whom Countersign does not
-    /// know has no sessions.
+    /// `DELETE /provider/users/{external_id}/sessions`: logs a user out on every device. A user unknown to Countersign
+    /// has no sessions.
     package func endSessions(of user: String) async throws {
         _ = try await call(.DELETE, "/provider/users/\(Self.percentEncoded(user))/sessions", allowing: [204, 404])
     }
 
     /// `POST /provider/users/{external_id}/notifications`: notifies a user on all devices.
     ///
-    /// - Parameter id: made once for each notification; a repetition has no effect.
+    /// - Parameter id: a new one for each notification. A repetition has no effect.
     /// - Returns: `false` if Countersign does not know the user, who has never signed in.
     package func notify(
         _ user: String, id: UUID, title: String, body: String, data: [String: String]
@@ -99,7 +100,9 @@ package actor CountersignCalls {
             return answer.status.code
         }
         if status == 401 { providerToken = nil }  // the next call signs a new one
-        if status == 429 { throw HTTPError(.tooManyRequests, message: "Countersign takes no more of these now") }
+        if status == 429 {
+            throw HTTPError(.tooManyRequests, message: "Countersign accepts no more notifications now: try again later")
+        }
         guard allowing.contains(status) else {
             throw HTTPError(.badGateway, message: "Countersign answered \(status)")
         }

@@ -10,18 +10,18 @@ import NIOPosix
 import NIOSSL
 import NIOWebSocket
 
-/// What to do with a WebSocket until it closes.
+/// The handler of a WebSocket until it closes.
 package typealias SocketWork = @Sendable (WebSocketConnection) async -> Void
 /// Whether a connection becomes a WebSocket.
 package enum SocketVerdict: Sendable {
     case open(SocketWork)
     case refused(HTTPResponse.Status)
 }
-/// Decides on a request to become a WebSocket.
+/// Decides on a WebSocket upgrade.
 package typealias SocketAdmission =
     @Sendable (_ path: String, _ authorization: String?, any Channel) async -> SocketVerdict
 
-/// One connection of a device: mutual TLS, then HTTP/1.1, which may become a WebSocket (RFC 6455).
+/// A device's connection: mutual TLS, then HTTP/1.1, which may become a WebSocket (RFC 6455).
 struct DeviceChannel: HTTPChannelHandler {
     enum Outcome: Sendable {
         case http(NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>)
@@ -49,7 +49,7 @@ struct DeviceChannel: HTTPChannelHandler {
                 notUpgradingCompletionHandler: { channel in
                     channel.eventLoop.makeCompletedFuture {
                         try channel.pipeline.syncOperations.addHandler(HTTP1ToHTTPServerCodec(secure: true))
-                        // The request that wanted a WebSocket does not come as far as the routes.
+                        // The upgrade request does not reach the routes.
                         guard case .refused(let status)? = verdict.value else {
                             return .http(try NIOAsyncChannel(wrappingChannelSynchronously: channel))
                         }
@@ -112,7 +112,7 @@ struct DeviceChannel: HTTPChannelHandler {
     }
 }
 
-/// One connection of the plain listener.
+/// A connection of the plain listener.
 struct PlainChannel: HTTPChannelHandler {
     private let http: HTTP1Channel
     var responder: Responder { http.responder }
@@ -128,8 +128,8 @@ struct PlainChannel: HTTPChannelHandler {
     func handle(value: HTTP1Channel.Value, logger: Logger) async { await http.handle(value: value, logger: logger) }
 }
 
-/// Handlers that close a connection on which nothing has come for a minute, and every one when the server stops. A
-/// WebSocket's pongs come more often.
+/// Handlers that close a connection after a minute without data, and every connection when the server stops. A
+/// WebSocket's pongs arrive more often.
 private func idleHandlers() -> [any ChannelHandler] {
     [IdleStateHandler(readTimeout: .seconds(60)), CloseIdle()]
 }

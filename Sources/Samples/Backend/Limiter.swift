@@ -2,22 +2,22 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// Counts what somebody does in a window of time.
+/// Counts attempts by name in a window of time.
 package actor Limiter {
     private let limit: Int
     private let window: TimeInterval
     private var counts: [String: (count: Int, since: Date)] = [:]
-    /// The most names in memory.
+    /// The maximum number of names in memory.
     private static let rememberedNames = 10_000
 
     /// - Parameters:
-    ///   - limit: how often in a window.
-    ///   - window: seconds.
+    ///   - limit: the maximum number in a window.
+    ///   - window: the length in seconds.
     package init(_ limit: Int, per window: TimeInterval) { (self.limit, self.window) = (limit, window) }
 
-    /// Counts, before the act.
+    /// Counts an attempt before it is made.
     ///
-    /// - Throws: `429` if the limit is reached, or too many others are being counted.
+    /// - Throws: `429` if the limit is reached, or too many other names are being counted.
     package func count(_ name: String) throws {
         let now = Date()
         if counts.count >= Self.rememberedNames, counts[name] == nil {
@@ -33,11 +33,12 @@ package actor Limiter {
         counts[name] = (known.count + 1, known.since)
     }
 
-    /// Forgets a name: a right password clears the wrong ones.
+    /// Forgets a name: a correct password clears its wrong ones.
     package func clear(_ name: String) { counts[name] = nil }
 
     private func refusal(_ seconds: TimeInterval) -> HTTPError {
         HTTPError(
-            .tooManyRequests, headers: [.retryAfter: String(Int(seconds) + 1)], message: "too often: wait a while")
+            .tooManyRequests, headers: [.retryAfter: String(Int(seconds) + 1)],
+            message: "too many attempts: try again later")
     }
 }

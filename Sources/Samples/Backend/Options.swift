@@ -20,7 +20,7 @@ package struct Options: Sendable {
         }
         if self["--service"].hasSuffix("/") { values["--service"] = String(self["--service"].dropLast()) }
         for name in values.keys where name.hasSuffix("port") && UInt16(self[name]) == nil {
-            throw Malformed(reason: "\(name) is no port")
+            throw Malformed(reason: "\(name) is not a port number")
         }
     }
 

@@ -2,12 +2,12 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// A salted hash in place of a password: scrypt (RFC 7914) with 16 MiB of memory for each guess, so that a stolen file
-/// is slow to search.
+/// A salted hash of a password: scrypt (RFC 7914) with 16 MiB of memory for each guess, so that a stolen file is slow
+/// to search.
 package struct PasswordHash: Sendable {
     package let salt, hash: Data
 
-    /// What a store holds.
+    /// From a store's row.
     package init(salt: Data, hash: Data) { (self.salt, self.hash) = (salt, hash) }
 
     fileprivate init(_ password: String, salt: Data) throws {
@@ -19,9 +19,9 @@ package struct PasswordHash: Sendable {
     }
 }
 
-/// Makes and checks hashes, one at a time, which limits the cost of a flood of log-ins to 16 MiB and one core.
+/// Creates and checks hashes, one at a time, which limits the cost of a flood of log-ins to 16 MiB and one core.
 package actor Passwords {
-    /// Replaces an unknown user, so that the time of an answer does not reveal who has an account.
+    /// Replaces an unknown user, so that the time of a response does not reveal who has an account.
     private let nobody = PasswordHash(salt: Data.random(count: 16), hash: Data.random(count: 32))
 
     package init() {}
@@ -30,18 +30,18 @@ package actor Passwords {
         try PasswordHash(password, salt: .random(count: 16))
     }
 
-    /// - Parameter known: `nil` for an unknown user: the answer is `false` then, after the same time.
+    /// - Parameter known: `nil` for an unknown user. The result is then `false`, after an equal time.
     package func check(_ password: String, against known: PasswordHash?) throws -> Bool {
         let wanted = known ?? nobody
         let found = try PasswordHash(password, salt: wanted.salt).hash
-        // Every byte is compared, so that the time does not reveal how many were right.
+        // Every byte is compared, so that the time does not reveal how many were correct.
         let difference = zip(found, wanted.hash).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) }
         return found.count == wanted.hash.count && difference == 0 && known != nil
     }
 }
 
 extension Data {
-    /// Bytes that nobody can guess.
+    /// Random bytes from a cryptographic generator.
     package static func random(count: Int) -> Data {
         SymmetricKey(size: .init(bitCount: count * 8)).withUnsafeBytes { Data($0) }
     }

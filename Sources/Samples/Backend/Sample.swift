@@ -10,10 +10,10 @@ import ServiceLifecycle
 import Synchronization
 import UnixSignals
 
-/// What the three samples have in common: a command line, an HTTP client that trusts Countersign, and two listeners.
+/// The common part of the three samples: a command line, an HTTP client that trusts Countersign, and two listeners.
 ///
-/// The device listener is mutual TLS, which devices that Countersign has certified reach with a session's token. The
-/// plain listener is on loopback only, for what needs no device.
+/// The device listener requires mutual TLS with a device certificate of Countersign, and a session's token. The plain
+/// listener is on loopback only, for calls without a device.
 package struct Sample: Sendable {
     package let name: String
     package let options: Options
@@ -26,8 +26,8 @@ package struct Sample: Sendable {
     /// Runs a sample until it is stopped. Exit code 2 is for a malformed command line, 1 for any other failure.
     ///
     /// - Parameters:
-    ///   - defaults: the options of this sample and their values if they are not given.
-    ///   - body: makes the sample's parts and serves, or does the work of a command.
+    ///   - defaults: the options of this sample with their default values.
+    ///   - body: creates the sample's parts and serves, or executes a command.
     package static func run(
         _ name: String, arguments: [String] = Array(CommandLine.arguments.dropFirst()), defaults: [String: String],
         _ body: @Sendable (Sample) async throws -> Void
@@ -97,7 +97,7 @@ package struct Sample: Sendable {
             availableConnectionsDelegate: MaximumAvailableConnections(8000))
     }
 
-    /// The server's own certificate, and Countersign's authority for devices as the only one for clients.
+    /// The server's own certificate, with Countersign's authority for devices as the only one for clients.
     private func deviceTLS() async throws -> NIOSSLContext {
         let authority = try await fetch("/certificates/authority")
         var tls = TLSConfiguration.makeServerConfiguration(
@@ -109,14 +109,14 @@ package struct Sample: Sendable {
         return try NIOSSLContext(configuration: tls)
     }
 
-    /// A document of Countersign that anybody may read.
+    /// A public document of Countersign.
     package func fetch(_ path: String) async throws -> Data {
         let answer = try await http.execute(HTTPClientRequest(url: service + path), timeout: .seconds(5))
         guard answer.status == .ok else { throw Unexpected(path: path, status: answer.status.code) }
         return Data(try await answer.body.collect(upTo: 256 * 1024).readableBytesView)
     }
 
-    /// Countersign answered otherwise than it should.
+    /// Countersign's response was unexpected.
     struct Unexpected: Error {
         let path: String
         let status: UInt

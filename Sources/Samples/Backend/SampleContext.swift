@@ -6,7 +6,7 @@ import Logging
 import NIOCore
 import NIOSSL
 
-/// A request's context, which knows the connection: its certificate is what a session's token is bound to.
+/// A request's context with its connection, whose certificate a session's token is bound to.
 package struct SampleContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
     let channel: any Channel
@@ -19,7 +19,7 @@ package struct SampleContext: RequestContext {
         channel = source.channel
     }
 
-    /// Reads a form, or else JSON.
+    /// Decodes a form, or else JSON.
     package struct FormOrJSONDecoder: RequestDecoder {
         package func decode<T: Decodable>(
             _ type: T.Type, from request: Request, context: some RequestContext
@@ -39,7 +39,7 @@ package struct SampleContext: RequestContext {
 }
 
 extension Response {
-    /// A JSON answer. It concerns one user, so no cache may store it.
+    /// A JSON response. It concerns one user, so no cache may store it.
     package static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -59,7 +59,7 @@ extension Response {
 
 /// A caller's text, in Unicode's composed form and without surrounding space.
 ///
-/// - Throws: `400` if it is empty, longer than `limit` characters, or has control or direction characters.
+/// - Throws: `400` if it is empty, longer than `limit` characters, or contains control or direction characters.
 package func plainText(_ text: String?, _ name: String, limit: Int, allowsLines: Bool = false) throws -> String {
     let composed = (text ?? "").precomposedStringWithCanonicalMapping.trimmingCharacters(in: .whitespacesAndNewlines)
     guard !composed.isEmpty else { throw HTTPError(.badRequest, message: "\(name) is missing") }
@@ -69,13 +69,13 @@ package func plainText(_ text: String?, _ name: String, limit: Int, allowsLines:
     let isPlain = composed.unicodeScalars.allSatisfy { scalar in
         switch scalar.properties.generalCategory {
         case .control: allowsLines && scalar == "\n"
-        // Zero-width joiners belong to emoji and to scripts; what turns the direction of others does not.
+        // Zero-width joiners are needed by emoji and by some scripts. Characters that change the direction are not.
         case .format: scalar == "\u{200D}" || scalar == "\u{200C}"
         case .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
         default: true
         }
     }
-    guard isPlain else { throw HTTPError(.badRequest, message: "\(name) has characters that are not shown") }
+    guard isPlain else { throw HTTPError(.badRequest, message: "\(name) contains invisible characters") }
     return composed
 }
 

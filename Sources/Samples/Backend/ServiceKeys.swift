@@ -31,7 +31,7 @@ actor ServiceKeys {
         self.fetch = fetch
     }
 
-    /// A key by its id; `nil` if Countersign publishes none such.
+    /// The key with an id; `nil` if Countersign does not publish it.
     ///
     /// - Throws: `503` if Countersign's keys are not known yet.
     func key(_ id: String) async throws -> Key? {

@@ -6,7 +6,7 @@ import NIOCore
 import NIOSSL
 import Synchronization
 
-/// Who called, as the session's token says it.
+/// The caller, by the session's token.
 package struct Caller: Sendable {
     /// The provider's own name of the user.
     package let user: String
@@ -15,15 +15,15 @@ package struct Caller: Sendable {
     package let issuedAt, expiresAt: Date
 }
 
-/// Verifies a session's token (RFC 9068) without a call, and that the device on this connection is the one that the
+/// Verifies a session's token (RFC 9068) without a call, and that the device of this connection is the one that the
 /// token is bound to (RFC 8705 §3).
 ///
-/// That is the whole of what a backend has to do. A token ends after at most five minutes, which is how long a session
-/// that has ended at Countersign may still be accepted here.
+/// A backend needs nothing else. A token expires after at most five minutes. For this time a session that has ended at
+/// Countersign may still be accepted here.
 package final class SessionVerifier: Sendable {
     private let keys: ServiceKeys
     private let issuer, audience: String
-    /// Sessions that have logged out here, and when: their earlier tokens are refused.
+    /// The times at which sessions logged out here. Their earlier tokens are refused.
     private let loggedOut = Mutex<[String: Date]>([:])
 
     /// - Parameter audience: the provider's id, or a URL that is registered for it.
@@ -41,19 +41,21 @@ package final class SessionVerifier: Sendable {
         return try await verify(request.headers[.authorization], shownBy: certificate)
     }
 
-    /// The same for a connection that is to become a WebSocket.
+    /// ``callAsFunction(_:_:)`` for a connection that is to become a WebSocket.
     package func verify(_ authorization: String?, shownBy certificate: NIOSSLCertificate?) async throws -> Caller {
-        guard let der = try certificate?.toDERBytes() else { throw Self.refusal("the device shows no certificate") }
+        guard let der = try certificate?.toDERBytes() else { throw Self.refusal("the device has no certificate") }
         let words = authorization?.split(separator: " ", omittingEmptySubsequences: false) ?? []
         guard words.count == 2, words[0].lowercased() == "bearer", words[1].utf8.count <= 8192 else {
-            throw Self.refusal("a Bearer token is needed")
+            throw Self.refusal("a Bearer token is required")
         }
         let claims = try await self.claims(of: words[1])
         guard claims.cnf?.thumbprint == Data(SHA256.hash(data: der)).base64URL else {
             throw Self.refusal("the token is bound to another device")
         }
         let (now, end) = (Date(), Date(timeIntervalSince1970: claims.exp))
-        guard claims.iss == issuer, claims.aud == audience else { throw Self.refusal("the token is not for here") }
+        guard claims.iss == issuer, claims.aud == audience else {
+            throw Self.refusal("the token is for another audience")
+        }
         guard now < end else { throw Self.refusal("the token has expired") }
         let caller = Caller(
             user: claims.user, session: claims.sid, issuedAt: Date(timeIntervalSince1970: claims.iat), expiresAt: end)
@@ -61,7 +63,7 @@ package final class SessionVerifier: Sendable {
         return caller
     }
 
-    /// Refuses every token of the session that was issued until now.
+    /// Refuses every token of the session that was issued before now.
     package func logOut(_ caller: Caller) {
         loggedOut.withLock { sessions in
             let now = Date()
@@ -96,11 +98,11 @@ package final class SessionVerifier: Sendable {
         guard parts.count == 3, let head = Data(base64URL: parts[0]), let body = Data(base64URL: parts[1]),
             let signature = Data(base64URL: parts[2]), let header = try? JSONDecoder().decode(Header.self, from: head),
             header.typ == "at+jwt"
-        else { throw Self.refusal("that is no access token") }
+        else { throw Self.refusal("this is not an access token") }
         let signed = Data(token.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count))
         guard let key = try await keys.key(header.kid), key.isValid(signature, over: signed, algorithm: header.alg),
             let claims = try? JSONDecoder().decode(Claims.self, from: body)
-        else { throw Self.refusal("Countersign has not signed the token") }
+        else { throw Self.refusal("the token is not signed by Countersign") }
         return claims
     }
 

@@ -1,12 +1,12 @@
 import NIOCore
 import NIOWebSocket
 
-/// A WebSocket (RFC 6455) that carries texts. What is to be sent waits in a short queue; a reader that is too slow for it
-/// is closed, and comes back for what it missed.
+/// A WebSocket (RFC 6455) for texts. Outgoing texts wait in a short queue. If a reader is too slow for it, the
+/// connection is closed, and the reader reconnects to catch up.
 package struct WebSocketConnection: Sendable {
-    /// The longest text, bytes.
+    /// The maximum size of a text in bytes.
     package static let maximumSize = 16 * 1024
-    /// Texts that may wait for a reader.
+    /// The maximum number of waiting texts.
     private static let queueLength = 64
     private static let pingInterval: Duration = .seconds(20)
 
@@ -17,16 +17,16 @@ package struct WebSocketConnection: Sendable {
         case close(WebSocketErrorCode)
     }
 
-    /// The texts of the other side, until it closes.
+    /// The texts from the other side, until it closes.
     package let texts: AsyncStream<String>
     private let outgoing: AsyncStream<Outgoing>.Continuation
 
-    /// Sends a text, or closes if the other side is too slow.
+    /// Sends a text, or closes the connection if the other side is too slow.
     package func send(_ text: String) {
         if case .dropped = outgoing.yield(.text(text)) { outgoing.finish() }
     }
 
-    /// Closes for a reason, after what waits was sent.
+    /// Closes the connection with a code, after the waiting texts were sent.
     package func close(_ code: WebSocketErrorCode) {
         _ = outgoing.yield(.close(code))
         outgoing.finish()
@@ -57,7 +57,7 @@ package struct WebSocketConnection: Sendable {
                     await work(socket)
                     socket.close(.goingAway)
                 }
-                // Whatever ends the connection ends the queue, and so the writing.
+                // The end of the connection ends the queue, and so the writing.
                 try? await write(queue, outbound)
                 channel.channel.close(promise: nil)
                 group.cancelAll()
@@ -65,14 +65,14 @@ package struct WebSocketConnection: Sendable {
         }
     }
 
-    /// A message that comes in several frames.
+    /// A message in several frames.
     private struct Fragments {
         private var data = ByteBuffer()
         private var count = 0
 
         /// Adds a frame.
         ///
-        /// - Returns: the whole text with the last frame, else `nil`.
+        /// - Returns: the complete text after the last frame, otherwise `nil`.
         /// - Throws: ``Refused``.
         mutating func add(_ frame: WebSocketFrame) throws -> String? {
             guard (frame.opcode == .text) == (count == 0) else { throw Refused(code: .protocolError) }
@@ -107,7 +107,7 @@ package struct WebSocketConnection: Sendable {
             switch frame.opcode {
             case .text, .continuation:
                 guard let text = try fragments.add(frame) else { continue }
-                // Somebody who sends faster than the store writes has to wait for answers.
+                // A client that sends faster than the store writes must wait for responses.
                 guard case .enqueued = received.yield(text) else { throw Refused(code: .policyViolation) }
             case .ping: _ = outgoing.yield(.pong(frame.unmaskedData))
             case .pong: break

@@ -4,28 +4,28 @@ import Hummingbird
 import HummingbirdCore
 import SampleBackend
 
-/// What the device's routes, its WebSockets and the page have in common.
+/// The common part of the device's routes, its WebSockets and the page.
 struct Board: Sendable {
     let store: ForumStore
     let live: LiveForums
     private let limit = Limiter(60, per: 60)
 
-    /// The latest forums a list shows, and the deepest `offset`: who wants older ones asks by `lessThan`.
+    /// The maximum length of a list, and the largest `offset`. Older forums are read by `lessThan`.
     private static let pageSize = 100, deepestOffset = 10_000
 
     init(store: ForumStore, live: LiveForums) { (self.store, self.live) = (store, live) }
 
-    /// A message as a client sends it: a text or a link. The id is the client's, so that it can be sent again.
+    /// A message from a client: a text or a link. The client chooses the id, so that it can be sent again.
     struct Draft: Decodable {
         let id: UUID?
         let text, link: String?
     }
 
-    /// Appends a message and shows it to those who are on line.
+    /// Appends a message and sends it to connected members.
     func post(_ draft: Draft, to forum: UUID, by user: String) async throws -> ForumStore.Message {
         try await limit.count(user)
         guard (draft.text == nil) != (draft.link == nil) else {
-            throw HTTPError(.badRequest, message: "a message is a text or a link")
+            throw HTTPError(.badRequest, message: "a message must be a text or a link")
         }
         let text = try draft.text.map { try plainText($0, "text", limit: 4000, allowsLines: true) }
         let link = try draft.link.map { try Self.link($0) }
@@ -36,13 +36,13 @@ struct Board: Sendable {
         return made.message
     }
 
-    /// `GET forum?offset&resultSize&greaterThan`: newest first; `greaterThan` the number of the newest that the reader
-    /// has, `lessThan` that of the oldest.
+    /// `GET forum?offset&resultSize&greaterThan`: newest first. `greaterThan` is the number of the reader's newest
+    /// forum, `lessThan` that of the oldest.
     func forums(_ request: Request) async throws -> Response {
         try .json(try await store.forums(Self.range(request)))
     }
 
-    /// `GET forum/{uuid}`: the forum, and who is on line in it.
+    /// `GET forum/{uuid}`: the forum, and its connected members.
     func forum(_ id: UUID) async throws -> Response {
         struct Detail: Encodable {
             let forum: ForumStore.Entry
@@ -57,10 +57,10 @@ struct Board: Sendable {
         return try .json(try await store.messages(of: forum.id, Self.range(request)))
     }
 
-    /// `GET forum/{uuid}/image`: the picture that was given, or an identicon of the title.
+    /// `GET forum/{uuid}/image`: the given picture, or an identicon of the title.
     func image(of id: UUID) async throws -> Response {
         let forum = try await existing(id)
-        // Nothing in a picture may act, should somebody open it as a page.
+        // A picture must not run scripts, even if it is opened as a page.
         var headers = HTTPFields()
         headers[.contentSecurityPolicy] = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
         guard let (data, type) = try await store.image(of: id) else {
@@ -71,7 +71,7 @@ struct Board: Sendable {
 
     private func existing(_ id: UUID) async throws -> ForumStore.Entry {
         guard let forum = try await store.forum(id) else {
-            throw HTTPError(.notFound, message: "there is no such forum")
+            throw HTTPError(.notFound, message: "unknown forum")
         }
         return forum
     }
@@ -82,7 +82,7 @@ struct Board: Sendable {
             guard let text = query[name[...]] else { return value }
             guard let number = Int64(text), allowed.contains(number) else {
                 throw HTTPError(
-                    .badRequest, message: "\(name) is not from \(allowed.lowerBound) to \(allowed.upperBound)")
+                    .badRequest, message: "\(name) must be from \(allowed.lowerBound) to \(allowed.upperBound)")
             }
             return number
         }
@@ -97,20 +97,20 @@ struct Board: Sendable {
         let link = try plainText(text, "link", limit: 2048)
         guard let parts = URLComponents(string: link), ["http", "https"].contains(parts.scheme?.lowercased()),
             parts.host?.isEmpty == false, parts.user == nil, parts.password == nil
-        else { throw HTTPError(.badRequest, message: "link is not an http or https URL") }
+        else { throw HTTPError(.badRequest, message: "link must be an http or https URL") }
         return link
     }
 
-    /// Turns a conflict of the store into an answer.
+    /// Turns a conflict of the store into a response.
     static func explaining<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
         do {
             return try await work()
         } catch let conflict as ForumStore.Conflict {
             switch conflict {
-            case .titleTaken: throw HTTPError(.conflict, message: "there is a forum of this title")
+            case .titleTaken: throw HTTPError(.conflict, message: "a forum with this title exists")
             case .idTaken: throw HTTPError(.conflict, message: "the id belongs to another message")
-            case .tooMany: throw HTTPError(.conflict, message: "too many subscriptions: end some first")
-            case .unknown: throw HTTPError(.notFound, message: "there is no such forum")
+            case .tooMany: throw HTTPError(.conflict, message: "too many subscriptions: delete some first")
+            case .unknown: throw HTTPError(.notFound, message: "unknown forum")
             }
         }
     }

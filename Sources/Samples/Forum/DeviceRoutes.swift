@@ -5,7 +5,7 @@ import HummingbirdCore
 import SampleBackend
 
 /// The calls of signed-in devices: `Authorization: Bearer` with a session's token, on the connection of the device that
-/// the token is bound to. The names of the routes are those of the original server.
+/// the token is bound to. The routes have the names of the original server.
 struct DeviceRoutes: Sendable {
     let board: Board
     let verify: SessionVerifier
@@ -59,14 +59,14 @@ struct DeviceRoutes: Sendable {
             return Response(status: .noContent)
         }
         router.get("websocket/:id") { request, context -> Response in
-            // A request that does not want to be a WebSocket.
+            // A request without a WebSocket upgrade.
             let caller = try await verify(request, context)
             guard try await board.store.subscription(try context.uuid("id"), of: caller.user) != nil else {
-                throw HTTPError(.notFound, message: "you have no such subscription")
+                throw HTTPError(.notFound, message: "unknown subscription")
             }
             throw HTTPError(
                 .init(code: 426, reasonPhrase: "Upgrade Required"), headers: [.upgrade: "websocket"],
-                message: "this is a WebSocket")
+                message: "this route requires a WebSocket upgrade")
         }
         return router
     }
@@ -81,7 +81,7 @@ struct DeviceRoutes: Sendable {
         }
     }
 
-    /// `POST auth/login`: the session at Countersign is the log-in. The original took a password here; this forum never
+    /// `POST auth/login`: the session at Countersign is the log-in. The original took a password here. This forum never
     /// sees one.
     @Sendable private func logIn(_ request: Request, _ context: SampleContext) async throws -> Response {
         struct Fields: Decodable { let password: String? }
@@ -95,7 +95,8 @@ struct DeviceRoutes: Sendable {
         try .json(Me(try await verify(request, context)))
     }
 
-    /// Refuses the session's earlier tokens from now on, and closes its WebSockets. The session at Countersign goes on.
+    /// Refuses the session's earlier tokens from now on, and closes its WebSockets. The session at Countersign
+    /// continues.
     @Sendable private func logOut(_ request: Request, _ context: SampleContext) async throws -> Response {
         let caller = try await verify(request, context)
         verify.logOut(caller)
@@ -103,8 +104,8 @@ struct DeviceRoutes: Sendable {
         return Response(status: .noContent)
     }
 
-    /// `POST forum` `title`, `description`, `imageURL` → `201`; `409` for a title that is taken; `400` for a picture
-    /// that cannot be fetched.
+    /// `POST forum` `title`, `description`, `imageURL` → `201`; `409` if the title is taken; `400` if the picture
+    /// cannot be fetched.
     @Sendable private func create(_ request: Request, _ context: SampleContext) async throws -> Response {
         struct Fields: Decodable { let title, description, imageURL: String? }
         let caller = try await verify(request, context)

@@ -1,11 +1,11 @@
 import Foundation
 import SampleBackend
 
-/// A forum with live messages: the example of a service that relies on Countersign, and is no provider itself.
+/// A forum with live messages: an example of a service that relies on Countersign and is not a provider itself.
 ///
-/// Read it in this order: ``Forum``, then ``DeviceRoutes`` (what a signed-in device may do), ``LiveForums`` (WebSockets),
-/// ``ForumStore``, ``ForumImage``, ``Page`` (the read-only page on the plain listener). How a session's token is checked
-/// is in `SessionVerifier` of the folder `Backend`.
+/// Read it in this order: ``Forum``, then ``DeviceRoutes`` (the calls of a signed-in device), ``LiveForums``
+/// (WebSockets), ``ForumStore``, ``ForumImage``, ``Page`` (the read-only page on the plain listener). `SessionVerifier`
+/// in the folder `Backend` verifies a session's token.
 @main
 struct Forum {
     static func main() async {

@@ -6,12 +6,12 @@ import NIOCore
 import NIOHTTP1
 import SampleBackend
 
-/// A picture that was fetched once, when a forum was created. The forum serves it itself, so that no reader's device
-/// calls a server that a stranger named.
+/// A picture that was fetched once, when a forum was created. The forum serves it itself, so that readers' devices do
+/// not call servers that other users named.
 struct ForumImage: Sendable {
     let url: String
     let data: Data
-    /// What its first bytes say; what its server says does not matter.
+    /// By its first bytes. Its server's media type is ignored.
     let type: String
 
     private static let maximumSize = 256 * 1024
@@ -30,8 +30,8 @@ struct ForumImage: Sendable {
         return nil
     }
 
-    /// Fetches pictures from where a stranger says. Such a call must reach nothing that only this machine can reach: the
-    /// name is resolved once, every address is looked at, and the connection goes to the one that was looked at.
+    /// Fetches pictures from untrusted URLs. Such a request must not reach private addresses. The name is resolved once,
+    /// every address is checked, and the connection uses a checked address.
     struct Source: Sendable {
         enum Reach: Sendable { case publicAddresses, thisMachine }
 
@@ -41,8 +41,8 @@ struct ForumImage: Sendable {
         init(reach: Reach) { self.reach = reach }
 
         /// - Parameter url: `nil` or empty for no picture.
-        /// - Throws: `400` if it is no picture of at most 256 KiB, or cannot be fetched. The answer does not say why, so
-        ///   that nobody learns from it what is where.
+        /// - Throws: `400` if it is not a picture of at most 256 KiB, or cannot be fetched. The response does not give
+        ///   the reason, so that it reveals nothing about the network.
         func fetch(_ url: String?) async throws -> ForumImage? {
             guard let url, !url.isEmpty else { return nil }
             try await fetches.count("all")
@@ -50,7 +50,7 @@ struct ForumImage: Sendable {
                 let image = ForumImage(url: url, data: data)
             else {
                 throw HTTPError(
-                    .badRequest, message: "imageURL leads to no PNG, JPEG, GIF or WebP of at most 256 KiB")
+                    .badRequest, message: "imageURL must be a PNG, JPEG, GIF or WebP of at most 256 KiB")
             }
             return image
         }

@@ -3,8 +3,8 @@ import GRDB
 
 /// Forums, messages and subscriptions in one SQLite file.
 ///
-/// Each forum and each message has a number that rises: by it a reader asks for what is newer or older, which stays the
-/// same however much is added meanwhile.
+/// Each forum and each message has a rising number, by which readers request newer or older ones, whatever is added
+/// meanwhile.
 struct ForumStore: Sendable {
     struct Entry: Codable, Sendable, FetchableRecord {
         let id: UUID
@@ -28,14 +28,14 @@ struct ForumStore: Sendable {
         let forum: UUID
     }
 
-    /// What a reader wants of a list: rows between two numbers, newest first.
+    /// The part of a list that a reader requests: rows between two numbers, newest first.
     struct Range: Sendable {
         var offset = 0, size = 100
         var newerThan: Int64 = 0
         var olderThan = Int64.max
     }
 
-    /// Why nothing was written.
+    /// The reason that nothing was written.
     enum Conflict: Error { case titleTaken, idTaken, tooMany, unknown }
 
     private static let subscriptionsOfUser = 200
@@ -77,7 +77,7 @@ struct ForumStore: Sendable {
 
     // MARK: Forums
 
-    /// - Throws: ``Conflict/titleTaken``; titles that differ only in upper and lower case are the same.
+    /// - Throws: ``Conflict/titleTaken``, also for a title that differs only in upper and lower case.
     func create(_ title: String, _ description: String, _ image: ForumImage?, by user: String) async throws -> Entry {
         let (id, key) = (UUID(), title.lowercased().precomposedStringWithCanonicalMapping)
         return try await database.write { database in
@@ -110,7 +110,7 @@ struct ForumStore: Sendable {
         try await database.read { try Entry.fetchOne($0, sql: "\(Self.entry) WHERE id = ?", arguments: [id]) }
     }
 
-    /// The picture that was given; `nil` for an identicon.
+    /// The given picture; `nil` for an identicon.
     func image(of id: UUID) async throws -> (data: Data, type: String)? {
         try await database.read { database in
             try Row.fetchOne(
@@ -122,7 +122,7 @@ struct ForumStore: Sendable {
 
     // MARK: Messages
 
-    /// Appends a message. The same id with the same content is the same message.
+    /// Appends a message. A repetition with the same id and content changes nothing.
     ///
     /// - Throws: ``Conflict/idTaken`` for an id of another message, ``Conflict/unknown`` for an unknown forum.
     /// - Returns: the message, and whether it is new.
@@ -160,7 +160,7 @@ struct ForumStore: Sendable {
 
     // MARK: Subscriptions
 
-    /// Subscribes a user; one who is subscribed already keeps the id.
+    /// Subscribes a user. An existing subscription keeps its id.
     func subscribe(_ user: String, to forum: UUID) async throws -> Subscription {
         try await database.write { database in
             guard try Self.exists(forum, database) else { throw Conflict.unknown }

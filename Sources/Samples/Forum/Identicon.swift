@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// A picture of a title: five by five squares, alike on both sides, from its SHA-256.
+/// A picture of a title: five by five squares, symmetric, from its SHA-256.
 struct Identicon {
     private let hash: [UInt8]
 

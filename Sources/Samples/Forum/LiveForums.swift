@@ -6,7 +6,7 @@ import NIOSSL
 import NIOWebSocket
 import SampleBackend
 
-/// Who is on line in which forum, and what they are shown.
+/// The connected members of each forum, and the events sent to them.
 actor LiveForums {
     static let socketsOfUser = 8
     private static let allSockets = 5000
@@ -19,9 +19,10 @@ actor LiveForums {
         let socket: WebSocketConnection
     }
 
-    /// What a WebSocket carries to its device.
+    /// The messages of a WebSocket to its device.
     enum Event: Encodable, Sendable {
-        /// The first: who is on line, and the number of the latest message, from which the reader catches up.
+        /// The first event: the connected members, and the number of the latest message, from which the reader catches
+        /// up.
         case welcome(online: [String], latest: Int64)
         case message(ForumStore.Message)
         case online(String, Bool)
@@ -58,14 +59,14 @@ actor LiveForums {
     private var sockets: [String: Int] = [:]
     private var total = 0
 
-    /// Whether one more WebSocket of a user may be open.
+    /// Whether a user may open another WebSocket.
     func hasRoom(for user: String) -> Bool {
         total < Self.allSockets && sockets[user, default: 0] < Self.socketsOfUser
     }
 
-    /// Takes a WebSocket in and greets it; the others learn that the user has come.
+    /// Adds a WebSocket and greets it. The other members are notified.
     ///
-    /// - Returns: `false` if the forum, or the user, has as many connections as allowed.
+    /// - Returns: `false` if the forum, or the user, has the maximum number of connections.
     func join(_ member: Member, latest: Int64) -> Bool {
         let user = member.caller.user
         guard hasRoom(for: user) else { return false }
@@ -90,12 +91,12 @@ actor LiveForums {
         for (id, member) in forums[forum] ?? [:] where id != skipped { member.socket.send(text) }
     }
 
-    /// The names of those on line, sorted.
+    /// The names of connected members, sorted.
     func online(in forum: UUID) -> [String] {
         Set((forums[forum] ?? [:]).values.map(\.caller.user)).sorted()
     }
 
-    /// Closes the WebSockets to which something applies.
+    /// Closes the WebSockets that satisfy a condition.
     func close(_ applies: (Member) -> Bool) {
         for member in forums.values.flatMap(\.values) where applies(member) {
             member.socket.close(.policyViolation)
@@ -107,8 +108,8 @@ actor LiveForums {
     }
 }
 
-/// `websocket/{id}`, the id of a subscription. It closes when the token ends with which it was opened, and the device
-/// comes back with a newer one: a session that ended at Countersign is over here, too.
+/// `websocket/{id}`, with the id of a subscription. It closes when its token expires, and the device reconnects with a
+/// newer one. So it ends with the session at Countersign.
 struct SocketRoute: Sendable {
     let board: Board
     let verify: SessionVerifier
@@ -157,6 +158,6 @@ struct SocketRoute: Sendable {
     }
 
     private static func reason(_ error: any Error) -> String {
-        (error as? HTTPError)?.body ?? "the message is not as it should be"
+        (error as? HTTPError)?.body ?? "the message is malformed"
     }
 }

@@ -7,7 +7,7 @@ struct NetworkAddress: Sendable {
     let text: String
     private let bytes: [UInt8]
 
-    /// The addresses of a host name, or of an address in any of its spellings.
+    /// The addresses of a host name, or of an address in any spelling.
     static func resolve(_ name: String) async throws -> [NetworkAddress] {
         try await NIOThreadPool.singleton.runIfActive { lookUp(name) }
     }
@@ -47,7 +47,7 @@ struct NetworkAddress: Sendable {
 
     var isPublic: Bool { !isIn(bytes.count == 4 ? Self.special4 : Self.special6) && (bytes.count == 4 || isGlobal6) }
 
-    /// Of IPv6 only 2000::/3 is in use for hosts; addresses that hold others (mapped, NAT64) are outside of it.
+    /// IPv6 hosts use only 2000::/3. Addresses that contain IPv4 addresses (mapped, NAT64) are outside of it.
     private var isGlobal6: Bool { bytes.first.map { $0 & 0xE0 == 0x20 } ?? false }
 
     private static let special4: [(prefix: [UInt8], bits: Int)] = [
@@ -55,7 +55,7 @@ struct NetworkAddress: Sendable {
         ([192, 0, 2], 24), ([192, 88, 99], 24), ([192, 168], 16), ([198, 18], 15), ([198, 51, 100], 24),
         ([203, 0, 113], 24), ([224], 3),
     ]
-    /// 2001::/23 holds Teredo and others, 2002::/16 is 6to4; the rest are for documentation.
+    /// 2001::/23 includes Teredo, 2002::/16 is 6to4, and the rest are for documentation.
     private static let special6: [(prefix: [UInt8], bits: Int)] = [
         ([0x20, 0x01, 0, 0], 23), ([0x20, 0x02], 16), ([0x20, 0x01, 0x0D, 0xB8], 32), ([0x3F, 0xFF, 0], 20),
     ]

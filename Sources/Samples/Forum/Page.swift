@@ -4,9 +4,9 @@ import Hummingbird
 import HummingbirdCore
 import SampleBackend
 
-/// The read-only page on the plain listener: forums and messages for anybody, and nothing that writes.
+/// The read-only page on the plain listener, with forums and messages for everyone.
 ///
-/// Texts of users become text nodes only, and the policy lets no other script run than the page's own.
+/// Users' texts become text nodes only, and the policy permits only the page's own script.
 struct Page: Sendable {
     let board: Board
 
@@ -53,8 +53,8 @@ struct Page: Sendable {
         #messages b { margin-right: .6rem }
         """
 
-    /// Shows the newest 100 forums, older ones by the button, newer ones every five seconds; of a forum the same with its
-    /// messages. `#` and its id opens it.
+    /// Shows the newest 100 forums, older ones by the button, and newer ones every five seconds. A forum, opened by `#`
+    /// and its id, shows its messages likewise.
     private static let script = """
         "use strict";
         const at = id => document.getElementById(id), get = async path => (await fetch(path)).json();
@@ -106,7 +106,7 @@ struct Page: Sendable {
                 : at("messages").prepend(row)), at("older"), `/forum/${id}/message`, messageRow);
             own.online = async () => {
                 const names = (await get("/forum/" + id)).online;
-                at("online").textContent = names.length ? "On line: " + names.join(", ") : "Nobody is on line.";
+                at("online").textContent = names.length ? "On line: " + names.join(", ") : "No member is on line.";
             };
             await own.online();
             await own.list.older();

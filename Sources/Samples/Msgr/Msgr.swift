@@ -1,11 +1,11 @@
 import Foundation
 import SampleBackend
 
-/// A small messenger: it knows its users' passwords, vouches for them at Countersign, and pushes their messages through
-/// it. It stores no message.
+/// A small messenger: it stores its users' passwords, signs identity tokens for them, and pushes their messages through
+/// Countersign. It stores no messages.
 ///
-/// Read it in this order: ``MsgrRoutes`` (the calls), ``MsgrStore`` (accounts and contacts as pairs). What makes it a
-/// provider is in `CountersignCalls` of the folder `Backend`.
+/// Read it in this order: ``MsgrRoutes`` (the calls), ``MsgrStore`` (accounts and contacts as pairs).
+/// `CountersignCalls` in the folder `Backend` makes it a provider.
 @main
 struct Msgr {
     static func main() async {

@@ -5,7 +5,7 @@ import Hummingbird
 import HummingbirdCore
 import SampleBackend
 
-/// The calls of the app. A password is needed to log in only: later calls show the session at Countersign, on the device
+/// The calls of the app. A password is needed to log in only. Later calls use the session at Countersign, on the device
 /// that it is bound to.
 struct MsgrRoutes: Sendable {
     let store: MsgrStore
@@ -19,7 +19,7 @@ struct MsgrRoutes: Sendable {
         (self.store, self.countersign, self.verify) = (store, countersign, verify)
     }
 
-    /// On the plain listener: what has no session yet.
+    /// The routes of the plain listener, before there is a session.
     func accounts() -> Router<SampleContext> {
         let router = Router(context: SampleContext.self)
         router.post("register", use: register)
@@ -27,7 +27,7 @@ struct MsgrRoutes: Sendable {
         return router
     }
 
-    /// On the device listener.
+    /// The routes of the device listener.
     func messages() -> Router<SampleContext> {
         let router = Router(context: SampleContext.self)
         router.post("contacts") { request, context in
@@ -70,12 +70,12 @@ struct MsgrRoutes: Sendable {
 
     /// `POST /login` `Username`, `Password`, `DeviceID` → `200`; `403` if they do not match.
     ///
-    /// With the `nonce` that the device got from Countersign the answer has an `identity_token`, by which the device
-    /// opens a session there.
+    /// With the `nonce` that the device got from Countersign the response has an `identity_token`, with which the
+    /// device opens a session there.
     @Sendable private func logIn(_ request: Request, _ context: SampleContext) async throws -> Response {
         let fields = try await request.decode(as: Fields.self, context: context)
         let (name, password, device) = try Self.credentials(fields)
-        // An attempt is counted before the comparison.
+        // The attempt is counted before the comparison.
         try await attempts.count(name)
         guard try await passwords.check(password, against: try await store.password(of: name)) else {
             throw HTTPError(.forbidden, message: "Username and Password do not match")
@@ -88,22 +88,22 @@ struct MsgrRoutes: Sendable {
         return try .json(["Username": name, "identity_token": token])
     }
 
-    /// `POST /add` `AddUser`, `Message` → `200`: the other one is asked by a push with `AddRequest: true`, and confirms
-    /// by the same call. `404` for an unknown user.
+    /// `POST /add` `AddUser`, `Message` → `200`: the other user is asked by a push with `AddRequest: true`, and
+    /// confirms by the same call. `404` for an unknown user.
     @Sendable private func add(_ request: Request, _ context: SampleContext) async throws -> Response {
         let caller = try await verify(request, context)
         let fields = try await request.decode(as: Fields.self, context: context)
         let other = try Self.name(fields.addUser, "AddUser")
         let message = try fields.message.map { try plainText($0, "Message", limit: 200) }
-        guard other != caller.user else { throw HTTPError(.badRequest, message: "AddUser is you") }
+        guard other != caller.user else { throw HTTPError(.badRequest, message: "AddUser must be another user") }
         try await additions.count(caller.user)
         switch try await store.add(other, by: caller.user) {
         case .friendsAlready: return try .json(["state": "friends"])
-        case .unknownUser: throw HTTPError(.notFound, message: "there is no user \(other)")
+        case .unknownUser: throw HTTPError(.notFound, message: "unknown user \(other)")
         case .full: throw HTTPError(.conflict, message: "too many contacts or requests")
         case .confirmed: return try .json(["state": "friends"])
         case .requested:
-            // The same id each time: who asks again takes nobody's attention again, and a push that failed is made up for.
+            // The same id each time, so that a repetition does not notify again, and a failed push is retried.
             _ = try await push(
                 Self.identifier("add", caller.user, other), message ?? "\(caller.user) wants to add you",
                 from: caller.user, to: other, more: ["AddRequest": "true"])
@@ -111,25 +111,26 @@ struct MsgrRoutes: Sendable {
         }
     }
 
-    /// `POST /message` `UserTo`, `Message`, `id` → `200`; `403` for somebody who is no contact; `400` if a field is missing.
+    /// `POST /message` `UserTo`, `Message`, `id` → `200`; `403` if the user is not a contact; `400` if a field is
+    /// missing.
     ///
-    /// `delivered` is `false` for somebody who has never signed in to Countersign. The `id` is a UUID: a message that is
-    /// sent again under it comes once.
+    /// `delivered` is `false` for a user who has never signed in to Countersign. The `id` is a UUID: a message that is
+    /// sent again under it arrives once.
     @Sendable private func send(_ request: Request, _ context: SampleContext) async throws -> Response {
         let caller = try await verify(request, context)
         let fields = try await request.decode(as: Fields.self, context: context)
         let other = try Self.name(fields.userTo, "UserTo")
         let message = try plainText(fields.message, "Message", limit: 1000, allowsLines: true)
         let id = fields.id.map { UUID(uuidString: $0) } ?? UUID()
-        guard let id else { throw HTTPError(.badRequest, message: "id is no UUID") }
+        guard let id else { throw HTTPError(.badRequest, message: "id must be a UUID") }
         guard fields.userFrom == nil || fields.userFrom == caller.user else {
-            throw HTTPError(.forbidden, message: "UserFrom is not the session's user")
+            throw HTTPError(.forbidden, message: "UserFrom must be the session's user")
         }
         guard fields.password == nil else {
             throw HTTPError(.badRequest, message: "send no Password here: the session is enough")
         }
         guard try await store.areFriends(caller.user, other) else {
-            throw HTTPError(.forbidden, message: "\(other) is no contact of yours")
+            throw HTTPError(.forbidden, message: "\(other) is not one of your contacts")
         }
         try await sendings.count(caller.user)
         let isDelivered = try await push(
@@ -137,7 +138,7 @@ struct MsgrRoutes: Sendable {
         return try .json(["delivered": isDelivered])
     }
 
-    /// Pushes `UserFrom` and `Message`; a lock screen shows the beginning.
+    /// Pushes `UserFrom` and `Message`. A lock screen shows the beginning.
     private func push(
         _ id: UUID, _ message: String, from sender: String, to recipient: String, more: [String: String] = [:]
     ) async throws -> Bool {
@@ -146,7 +147,7 @@ struct MsgrRoutes: Sendable {
             recipient, id: id, title: sender, body: String(message.prefix(100)), data: data)
     }
 
-    /// The id of a notification. Nobody can take the one of somebody else's.
+    /// The id of a notification, derived so that users cannot choose the id of another one.
     private static func identifier(_ parts: String...) -> UUID {
         let hash = Array(SHA256.hash(data: Data(parts.joined(separator: " ").utf8)))
         return UUID(
@@ -164,11 +165,11 @@ struct MsgrRoutes: Sendable {
         return (name, password, try plainText(fields.deviceID, "DeviceID", limit: 64))
     }
 
-    /// A user name: letters of one case, so that no two look alike.
+    /// A user name: letters of one case, so that no two look equal.
     private static func name(_ text: String?, _ field: String) throws -> String {
         let name = (text ?? "").lowercased()
         guard (1...32).contains(name.utf8.count), name.wholeMatch(of: /[a-z0-9._-]+/) != nil else {
-            throw HTTPError(.badRequest, message: "\(field) is missing, or not made of up to 32 letters and digits")
+            throw HTTPError(.badRequest, message: "\(field) must be 1 to 32 letters and digits")
         }
         return name
     }

@@ -4,11 +4,11 @@ import SampleBackend
 
 /// Accounts, and contacts as pairs, in one SQLite file.
 struct MsgrStore: Sendable {
-    /// What became of adding somebody.
+    /// The result of adding a contact.
     enum Added: Sendable {
-        /// The other one has to confirm.
+        /// The other user must confirm.
         case requested
-        /// The other one had asked.
+        /// The other user had requested it.
         case confirmed
         case friendsAlready
         case unknownUser
@@ -27,7 +27,7 @@ struct MsgrStore: Sendable {
         try migrator.migrate(database)
     }
 
-    /// A pair stands once, with the lesser name first. A request stands until it is confirmed.
+    /// A pair is stored once, with the lesser name first. A request is stored until it is confirmed.
     private static let schema = """
         CREATE TABLE users (username TEXT NOT NULL PRIMARY KEY, salt BLOB NOT NULL, hash BLOB NOT NULL);
         CREATE TABLE devices (
@@ -62,7 +62,7 @@ struct MsgrStore: Sendable {
         }
     }
 
-    /// Records on which devices a user has logged in; the first twenty.
+    /// Records the first twenty devices on which a user has logged in.
     func note(device: String, of name: String) async throws {
         try await database.write { try Self.note(device, of: name, $0) }
     }
@@ -85,7 +85,8 @@ struct MsgrStore: Sendable {
         try await database.read { try Self.areFriends(one, other, $0) }
     }
 
-    /// Adds a contact: a request, or the answer to one. Two who ask each other at the same time are friends.
+    /// Adds a contact: a request, or the confirmation of one. Two users who request each other at the same time become
+    /// contacts.
     func add(_ other: String, by name: String) async throws -> Added {
         try await database.write { database in
             let isKnown = try Bool.fetchOne(

@@ -1,17 +1,17 @@
 /// Comma-separated values (RFC 4180).
 enum CSV {
-    /// Why a text is none.
+    /// Why a text is malformed.
     struct Malformed: Error, CustomStringConvertible { let description: String }
 
-    /// Reads records by the names of the first one. All have the same number of fields.
+    /// Reads records, with the names in the first one. All must have the same number of fields.
     static func read(_ text: String) throws -> [[String: String]] {
         var records = try rows(text)
         guard !records.isEmpty else { throw Malformed(description: "the file is empty") }
         let names = records.removeFirst()
-        guard Set(names).count == names.count else { throw Malformed(description: "line 1 names a column twice") }
+        guard Set(names).count == names.count else { throw Malformed(description: "line 1 has a repeated column name") }
         return try records.enumerated().map { index, record in
             guard record.count == names.count else {
-                throw Malformed(description: "record \(index + 2) has \(record.count) fields, not \(names.count)")
+                throw Malformed(description: "record \(index + 2) has \(record.count) fields instead of \(names.count)")
             }
             return Dictionary(uniqueKeysWithValues: zip(names, record))
         }
@@ -53,7 +53,7 @@ enum CSV {
         return rows
     }
 
-    /// Writes records. What a spreadsheet would take for a formula gets an apostrophe.
+    /// Writes records. A field that a spreadsheet would treat as a formula gets an apostrophe.
     static func write(_ rows: [[String]]) -> String {
         rows.map { row in
             row.map { field in

@@ -2,11 +2,11 @@ import Foundation
 import Hummingbird
 import SampleBackend
 
-/// A volunteer or listener, as staff entered them. The names of the fields are those of the file and of the calls.
+/// A volunteer or listener, as entered by staff. The fields have the names of the file and of the calls.
 struct Person: Sendable, Equatable {
     enum Group: String, CaseIterable, Sendable { case listeners, readers }
 
-    /// Fields that a user may change; the others are staff's affair.
+    /// Fields that a user may change. Staff change the others.
     static let ownFields = ["name", "area_code", "number", "street", "city", "zip", "state"]
     static let fields = ["username", "groups"] + ownFields
 
@@ -24,7 +24,7 @@ struct Person: Sendable, Equatable {
         for field in Self.fields { values[field] = try Self.parse(given[field], field) }
     }
 
-    /// What a store holds.
+    /// From a store's row.
     init(stored: [String: String]) { values = stored }
 
     /// The same person with other values.
@@ -35,13 +35,13 @@ struct Person: Sendable, Equatable {
     private static func parse(_ text: String?, _ field: String) throws -> String {
         func matching(_ pattern: Regex<Substring>, _ text: String) throws -> String {
             guard text.wholeMatch(of: pattern) != nil else {
-                throw HTTPError(.badRequest, message: "\(field) is not as it should be")
+                throw HTTPError(.badRequest, message: "\(field) is malformed")
             }
             return text
         }
         let text = try plainText(text, field, limit: 200)
         switch field {
-        // The username is the e-mail address. It is one word of ASCII, so that no two look alike.
+        // The username is the e-mail address, one word of ASCII, so that no two look equal.
         case "username":
             return try matching(/[a-z0-9._%+'-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,4}/, text.lowercased())
         case "groups":

@@ -2,10 +2,10 @@ import Foundation
 import SampleBackend
 
 /// A reading service for the blind: volunteers read articles, and their hours are reported to the grantor. There is no
-/// sign-up; staff provision everybody.
+/// sign-up: staff create all accounts.
 ///
-/// Read it in this order: ``StaffCommands`` (what staff do on this machine), ``ReaderRoutes`` (accounts and personal data),
-/// ``TimerRoutes`` (the session timer), ``ReaderStore`` and its extensions.
+/// Read it in this order: ``StaffCommands`` (staff's commands on this machine), ``ReaderRoutes`` (accounts and personal
+/// data), ``TimerRoutes`` (the session timer), ``ReaderStore`` and its extensions.
 @main
 struct Reader {
     static func main() async {
@@ -27,7 +27,7 @@ struct Reader {
             case "changes": try await staff.printChanges()
             case "report": try await staff.printReport()
             default:
-                throw Options.Malformed(reason: "commands are serve, provision, reset, changes and report")
+                throw Options.Malformed(reason: "the commands are serve, provision, reset, changes and report")
             }
         }
     }

@@ -4,7 +4,7 @@ import Hummingbird
 import HummingbirdCore
 import SampleBackend
 
-/// Log-in and personal data. There is no registration: a person is there before their first sign-in.
+/// Log-in and personal data. There is no registration: an account exists before the first sign-in.
 struct ReaderRoutes: Sendable {
     let store: ReaderStore
     let countersign: CountersignCalls
@@ -16,18 +16,18 @@ struct ReaderRoutes: Sendable {
         (self.store, self.countersign, self.verify) = (store, countersign, verify)
     }
 
-    /// On the plain listener: what has no session yet.
+    /// The routes of the plain listener, before there is a session.
     func accounts() -> Router<SampleContext> {
         let router = Router(context: SampleContext.self)
         router.post("register") { _, _ -> Response in
-            throw HTTPError(.forbidden, message: "accounts are made by staff: ask the volunteer coordinator")
+            throw HTTPError(.forbidden, message: "accounts are created by staff: ask the volunteer coordinator")
         }
         router.post("password", use: setPassword)
         router.post("login", use: logIn)
         return router
     }
 
-    /// On the device listener.
+    /// The routes of the device listener.
     func personal() -> Router<SampleContext> {
         let router = Router(context: SampleContext.self)
         router.get("me") { request, context in
@@ -53,12 +53,12 @@ struct ReaderRoutes: Sendable {
         try await attempts.count("code \(username)")
         guard try await store.take(code: code, of: username),
             try await store.setPassword(try await passwords.hash(password), code: code, of: username)
-        else { throw HTTPError(.forbidden, message: "the code is wrong, used or too old: ask staff for another") }
+        else { throw HTTPError(.forbidden, message: "the code is wrong, used or expired: ask staff for a new one") }
         return try .json(["username": username])
     }
 
-    /// `POST /login` `username`, `password`, `nonce` → `identity_token`; `403` if they do not match. The app then opens a
-    /// session at Countersign, and shows no log-in view as long as that is kept.
+    /// `POST /login` `username`, `password`, `nonce` → `identity_token`; `403` if they do not match. The app then opens
+    /// a session at Countersign, and shows no log-in view as long as it is valid.
     @Sendable private func logIn(_ request: Request, _ context: SampleContext) async throws -> Response {
         let fields = try await request.decode(as: Fields.self, context: context)
         let (username, password) = try Self.credentials(fields)
@@ -72,12 +72,12 @@ struct ReaderRoutes: Sendable {
         return try .json(["identity_token": try await countersign.identityToken(user: known.id, nonce: nonce)])
     }
 
-    /// `PATCH /me` with some of a person's own fields → all of them. Username and groups are staff's affair.
+    /// `PATCH /me` with some of a person's own fields → all of them. Staff change username and groups.
     @Sendable private func change(_ request: Request, _ context: SampleContext) async throws -> Response {
         let caller = try await verify(request, context)
         let given = try await request.decode(as: [String: String].self, context: context)
         if let wrong = given.keys.sorted().first(where: { !Person.ownFields.contains($0) }) {
-            throw HTTPError(.forbidden, message: "\(wrong) is changed by staff")
+            throw HTTPError(.forbidden, message: "\(wrong) can only be changed by staff")
         }
         let changed = try await person(caller).changed(given)
         try await store.change(caller.user, to: changed, by: changed.username)

@@ -14,13 +14,13 @@ extension ReaderStore {
 
     enum Conflict: Error { case idTaken, unknown, ended }
 
-    /// What a month holds for one person.
+    /// The total of a month for one person.
     struct Total: Codable, Sendable, FetchableRecord {
         let username, name: String
         let sessions, articles, seconds: Int
     }
 
-    /// The longest session, and how far the app's timer may be ahead of the time that has passed here; seconds.
+    /// The maximum length of a session, and how far the app's timer may be ahead of the elapsed time, in seconds.
     private static let longest = 86_400, slack = 120
 
     private static let session = """
@@ -28,8 +28,8 @@ extension ReaderStore {
             (SELECT COUNT(*) FROM articles WHERE session = sessions.id) AS articles FROM sessions
         """
 
-    /// Starts a session under the app's id; the same again is the same session. One that was never ended ends where it
-    /// last submitted its time.
+    /// Starts a session under the app's id, or returns it if it exists. A running session ends at its last submitted
+    /// time.
     func start(_ id: String, of person: String) async throws -> Session {
         try await database.write { database in
             let owner = try String.fetchOne(
@@ -47,11 +47,11 @@ extension ReaderStore {
         }
     }
 
-    /// Takes the app's timer: the time only rises, so that what comes twice or late does no harm.
+    /// Stores the app's timer. The time only rises, so repeated or late submissions do no harm.
     ///
     /// - Parameters:
-    ///   - article: submitted now, under an id of the app's.
-    ///   - isEnd: whether the session is over.
+    ///   - article: submitted with the time, under an id of the app.
+    ///   - isEnd: whether the session ends.
     func submit(
         _ seconds: Int, to id: String, of person: String, article: (id: String, title: String)? = nil,
         isEnd: Bool = false
@@ -64,7 +64,7 @@ extension ReaderStore {
                 guard session == nil || session == id else { throw Conflict.idTaken }
                 return session != nil
             }
-            // Behind its end a session takes nothing new.
+            // After its end a session does not change.
             if known.endedAt != nil {
                 guard seconds <= known.seconds, isRepeatedArticle != false else { throw Conflict.ended }
                 return known
@@ -92,7 +92,7 @@ extension ReaderStore {
         return found
     }
 
-    /// The session that runs.
+    /// The running session.
     func running(of person: String) async throws -> Session? {
         try await database.read { database in
             try Session.fetchOne(
@@ -100,8 +100,8 @@ extension ReaderStore {
         }
     }
 
-    /// What sessions that began in a span of time come to, for one person or for all readers, by name. A session belongs
-    /// to the month in which it began.
+    /// The totals of sessions that began in a period, for one person or for all readers, by name. A session belongs to
+    /// the month in which it began.
     func totals(_ span: Range<Int64>, of person: String? = nil) async throws -> [Total] {
         try await database.read { database in
             try Total.fetchAll(

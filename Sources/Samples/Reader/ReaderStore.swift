@@ -3,15 +3,15 @@ import Foundation
 import GRDB
 import SampleBackend
 
-/// People, how their data has changed, and the hours of their sessions, in one SQLite file.
+/// People, the changes of their data, and the hours of their sessions, in one SQLite file.
 struct ReaderStore: Sendable {
-    /// A change of somebody's data.
+    /// A change of a person's data.
     struct Change: Codable, Sendable, FetchableRecord {
         let at: Int64
         let username, field, before, after, by: String
     }
 
-    /// A code by which a person sets a password once, and how long it is good for, seconds.
+    /// The lifetime in seconds of a code, with which a person sets a password once.
     static let codeLifetime: TimeInterval = 14 * 86_400
     private static let codeAttempts = 5
     let database: DatabaseQueue
@@ -19,7 +19,7 @@ struct ReaderStore: Sendable {
     init(file: String) throws {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = true
-        // Commands of staff write beside the server.
+        // Staff's commands write concurrently.
         configuration.busyMode = .timeout(5)
         database = try DatabaseQueue(path: file, configuration: configuration)
         var migrator = DatabaseMigrator()
@@ -27,7 +27,7 @@ struct ReaderStore: Sendable {
         try migrator.migrate(database)
     }
 
-    /// A person's id is what Countersign knows them by: it stays, whatever else changes.
+    /// A person's id is the external id at Countersign. It never changes.
     private static let schema = """
         CREATE TABLE people (
             id TEXT NOT NULL PRIMARY KEY, username TEXT NOT NULL UNIQUE, groups TEXT NOT NULL, name TEXT NOT NULL,
@@ -52,9 +52,9 @@ struct ReaderStore: Sendable {
 
     // MARK: People
 
-    /// Takes people in, all or none. Of those who are there already the data is changed.
+    /// Creates people, all or none. If a person exists, the data is changed.
     ///
-    /// - Returns: the codes of those who are new, by username.
+    /// - Returns: the codes of new people, by username.
     func provision(_ people: [Person], by staff: String) async throws -> [(username: String, code: String)] {
         try await database.write { database in
             try people.compactMap { person in
@@ -78,7 +78,7 @@ struct ReaderStore: Sendable {
         try await database.read { try Self.find("id", id, $0)?.person }
     }
 
-    /// Changes a person's data; every change is kept with its time.
+    /// Changes a person's data. Every change is recorded with its time.
     func change(_ id: String, to person: Person, by actor: String) async throws {
         try await database.write { database in
             guard let known = try Self.find("id", id, database) else { return }
@@ -128,7 +128,7 @@ struct ReaderStore: Sendable {
 
     // MARK: Passwords
 
-    /// A person's id and password; `nil` for an unknown one, and for one who has not set a password.
+    /// A person's id and password; `nil` for an unknown person, or one without a password.
     func password(of username: String) async throws -> (id: String, hash: PasswordHash)? {
         try await database.read { database in
             try Row.fetchOne(
@@ -138,7 +138,7 @@ struct ReaderStore: Sendable {
         }
     }
 
-    /// Takes a person's password away.
+    /// Deletes a person's password.
     ///
     /// - Returns: the id, and a code for a new one; `nil` for an unknown person.
     func resetPassword(of username: String, by staff: String) async throws -> (id: String, code: String)? {
@@ -152,9 +152,9 @@ struct ReaderStore: Sendable {
         }
     }
 
-    /// Counts an attempt with a code before it is compared; a code is good for five.
+    /// Counts an attempt with a code before it is compared. A code permits five attempts.
     ///
-    /// - Returns: whether the code is right.
+    /// - Returns: whether the code is correct.
     func take(code: String, of username: String) async throws -> Bool {
         try await database.write { database in
             try database.execute(
@@ -163,14 +163,14 @@ struct ReaderStore: Sendable {
                     WHERE username = ? AND code_hash IS NOT NULL AND code_until > ? AND code_attempts < ?
                     """, arguments: [username, Self.now, Self.codeAttempts])
             guard database.changesCount > 0 else { return false }
-            // A code has 80 bits, so that its hash needs no salt; equal digests are compared by the store.
+            // A code has 80 bits, so its hash needs no salt, and the store may compare digests.
             return try Bool.fetchOne(
                 database, sql: "SELECT code_hash = ? FROM people WHERE username = ?",
                 arguments: [Self.hash(code), username]) == true
         }
     }
 
-    /// Sets a password by a code, which is worth nothing afterwards; `false` if it was spent meanwhile.
+    /// Sets a password by a code, which is then spent; `false` if it was spent meanwhile.
     func setPassword(_ password: PasswordHash, code: String, of username: String) async throws -> Bool {
         try await database.write { database in
             try database.execute(

@@ -2,7 +2,7 @@ import Foundation
 import Hummingbird
 import SampleBackend
 
-/// What staff do on the machine of the store.
+/// Staff's commands, on the machine of the store.
 struct StaffCommands: Sendable {
     let sample: Sample
     let store: ReaderStore
@@ -10,8 +10,8 @@ struct StaffCommands: Sendable {
 
     private var staff: String { "staff \(NSUserName())" }
 
-    /// `reader provision --csv FILE`: takes people in, all or none, and prints a code for each new one. Staff hand the
-    /// codes out; with it a person sets a password.
+    /// `reader provision --csv FILE`: creates people, all or none, and prints a code for each new one. Staff hand out
+    /// the codes, with which people set a password.
     func provision() async throws {
         let data = try Data(contentsOf: URL(filePath: try required("--csv")))
         guard let text = String(data: data, encoding: .utf8) else {
@@ -33,7 +33,7 @@ struct StaffCommands: Sendable {
                 do {
                     let person = try Person(record)
                     guard known.insert(person.username).inserted else {
-                        throw HTTPError(.badRequest, message: "the username is there twice")
+                        throw HTTPError(.badRequest, message: "the username occurs twice")
                     }
                     return person
                 } catch let error as HTTPError {
@@ -45,25 +45,25 @@ struct StaffCommands: Sendable {
         }
     }
 
-    /// `reader reset --username NAME`: takes the password away, ends the person's sessions at Countersign, and prints a
+    /// `reader reset --username NAME`: deletes the password, ends the person's sessions at Countersign, and prints a
     /// code.
     func resetPassword() async throws {
         let username = try required("--username").lowercased()
         let countersign = try CountersignCalls(sample)
         guard let (id, code) = try await store.resetPassword(of: username, by: staff) else {
-            throw Options.Malformed(reason: "there is no \(username)")
+            throw Options.Malformed(reason: "unknown username \(username)")
         }
-        // The password is gone in any case; a code that is not printed is replaced by the next reset.
+        // The password is deleted in any case. If the code is not printed, the next reset replaces it.
         try await countersign.endSessions(of: id)
         write(CSV.write([["username", "code"], [username, code]]))
     }
 
-    /// `reader changes [--username NAME]`: how personal data has changed, newest first.
+    /// `reader changes [--username NAME]`: the changes of personal data, newest first.
     func printChanges() async throws {
         var id: String?
         if !sample.options["--username"].isEmpty {
             id = try await store.id(of: try required("--username").lowercased())
-            guard id != nil else { throw Options.Malformed(reason: "there is no such person") }
+            guard id != nil else { throw Options.Malformed(reason: "unknown username") }
         }
         let rows = try await store.changes(of: id).map { change in
             let time = Date(timeIntervalSince1970: TimeInterval(change.at)).formatted(.iso8601)
@@ -100,32 +100,34 @@ struct StaffCommands: Sendable {
     private func write(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
 }
 
-/// Months as the grantor counts them: in the zone of the library.
+/// The grantor's months, in the library's time zone.
 struct Months: Sendable {
     private let calendar: Calendar
 
     init(zone: String) throws {
-        guard let zone = TimeZone(identifier: zone) else { throw Options.Malformed(reason: "--zone is unknown") }
+        guard let zone = TimeZone(identifier: zone) else {
+            throw Options.Malformed(reason: "--zone is not a known time zone")
+        }
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = zone
         self.calendar = calendar
     }
 
-    /// The seconds since 1970 in which a month (`2026-11`) begins and ends; `nil` for the present one.
+    /// The seconds since 1970 in which a month (`2026-11`) begins and ends; `nil` for the present month.
     ///
     /// - Throws: `400`.
     func span(_ month: String?) throws -> (name: String, span: Range<Int64>) {
         var parts = calendar.dateComponents([.year, .month], from: Date())
         if let month {
             guard let match = month.wholeMatch(of: /(2[0-9]{3})-(0[1-9]|1[0-2])/) else {
-                throw HTTPError(.badRequest, message: "a month is written as 2026-11")
+                throw HTTPError(.badRequest, message: "a month must have the form 2026-11")
             }
             parts = DateComponents(year: Int(match.1), month: Int(match.2))
         }
         guard let start = calendar.date(from: DateComponents(year: parts.year, month: parts.month)),
             let end = calendar.date(byAdding: .month, value: 1, to: start), let year = parts.year,
             let number = parts.month
-        else { throw HTTPError(.badRequest, message: "there is no such month") }
+        else { throw HTTPError(.badRequest, message: "the month does not exist") }
         let name = "\(year)-\(number < 10 ? "0" : "")\(number)"
         return (name, Int64(start.timeIntervalSince1970)..<Int64(end.timeIntervalSince1970))
     }

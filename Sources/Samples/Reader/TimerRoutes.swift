@@ -4,10 +4,10 @@ import Hummingbird
 import HummingbirdCore
 import SampleBackend
 
-/// The session timer: volunteers' hours are more than the length of what they record, so the reader starts and ends it.
+/// The session timer. Volunteers' hours include more than the recorded time, so the reader starts and ends it.
 ///
-/// The app submits its timer each minute, with each article and at the end. Each call may be repeated: ids are the app's,
-/// and the time only rises.
+/// The app submits its timer each minute, with each article and at the end. Each call may be repeated: the app chooses
+/// the ids, and the time only rises.
 struct TimerRoutes: Sendable {
     let store: ReaderStore
     let verify: SessionVerifier
@@ -21,7 +21,7 @@ struct TimerRoutes: Sendable {
         }
         router.get("sessions/current") { request, context in
             let running = try await store.running(of: try await reader(request, context))
-            guard let running else { throw HTTPError(.notFound, message: "no session runs") }
+            guard let running else { throw HTTPError(.notFound, message: "no session is running") }
             return try Response.json(running)
         }
         router.put("sessions/:id/time") { request, context in
@@ -59,7 +59,7 @@ struct TimerRoutes: Sendable {
 
         func elapsed() throws -> Int {
             guard let seconds, (0...86_400).contains(seconds) else {
-                throw HTTPError(.badRequest, message: "seconds is not from 0 to 86400")
+                throw HTTPError(.badRequest, message: "seconds must be from 0 to 86400")
             }
             return seconds
         }
@@ -93,11 +93,11 @@ struct TimerRoutes: Sendable {
             status: .created)
     }
 
-    /// The caller, who is in the group of readers.
+    /// The caller, if in the group of readers.
     private func reader(_ request: Request, _ context: SampleContext) async throws -> String {
         let caller = try await verify(request, context)
         guard let person = try await store.person(caller.user), person.groups.contains(.readers) else {
-            throw HTTPError(.forbidden, message: "sessions are for readers")
+            throw HTTPError(.forbidden, message: "only readers have sessions")
         }
         return caller.user
     }
@@ -108,7 +108,7 @@ struct TimerRoutes: Sendable {
         } catch let conflict as ReaderStore.Conflict {
             switch conflict {
             case .idTaken: throw HTTPError(.conflict, message: "the id belongs to something else")
-            case .unknown: throw HTTPError(.notFound, message: "you have no such session")
+            case .unknown: throw HTTPError(.notFound, message: "unknown session")
             case .ended: throw HTTPError(.conflict, message: "the session has ended")
             }
         }
