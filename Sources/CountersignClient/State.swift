@@ -13,7 +13,6 @@ public enum State: Sendable, Hashable {
     public enum Session: Sendable, Hashable {
         /// There is none: call ``Countersign/signIn(_:)``.
         case unauthenticated
-        /// It can make calls.
         case authenticated
         /// The user must prove the identity again before the next call.
         case challenged

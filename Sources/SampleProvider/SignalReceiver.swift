@@ -163,7 +163,6 @@ actor SignalReceiver {
         return decoder
     }
 
-    /// base64url (RFC 4648 §5).
     private static func decode(_ text: Substring) -> Data? {
         let standard = text.replacing("-", with: "+").replacing("_", with: "/")
         return Data(base64Encoded: standard + String(repeating: "=", count: (4 - standard.count % 4) % 4))

@@ -16,7 +16,6 @@ public struct Person: Sendable, Hashable, Identifiable {
             /// E.164.
             case phone
             case email
-            /// A postal address.
             case physical
         }
 

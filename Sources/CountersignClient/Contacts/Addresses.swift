@@ -7,7 +7,6 @@ public struct Addresses: Sendable {
 
     /// A kind of address of the user. Both kinds are proven.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
-        /// The proven phone number.
         case phone
         /// `<provider>/<user>`.
         case name
@@ -31,7 +30,6 @@ public struct Addresses: Sendable {
         try await client.send(Call(.put, "/me/addresses/\(kind.rawValue)"))
     }
 
-    /// Hides an address.
     public func hide(_ kind: Kind) async throws(Refusal) {
         try await client.send(Call(.delete, "/me/addresses/\(kind.rawValue)"))
     }

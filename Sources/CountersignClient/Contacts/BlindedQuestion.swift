@@ -16,7 +16,6 @@ struct BlindedQuestion: Sendable {
     /// The number of evaluations differs from the number of inputs.
     struct WrongCount: Error {}
 
-    /// Blinded inputs.
     struct Batch {
         fileprivate let key: P384._VOPRF.PublicKey
         fileprivate let inputs: [P384._VOPRF.BlindedInput]

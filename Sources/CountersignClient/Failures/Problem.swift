@@ -2,9 +2,7 @@ import Foundation
 
 /// A refusal of the service (RFC 9457).
 public struct Problem: Error, Sendable, Decodable {
-    /// The HTTP status.
     public let status: Int
-    /// The code, for programs.
     public let code: Code
     /// One sentence that a developer can act on.
     public let detail: String

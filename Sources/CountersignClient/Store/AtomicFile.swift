@@ -63,7 +63,7 @@ enum AtomicFile {
         }
     }
 
-    /// Deletes drafts that crashes left behind. A recent draft may belong to another process that is writing.
+    /// Deletes drafts that remained after crashes. A recent draft may belong to another process that is writing.
     static func removeDrafts(of file: URL) {
         let folder = file.deletingLastPathComponent()
         for name in (try? names(in: folder)) ?? [] where name.hasPrefix(draftPrefix(of: file)) {

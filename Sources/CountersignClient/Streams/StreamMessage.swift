@@ -45,7 +45,6 @@ public struct MessagePart: Sendable, Hashable, Codable {
 
     public init(_ content: Content, type: String) { (self.type, self.content) = (type, content) }
 
-    /// Plain text.
     public static func text(_ text: String) -> MessagePart { MessagePart(.text(text), type: "text/plain") }
 
     /// The text of a part that has one.

@@ -5,7 +5,6 @@ import HTTPTypes
 public struct Streams: Sendable {
     let client: Countersign
 
-    /// A page of streams.
     public struct Page: Sendable, Hashable, Decodable {
         /// The most recently changed first.
         public let streams: [MessageStream]
@@ -13,7 +12,6 @@ public struct Streams: Sendable {
         public let cursor: String?
     }
 
-    /// A page of messages.
     public struct Messages: Sendable, Hashable, Decodable {
         public let messages: [StreamMessage]
         /// Whether there are more in the direction of reading.
@@ -39,7 +37,6 @@ public struct Streams: Sendable {
         }
     }
 
-    /// The visibility of metadata.
     public enum Visibility: Sendable, Hashable {
         /// Metadata that all members see.
         case shared
@@ -150,7 +147,6 @@ public struct Streams: Sendable {
         try await client.send(Call(.delete, "/streams/\(stream.path)/members/\(user.path)"))
     }
 
-    /// Replaces metadata.
     @discardableResult
     public func set(
         _ metadata: MetadataValue, _ visibility: Visibility = .shared, of stream: UUID

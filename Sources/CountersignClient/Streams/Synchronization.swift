@@ -84,7 +84,6 @@ public struct SyncOperation: Sendable, Hashable, Decodable {
         public static let newMessage = Kind(rawValue: "NEW_MESSAGE")
         /// A member's receipts have risen.
         public static let updateStatus = Kind(rawValue: "UPDATE_STATUS")
-        /// Metadata has changed.
         public static let updateTags = Kind(rawValue: "UPDATE_TAGS")
         public static let members = Kind(rawValue: "MEMBERS")
         /// A message or a whole stream was deleted.

@@ -36,7 +36,6 @@ public struct CardResult: Sendable, Hashable, Decodable {
     public let id: UUID
     /// `verified`, `in_review` or `rejected`.
     public let status: String
-    /// The user's present level.
     public let assurance: Assurance
     public let checks: [Check]
 
@@ -44,7 +43,6 @@ public struct CardResult: Sendable, Hashable, Decodable {
         public let name: String
         /// `passed`, `failed` or `not_applicable`.
         public let result: String
-        /// One sentence.
         public let detail: String
     }
 }

@@ -1,12 +1,10 @@
 import Foundation
 
-/// A certified device.
 public struct Device: Sendable, Hashable, Codable {
     /// The device's id at the service, the certificate's common name.
     public let id: UUID
     /// The certificate's serial number, hexadecimal.
     public let serial: String
-    /// The certificate's expiry.
     public let notAfter: Date
     /// The time from which the certificate renews by itself.
     public let renewAfter: Date
@@ -40,7 +38,6 @@ public struct Session: Sendable, Hashable, Codable {
     public let address: String
     /// The expiry, unless the session is renewed.
     public let expiresAt: Date
-    /// The user's level.
     public let assurance: Assurance
 
     private enum CodingKeys: String, CodingKey {
@@ -57,7 +54,6 @@ public struct Assurance: RawRepresentable, Sendable, Hashable, Codable {
     public init(rawValue: String) { self.rawValue = rawValue }
 
     public static let none = Assurance(rawValue: "none")
-    /// A phone number.
     public static let phone = Assurance(rawValue: "phone")
     /// The barcode of a card, without confirmation by its issuer.
     public static let barcode = Assurance(rawValue: "barcode")

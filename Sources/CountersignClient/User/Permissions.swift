@@ -25,7 +25,6 @@ public struct Permissions: Sendable {
         return asked.id
     }
 
-    /// Answers another user's request.
     @discardableResult
     public func answer(_ id: UUID, _ answer: Answer) async throws(Refusal) -> Permission {
         try await client.perform(
@@ -38,7 +37,6 @@ public struct Permissions: Sendable {
         try await client.perform(Call(.post, "/authorizations/\(id.path)/cancellation", isRepeatable: true))
     }
 
-    /// Reads a permission.
     public func show(_ id: UUID) async throws(Refusal) -> Permission {
         try await client.perform(Call(.get, "/authorizations/\(id.path)"))
     }
@@ -67,7 +65,6 @@ public struct Permissions: Sendable {
     /// Every approved permission, page by page. A newly installed app rebuilds its list from it.
     public var grants: Grants { Grants(permissions: self) }
 
-    /// A page of permissions.
     public struct Page: Sendable, Hashable, Decodable {
         public let authorizations: [Permission]
         /// For the next page; `nil` on the last page.
@@ -88,9 +85,7 @@ public struct Permission: Sendable, Hashable, Decodable {
 
     /// The direction of a request.
     public enum Box: String, Sendable, Hashable, Decodable {
-        /// From another user.
         case incoming = "in"
-        /// From the user.
         case outgoing = "out"
     }
 
@@ -132,7 +127,6 @@ public struct Grants: AsyncSequence, Sendable {
     public typealias Failure = Refusal
     let permissions: Permissions
 
-    /// Starts at the newest.
     public func makeAsyncIterator() -> Iterator { Iterator(permissions: permissions) }
 
     /// Reads the next page after the previous one was returned.

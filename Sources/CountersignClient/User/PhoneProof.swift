@@ -63,7 +63,6 @@ public struct PhoneProof: Sendable {
         return proved.assurance
     }
 
-    /// Sends the code again.
     public func resend(_ verification: Verification) async throws(Refusal) -> Verification {
         try await client.perform(Call(.post, "/phone-verifications/\(verification.id.path)/resend"))
     }
@@ -82,6 +81,5 @@ extension Countersign {
         return try await presence.proof(of: number, nonce: fresh, keyName: keyName, at: serviceTime)
     }
 
-    /// Proves a phone number.
     public nonisolated var phone: PhoneProof { PhoneProof(client: self) }
 }

@@ -19,7 +19,6 @@ struct Answer: Sendable {
         return problem
     }
 
-    /// Decodes the body.
     func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(Refusal) -> Value {
         do {
             return try Self.decoder.decode(type, from: body)

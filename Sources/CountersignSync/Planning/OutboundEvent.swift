@@ -57,6 +57,5 @@ enum OutboundEvent: Sendable, Hashable, Codable {
 }
 
 extension UUID {
-    /// The service's spelling.
     var text: String { uuidString.lowercased() }
 }

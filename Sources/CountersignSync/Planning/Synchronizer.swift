@@ -17,7 +17,6 @@ enum Synchronizer {
         case conversation(Conversation, column: String?)
         case message(Message)
         case participant(user: UUID, stream: UUID, isPresent: Bool)
-        /// The row was deleted.
         case nothing
     }
 

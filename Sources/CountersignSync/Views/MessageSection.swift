@@ -86,7 +86,6 @@ public struct ConversationRow: Sendable, Hashable, Identifiable {
     public let title: String?
     public let about: String?
     public let imageURL: String?
-    /// The other members.
     public let participants: [Participant]
     public let last: ShownMessage?
     /// The number of messages after the user's last read one.

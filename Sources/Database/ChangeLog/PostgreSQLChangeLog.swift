@@ -1,6 +1,6 @@
 import Foundation
 
-/// The change log on a server, where transactions commit in a different order than their numbers.
+/// The change log on a server. Transactions commit in a different order than that of their numbers.
 ///
 /// A reader keeps the transactions that were open when it read, and the youngest entry. It reads entries of those
 /// transactions, and entries after the youngest. So no entry is missed or read twice, no reader waits for a slow

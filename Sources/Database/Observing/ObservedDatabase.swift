@@ -1,6 +1,5 @@
 /// A store that reports how long each caller waited for it.
 package struct ObservedDatabase: Database {
-    /// The kind of access.
     package enum Kind: String, Sendable, CaseIterable {
         case read, query, write, share, maintain
     }

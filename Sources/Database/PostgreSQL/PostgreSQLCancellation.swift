@@ -41,7 +41,6 @@ final class PostgreSQLCancellation: Sendable {
     /// reports no failures of its last reads.
     private static let patience = 1.0
 
-    /// The caller gives up.
     func cancel() {
         DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) { self.giveUp() }
     }

@@ -6,7 +6,6 @@ import Synchronization
 /// server. A thread is started if all others are busy. The most recently busy one is woken first, which keeps few
 /// connections in use under low load.
 final class PostgreSQLWorkers: Sendable {
-    /// A queued body.
     struct Job: Sendable {
         /// Runs the body and completes its call, or returns how many seconds to wait before it is run again.
         let run: @Sendable (PostgreSQLSession, inout PostgreSQLRetries) -> TimeInterval?

@@ -49,7 +49,6 @@ struct SQLiteStatementHandle {
         }
     }
 
-    /// The current row.
     func row() -> Row {
         let count = Int(sqlite3_column_count(pointer))
         return Row(

@@ -4,7 +4,6 @@ import Foundation
 package struct LoggedChange: Sendable, Equatable {
     /// The kind of the value, a number that the program defines.
     package let kind: Int
-    /// The value's key.
     package let key: [UInt8]
 }
 
@@ -117,7 +116,7 @@ extension Transaction {
     /// Writes an empty entry. Every reader has thus read at least one entry, and notices if unread entries are missing.
     private func beginChangeLog() throws { try appendChange(kind: 0, key: []) }
 
-    /// Creates the table of the log's incarnation and purge limit. The limit tells a returning reader that it missed
+    /// Creates the table of the log's incarnation and purge limit. By the limit a returning reader detects missed
     /// entries. In a file it stays 0: the oldest entries are purged first, so a reader misses its own last entry.
     func createIncarnation() throws {
         try execute(

@@ -10,7 +10,6 @@ package enum Engine: Sendable {
 package struct Migration: Sendable {
     /// The position in the order, from 1.
     package let identifier: Int
-    /// Its purpose, for operators.
     package let name: String
     /// One SQL statement each, without parameters, which every engine executes. Those of ``indexes`` are among them.
     package let statements: [String]

@@ -28,7 +28,6 @@ package struct Row: Sendable, Equatable {
         try value(index) == .null ? nil : integer(index)
     }
 
-    /// A `DOUBLE PRECISION` column.
     package func real(_ index: Int) throws -> Double {
         guard case .real(let real) = try value(index) else {
             throw StoreError.column(index, expected: "a number with a fraction")
@@ -41,7 +40,6 @@ package struct Row: Sendable, Equatable {
         try value(index) == .null ? nil : real(index)
     }
 
-    /// A `TEXT` column.
     package func text(_ index: Int) throws -> String {
         guard case .text(let text) = try value(index) else { throw StoreError.column(index, expected: "a text") }
         return text
@@ -52,7 +50,6 @@ package struct Row: Sendable, Equatable {
         try value(index) == .null ? nil : text(index)
     }
 
-    /// A `BYTEA` column.
     package func bytes(_ index: Int) throws -> [UInt8] {
         guard case .bytes(let bytes) = try value(index) else { throw StoreError.column(index, expected: "bytes") }
         return bytes

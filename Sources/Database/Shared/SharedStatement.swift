@@ -146,7 +146,6 @@ package final class SharedText: Sendable {
         return all
     }
 
-    /// The arguments of ``alone``.
     func arguments(of statement: SharedStatement, at now: Date) -> [Value] {
         statement.arguments + [Self.value(now)]
     }

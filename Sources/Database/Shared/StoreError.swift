@@ -19,13 +19,9 @@ package enum StoreError: Error, Sendable {
 
     /// The kinds of invariants of a schema.
     package enum Constraint: String, Sendable {
-        /// `PRIMARY KEY` or `UNIQUE`.
         case unique
-        /// `REFERENCES`.
         case foreignKey
-        /// `CHECK`.
         case check
-        /// `NOT NULL`.
         case notNull
     }
 

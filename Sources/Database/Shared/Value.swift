@@ -9,7 +9,6 @@ package enum Value: Sendable, Hashable {
     case real(Double)
     /// `TEXT` without U+0000, which some engines cannot store.
     case text(String)
-    /// `BYTEA`.
     case bytes([UInt8])
 }
 
@@ -31,7 +30,6 @@ extension Value {
         self = text.map(Value.text) ?? .null
     }
 
-    /// Bytes, or null.
     package init(_ bytes: [UInt8]?) {
         self = bytes.map(Value.bytes) ?? .null
     }

@@ -24,7 +24,6 @@ package final class DerivedDiscoveryKeys: Sendable {
     }
 
     private struct State {
-        /// The oldest cached week.
         var oldest = Int64.min
         var keys: [Source: Derived] = [:]
     }

@@ -137,7 +137,6 @@ package struct AuditChainRepository {
 
     /// The keys by which entries are found. Each has an index.
     package enum Key: Sendable, Equatable {
-        /// The whole subject.
         case subject(String)
         case event(String)
     }

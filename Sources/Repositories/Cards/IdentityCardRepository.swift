@@ -16,7 +16,6 @@ package struct IdentityCardRepository {
     package struct Entry: Sendable {
         package let id: IdentityCardID
         package let userID: UserID
-        /// The user's provider.
         package let providerID: ProviderID
         package var status: CardStatus
         /// `CardFacts`, sealed.

@@ -33,7 +33,6 @@ package struct CertificateNoticeRepository {
             """, [.text(serial), .id(device), .id(user)])
     }
 
-    /// Removes and returns some.
     package func take(limit: Int) throws -> [Notice] {
         let notices = try transaction.query(Self.columns, "ORDER BY serial, user_id LIMIT $1", [limit.value])
         for notice in notices {

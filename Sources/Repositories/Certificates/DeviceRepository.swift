@@ -32,7 +32,6 @@ package struct DeviceRepository {
         package let createdAt: Date
         /// The user agent that it sent, if any.
         package let userAgent: String?
-        /// Its valid certificates.
         package let certificates: Int
         /// Its sessions that were not ended, including expired ones.
         package let sessions: Int

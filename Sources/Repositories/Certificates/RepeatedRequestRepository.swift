@@ -45,7 +45,6 @@ package struct RepeatedRequestRepository {
 
     private static let old = AgedRows(of: "recent_certifications", key: "request_hash", age: "expires_at")
 
-    /// Deletes expired responses.
     @discardableResult
     package func purge(_ batch: MaintenanceBatch = MaintenanceBatch()) throws -> MaintenanceBatch.Outcome {
         try Self.old.take(before: transaction.now.milliseconds + 1, batch, in: transaction)

@@ -17,7 +17,6 @@ package struct KeyFingerprintRepository {
     private static let columns = ColumnTuple(
         Column<String>("item"), Column<Int>("version"), Column<Digest256>("digest"))
 
-    /// All recorded digests.
     package func list() throws -> NodeFingerprints {
         var items: [NodeFingerprints.Item: [Int: Digest256]] = [:]
         for row in try transaction.query("SELECT \(Self.columns) FROM key_fingerprints ORDER BY item, version") {

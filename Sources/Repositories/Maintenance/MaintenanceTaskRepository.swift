@@ -10,7 +10,6 @@ package struct MaintenanceTaskRepository {
         self.transaction = transaction
     }
 
-    /// A task's row.
     package struct Entry: Sendable, Equatable {
         package let name: String
         package let dueAt: Date

@@ -61,7 +61,6 @@ package struct StreamQueueRepository {
         return false
     }
 
-    /// Drops all waiting events.
     package func clear() throws {
         for queue in [Self.polled, Self.pushed] {
             try transaction.execute("DELETE FROM outbox WHERE \(queue)", [stream])

@@ -59,7 +59,6 @@ package struct PhoneTallyRepository {
             rows: counters.map { Self.columns.row($0, Self.step(of: moment), sends, verified) })
     }
 
-    /// Deletes a counter's rows.
     package func reset(_ counter: String) throws {
         try transaction.execute("DELETE FROM phone_tallies WHERE counter = $1", [.text(counter)])
     }

@@ -71,7 +71,6 @@ package struct ProviderRepository {
             [.text(issuer), limit.value])
     }
 
-    /// All providers by slug.
     package func list() throws -> [Provider] {
         try transaction.query(Self.columns, "ORDER BY slug", []).map(ProviderClients(transaction).complete)
     }

@@ -1,5 +1,4 @@
 extension Schema {
-    /// Bans and their entries.
     static let bans = [
         """
         CREATE TABLE bans (

@@ -29,7 +29,6 @@ package struct SealedColumn: Sendable, Hashable {
     /// The phone number of a text.
     package static let outboxPayload = SealedColumn(table: "outbox", name: "payload")
 
-    /// A member's private metadata.
     package static let memberMetadata = SealedColumn(table: "stream_members", name: "sealed_metadata")
 
     // Sealed under the key of a stream of messages.

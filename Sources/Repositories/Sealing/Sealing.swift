@@ -181,7 +181,6 @@ package struct PersonalKeys: Sendable {
 
 /// A text sealed under a wrapping key itself.
 package struct SealedText: Sendable {
-    /// The form of ``DataKey/seal(_:in:of:)``.
     package let bytes: [UInt8]
     /// The version of the wrapping key.
     package let version: Int

@@ -25,7 +25,6 @@ package struct SessionOpening: Sendable {
             ]
     }
 
-    /// The opened session's data.
     package struct Opened: Sendable, Equatable {
         package let session: Session
         package let user: User

@@ -126,7 +126,6 @@ extension Value {
 }
 
 extension Identifier {
-    /// The sixteen bytes.
     var bytes: [UInt8] { withUnsafeBytes(of: uuid.uuid) { Array($0) } }
 
     init?(bytes: [UInt8]) {

@@ -7,7 +7,6 @@ import Foundation
 package struct PasswordHash: Sendable {
     package let salt, hash: Data
 
-    /// From a store's row.
     package init(salt: Data, hash: Data) { (self.salt, self.hash) = (salt, hash) }
 
     fileprivate init(_ password: String, salt: Data) throws {

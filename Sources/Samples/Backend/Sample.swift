@@ -116,7 +116,6 @@ package struct Sample: Sendable {
         return Data(try await answer.body.collect(upTo: 256 * 1024).readableBytesView)
     }
 
-    /// Countersign's response was unexpected.
     struct Unexpected: Error {
         let path: String
         let status: UInt

@@ -10,7 +10,6 @@ import Synchronization
 package struct Caller: Sendable {
     /// The provider's own name of the user.
     package let user: String
-    /// The session at Countersign.
     package let session: String
     package let issuedAt, expiresAt: Date
 }

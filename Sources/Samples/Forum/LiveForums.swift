@@ -11,7 +11,6 @@ actor LiveForums {
     static let socketsOfUser = 8
     private static let allSockets = 5000
 
-    /// One open WebSocket.
     struct Member: Sendable {
         let id = UUID()
         let caller: Caller

@@ -103,7 +103,7 @@ struct MsgrRoutes: Sendable {
         case .full: throw HTTPError(.conflict, message: "too many contacts or requests")
         case .confirmed: return try .json(["state": "friends"])
         case .requested:
-            // The same id each time, so that a repetition does not notify again, and a failed push is retried.
+            // A derived id, so that a repetition does not notify again, and a failed push is retried.
             _ = try await push(
                 Self.identifier("add", caller.user, other), message ?? "\(caller.user) wants to add you",
                 from: caller.user, to: other, more: ["AddRequest": "true"])

@@ -1,4 +1,3 @@
-/// Comma-separated values (RFC 4180).
 enum CSV {
     /// Why a text is malformed.
     struct Malformed: Error, CustomStringConvertible { let description: String }

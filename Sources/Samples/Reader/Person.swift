@@ -10,7 +10,6 @@ struct Person: Sendable, Equatable {
     static let ownFields = ["name", "area_code", "number", "street", "city", "zip", "state"]
     static let fields = ["username", "groups"] + ownFields
 
-    /// All of ``fields``.
     private(set) var values: [String: String]
 
     var username: String { values["username"] ?? "" }
@@ -24,10 +23,9 @@ struct Person: Sendable, Equatable {
         for field in Self.fields { values[field] = try Self.parse(given[field], field) }
     }
 
-    /// From a store's row.
     init(stored: [String: String]) { values = stored }
 
-    /// The same person with other values.
+    /// A copy with changed values.
     func changed(_ given: [String: String]) throws -> Person {
         try Person(values.merging(given) { $1 })
     }

@@ -92,7 +92,6 @@ extension ReaderStore {
         return found
     }
 
-    /// The running session.
     func running(of person: String) async throws -> Session? {
         try await database.read { database in
             try Session.fetchOne(

@@ -15,7 +15,6 @@ struct Finding: Equatable {
     /// The remedy, without a full stop.
     let mend: String
 
-    /// The line for people.
     var line: String { "\(check.rawValue): \(what): \(mend)." }
 
     init(_ check: Check, _ what: String, _ mend: String) {

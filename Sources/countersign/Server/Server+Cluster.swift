@@ -64,7 +64,6 @@ extension Server {
     }
 }
 
-/// The last logged disagreements.
 private final class Told: Sendable {
     let sentences = Mutex<[String]>([])
 }

@@ -15,7 +15,6 @@ struct Report {
     var verdict: Bool?
     /// Thrown after the report was shown, for its exit code.
     var failure: (any Error)?
-    /// Whether nothing is shown.
     private(set) var isEmpty = false
 
     init(_ json: JSONValue, tables: [[[String]]]) {

@@ -47,7 +47,6 @@ extension PostgreSQLTransaction {
 }
 
 extension PostgreSQLConnection {
-    /// Parts of an exchange.
     enum Part {
         /// A command of the store itself.
         case command(String)

@@ -7,7 +7,6 @@ import Synchronization
 /// meanwhile form the next batch, in one transaction. A node thus has one transaction of a turn at a time, and the
 /// server commits once for the batch.
 final class PostgreSQLTurns: Sendable {
-    /// A queued body.
     struct Pending: Sendable {
         /// Runs the body, alone in its transaction or not. The returned closure completes its call after the commit.
         let run: @Sendable (PostgreSQLTransaction, _ isAlone: Bool) throws -> @Sendable () -> Void

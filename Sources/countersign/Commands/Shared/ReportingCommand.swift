@@ -24,7 +24,6 @@ extension ReportingCommand {
 
 /// A command of an installation, whose settings are resolved once.
 protocol InstallationCommand: ReportingCommand {
-    /// ``ReportingCommand/report()`` with the settings.
     func report(on installation: Installation) async throws -> Report
 }
 
