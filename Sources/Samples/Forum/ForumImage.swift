@@ -30,8 +30,8 @@ struct ForumImage: Sendable {
         return nil
     }
 
-    /// Fetches pictures from untrusted URLs. Such a request must not reach private addresses. The name is resolved once,
-    /// every address is checked, and the connection uses a checked address.
+    /// Fetches pictures from untrusted URLs. Such a request must not reach private addresses. The name is resolved
+    /// once, every address is checked, and the connection uses a checked address.
     struct Source: Sendable {
         enum Reach: Sendable { case publicAddresses, thisMachine }
 

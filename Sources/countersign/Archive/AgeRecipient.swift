@@ -14,7 +14,7 @@ struct AgeRecipient: Sendable, Equatable {
         if text.uppercased().hasPrefix("AGE-SECRET-KEY-") {
             throw CommandFailure(
                 "This is a private key. It has now left your hands and must be regarded as leaked: make a new pair with "
-                    + "`age-keygen`, and give its public key, age1…, only.", exitCode: .usage)
+                    + "`age-keygen`, and give only its public key, age1….", exitCode: .usage)
         }
         guard let bytes = Bech32.decode(text, word: "age"), bytes.count == 32 else {
             throw CommandFailure(
@@ -51,6 +51,6 @@ struct AgeRecipient: Sendable, Equatable {
     }
 
     private static func protectsNothing(_ text: String) -> CommandFailure {
-        CommandFailure("\(text) is a key that protects nothing.", exitCode: .usage)
+        CommandFailure("\(text) is an insecure key: use another one, as `age-keygen` creates them.", exitCode: .usage)
     }
 }

@@ -66,8 +66,8 @@ extension Examination {
             found.append(
                 Finding(
                     .authority,
-                    "\(KeyFiles.path(.authorityCertificate, settings.keys)) expires at \(keys.authority.notAfter.rfc3339), "
-                        + "before the certificates that it would issue now",
+                    "\(KeyFiles.path(.authorityCertificate, settings.keys)) expires at "
+                        + "\(keys.authority.notAfter.rfc3339), before the certificates that it would issue now",
                     "make a new root: see Keys/README.md"))
         }
         return found

@@ -136,8 +136,8 @@ enum KeyFiles {
         switch name {
         case .authorityKey where isThere(.authorityCertificate):
             return CommandFailure(
-                "\(path) is missing, and \(Self.path(.authorityCertificate, directory)) exists: restore the key from its "
-                    + "backup; see Keys/README.md on a new root.")
+                "\(path) is missing, and \(Self.path(.authorityCertificate, directory)) exists: restore the key from "
+                    + "its backup; see Keys/README.md on a new root.")
         case .serverKey where isThere(.serverCertificate):
             return CommandFailure(
                 "\(path) is missing, and \(Self.path(.serverCertificate, directory)) exists: restore the key, or "
@@ -149,8 +149,8 @@ enum KeyFiles {
                     + "without it. For a new store run `\(initCommand(directory))`.")
         case .authorityURI, .retiredServiceKeys, .otherAccessTokenKeys, nil:
             return CommandFailure(
-                "\(path) is missing: store the secret from its issuer in it, with mode 0600, or name another file in the "
-                    + "policy or option that names it. No command creates it.")
+                "\(path) is missing: store the secret from its issuer in it, with mode 0600, or name another file in "
+                    + "the policy or option that names it. No command creates it.")
         default:
             return CommandFailure(
                 "\(path) is missing. Is --keys right? For a new installation run `\(initCommand(directory))`.")

@@ -35,7 +35,7 @@ struct TourPerson: Sendable {
             throw CommandFailure("\(tour.authority) cannot be read: --ca names the authority's certificate.")
         }
         guard let publicURL = URL(string: tour.publicURL), let clientURL = URL(string: tour.clientURL) else {
-            throw CommandFailure("--public and --client are URLs.")
+            throw CommandFailure("--public and --client must be URLs.")
         }
         let service = Service(publicURL: publicURL, clientURL: clientURL, pins: [], roots: .pem(authority))
         let address = TourPlace.address(reaching: [tour.publicURL, tour.clientURL, tour.provider])
@@ -163,7 +163,7 @@ struct TourPerson: Sendable {
                 bytes.readableBytes == 0 ? .null : try StrictJSON.parse(Array(bytes.readableBytesView))
             )
         } catch {
-            throw CommandFailure("\(tour.provider + path) gave no answer: is the sample provider running?")
+            throw CommandFailure("\(tour.provider + path) did not respond: is the sample provider running?")
         }
     }
 }

@@ -104,7 +104,7 @@ struct WrappingKeyRotation {
         }
         guard let other else { return }
         throw CommandFailure(
-            "\(KeyFiles.path(.wrappingSecrets, admin.keysDirectory)) is not the file of the node on host \(other.host): "
+            "\(KeyFiles.path(.wrappingSecrets, admin.keysDirectory)) differs from the file on host \(other.host): "
                 + "copy wrapping.key from there first.")
     }
 }

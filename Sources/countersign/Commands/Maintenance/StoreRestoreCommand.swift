@@ -13,9 +13,9 @@ struct StoreRestoreCommand: InstallationCommand {
         discussion: """
             All sessions end, pending nonces are refused, unsent messages are dropped. What was erased, revoked, \
             banned or disabled since the backup stays so, and webhooks, event streams and resource URLs that were \
-            removed stay removed: it is replayed from the replaced store. If that is lost, repeat it by hand. --in-place \
-            does the same to a store that an engine's own tools have restored, such as pg_restore, before any service \
-            runs on it.
+            removed stay removed: it is replayed from the replaced store. If that is lost, repeat it by hand. \
+            --in-place does this for a store that an engine's own tools have restored, such as pg_restore, before \
+            any service runs on it.
             """)
     @OptionGroup var shared: SharedOptions
     @Argument(help: "The backup.") var file: String?
@@ -61,11 +61,11 @@ struct StoreRestoreCommand: InstallationCommand {
             FileManager.default.fileExists(atPath: path) ? try SQLiteMaintenance(path: path, busyTimeout: 1) : nil
         guard present != nil || lost else {
             throw CommandFailure(
-                "There is no store at \(path), so that erasures and revocations since the backup are not known: "
+                "There is no store at \(path), so erasures and revocations since the backup are unknown: "
                     + "if it is lost, add --lost.")
         }
         guard yes else {
-            throw CommandFailure("\(file) is sound and would take the place of \(path): add --yes.")
+            throw CommandFailure("\(file) is valid and would replace \(path): add --yes.")
         }
         do {
             try present?.requireUnused()
@@ -113,7 +113,7 @@ struct StoreRestoreCommand: InstallationCommand {
             try? await restored.close()
             guard !lost, present != nil, !(error is CommandFailure) else { throw error }
             throw CommandFailure(
-                "The present store cannot be read, so that erasures and revocations since the backup are not known: "
+                "The present store cannot be read, so erasures and revocations since the backup are unknown: "
                     + "if it is lost, add --lost.")
         }
         try await replaced?.close()
