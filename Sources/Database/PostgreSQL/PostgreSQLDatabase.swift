@@ -109,7 +109,7 @@ package final class PostgreSQLDatabase: Database {
         try await run(.maintain, on: writers, body)
     }
 
-    /// Runs a body like ``maintain(_:)`` on a connection that is reserved for urgent work, before queued writes.
+    /// Runs a body like ``maintain(_:)`` on the lane of administration, before queued writes.
     func maintainAtOnce<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {

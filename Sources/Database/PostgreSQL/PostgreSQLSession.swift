@@ -77,7 +77,7 @@ final class PostgreSQLSession {
 
     /// Runs a body in a transaction, and again from its start if nothing of it was kept.
     ///
-    /// - Parameter turn: the lock of its turn. It is released if its session stalls.
+    /// - Parameter turn: the lock of its turn. If it is not free in time, the body runs without it.
     func transact<T>(
         _ kind: PostgreSQLTransaction.Kind, turn: Int64? = nil, clock: (@Sendable () -> Date)?,
         _ retries: inout PostgreSQLRetries, _ cancellation: PostgreSQLCancellation?,

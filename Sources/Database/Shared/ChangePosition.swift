@@ -171,7 +171,7 @@ package protocol KeepsChangeLog: Sendable {
     @discardableResult
     func adoptChangeLog() async throws -> Bool
 
-    /// Commits a heartbeat row and returns it; `nil` for SQLite, whose reads are never stale. A replaced PostgreSQL
+    /// Commits a heartbeat and returns it; `nil` for SQLite, whose reads are never stale. A replaced PostgreSQL
     /// server may continue to answer reads, so a process can rely only on its own commits.
     ///
     /// - Throws: `StoreError`. Then the commit proves nothing.
