@@ -38,8 +38,8 @@ def suites(*names):
 # Long tests, which only the soak runs.
 LONG = (
     "ServiceTests/(description|kill)|DescriptionTests/(client|provider)|AuditLogTests/large|CardPopulationTests|CrowdTests|"
-    "QuickStartTests/hello|ModelTests|TourTests/(tour|sampleProvider)|ListenerTests/hoard|StoreFaultTests/(kill|reset)|"
-    "CutNodeTests|BanTests/crash|SendSimulationTests/day"
+    "ForgedCardTests/honest|QuickStartTests/hello|ModelTests|TourTests/(tour|sampleProvider)|ListenerTests/hoard|"
+    "StoreFaultTests/(kill|reset)|CutNodeTests|BanTests/crash|SendSimulationTests/day"
 )
 FAULTS = suites("StoreFaultTests", "CutNodeTests")
 CLUSTER = "NodesTests|MoveTests|CertificateRenewalTests|RequestFuzzTests|KillTests"
@@ -79,9 +79,9 @@ SOAK = [
     Stage("memory", "RepositoriesTests", "kind:", environment={"COUNTERSIGN_TEST_STORE": "memory"}),
     Stage(
         "crowd",
-        "CrowdTests|AuditLogTests/large|CardPopulationTests|CardFuzzTests|FastPathEqualityTests|ListenerTests/hoard|"
-        "CrashReportTests|MovedCutTests|PermissionCutTests|SendSimulationTests/day|PhoneNumberDifferentialTests|"
-        "CopyStoreTests|CopiedServiceTests|PhoneCodeTests/evenness|FrameTests/mutations",
+        "CrowdTests|AuditLogTests/large|CardPopulationTests|ForgedCardTests|CardFuzzTests|FastPathEqualityTests|"
+        "ListenerTests/hoard|CrashReportTests|MovedCutTests|PermissionCutTests|SendSimulationTests/day|"
+        "PhoneNumberDifferentialTests|CopyStoreTests|CopiedServiceTests|PhoneCodeTests/evenness|FrameTests/mutations",
         environment=SOAKING),
     Stage("quickstarts", "QuickStartTests|TourTests", environment=SOAKING),
     Stage("model", "ModelTests", environment=SOAKING),
