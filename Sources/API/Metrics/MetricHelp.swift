@@ -31,6 +31,7 @@ enum MetricHelp {
         "phone_breaker_trips": "How often texts were thinned out, by what.",
         "phone_checks": "Phone codes that were checked, by verdict.",
         "phone_texts": "Texts, by the decision to send them or why not.",
+        "reference_data_timestamp_seconds": "The date of a table that the program contains, in seconds since 1970.",
         "refusals": "Refusals by code and reason.",
         "response_bytes_claimed": "Bytes of large responses that are being made or were not read yet.",
         "review_queue": "Cards that wait for a reviewer; at most 10000 are counted.",

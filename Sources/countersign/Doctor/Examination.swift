@@ -9,6 +9,8 @@ struct Examination {
     let serve: ServeOptions
     /// The maximum age of the last backup, in seconds; `nil` if backups are made by other means.
     var backupAge: TimeInterval? = 7 * 86_400
+    /// How old reference data may be, in days; `nil` if the operator knows that it is old.
+    var referenceAge: Int? = 120
     var now: @Sendable () -> Date = { Date() }
     /// The free bytes of the file system of a path; `nil` if unknown.
     var freeBytes: (String) -> Int64? = Self.freeBytes
@@ -31,7 +33,21 @@ struct Examination {
         let (keys, keyFindings) = keys(settings, policy)
         found += keyFindings + Self.senders(settings, policy)
         found += await store(settings, policy, keys)
+        found += oldReferenceData()
         return found
+    }
+
+    /// Tables in the program that are too old: one finding for all, since one new release mends them.
+    private func oldReferenceData() -> [Finding] {
+        guard let referenceAge else { return [] }
+        let old = ReferenceData.all.filter { $0.days(at: now()) > referenceAge }
+        guard !old.isEmpty else { return [] }
+        let tables = old.map { "\($0.name) (\($0.days(at: now())) days)" }.joined(separator: ", ")
+        return [
+            Finding(
+                .referenceData, "the program's tables are older than \(referenceAge) days: \(tables)",
+                "install the newest release of countersign, or give --reference-data off until there is one")
+        ]
     }
 
     /// The free bytes available to the service.

@@ -7,6 +7,7 @@ struct Finding: Equatable {
         case configuration, policies, gate, realm, urls, limits, senders
         case permissions, keys, certificate, authority
         case store, mode, schema, providers, clock, backup, nodes, housekeeping, disk
+        case referenceData = "reference_data"
     }
 
     let check: Check

@@ -266,6 +266,11 @@ struct Server: Sendable {
         registry.addGauge("certificate_end_timestamp_seconds", [("certificate", "authority")]) { [keys] in
             keys.authority.notAfter.timeIntervalSince1970
         }
+        for data in ReferenceData.all {
+            registry.addGauge("reference_data_timestamp_seconds", [("data", data.name)]) {
+                data.date.start.timeIntervalSince1970
+            }
+        }
         registry.addPage { ProcessUsage.lines() }
     }
 

@@ -104,6 +104,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
                 }
             }
         },
+        Fault("reference data is old", .referenceData, "numbering_plans (") { $0.referenceAge = 1 },
         Fault("the disk is full", .disk, "MiB free") { $0.freeBytes = 1_048_576 },
     ]
 

@@ -16,16 +16,14 @@ struct DoctorCommand: ReportingCommand {
     @OptionGroup var serve: ServeOptions
     @Option(help: "Maximum age of the last `store backup`, such as 7d; off if backups are made by other means.")
     var backups = "7d"
+    @Option(help: "Maximum age of the program's tables, such as 120d; off if no newer release exists.")
+    var referenceData = "120d"
 
     func report() async throws -> Report {
         var examination = Examination(shared: shared, serve: serve)
-        if backups == "off" {
-            examination.backupAge = nil
-        } else {
-            guard let age = PolicyField.seconds(backups), age > 0 else {
-                throw CommandFailure("--backups must be a time such as 7d, or off.", exitCode: .usage)
-            }
-            examination.backupAge = age
+        examination.backupAge = try Self.age(backups, "--backups", example: "7d")
+        examination.referenceAge = try Self.age(referenceData, "--reference-data", example: "120d").map {
+            Int(saturating: $0 / 86_400)
         }
         let found = await examination()
         let findings = Report(
@@ -34,5 +32,14 @@ struct DoctorCommand: ReportingCommand {
             found.map(\.line), json: [.json("sound", found.isEmpty), .json("findings", findings)])
         if !found.isEmpty { report.failure = ExitCode(CommandFailure.Status.refused.rawValue) }
         return report
+    }
+
+    /// Seconds; `nil` for `off`.
+    private static func age(_ text: String, _ option: String, example: String) throws(CommandFailure) -> TimeInterval? {
+        guard text != "off" else { return nil }
+        guard let age = PolicyField.seconds(text), age > 0 else {
+            throw CommandFailure("\(option) must be a time such as \(example), or off.", exitCode: .usage)
+        }
+        return age
     }
 }

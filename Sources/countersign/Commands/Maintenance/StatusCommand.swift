@@ -10,7 +10,7 @@ import Repositories
 struct StatusCommand: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show what is live: sessions, users, certificates, outbox, audit log, store, nodes, tasks.")
+        abstract: "Show what is live, from sessions to nodes and tasks, and how old reference data is.")
     @OptionGroup var shared: SharedOptions
 
     func report(_ admin: Admin) async throws -> Report {
@@ -20,7 +20,7 @@ struct StatusCommand: AdminCommand {
         let bytes = try admin.settings.store.file.map { try SQLiteMaintenance(path: $0).size() }
         return Report(
             Self.counts(summary) + Self.log(summary) + Self.store(bytes, version: version) + Self.nodes(summary)
-                + Self.tasks(summary))
+                + Self.tasks(summary) + Self.referenceData(at: summary.at))
     }
 
     private static func counts(_ summary: ReportStatus.Summary) -> [Entry] {
@@ -107,5 +107,18 @@ struct StatusCommand: AdminCommand {
         }
         return [.json("housekeeping", Report(summary.tasks, fields))]
             + (rows.isEmpty ? [.people("housekeeping", "never done")] : rows)
+    }
+
+    private static func referenceData(at now: Date) -> [Entry] {
+        let fields: [Field<ReferenceData>] = [
+            .json("name") { $0.name }, .json("source") { $0.source }, .json("version") { $0.version },
+            .json("date") { $0.date.text }, .json("age_days") { $0.days(at: now) },
+        ]
+        return [.json("reference_data", Report(ReferenceData.all, fields))]
+            + ReferenceData.all.map { data in
+                .people(
+                    data.name.replacing("_", with: " "),
+                    "\(data.source) (\(data.version)), of \(data.date.text), \(data.days(at: now)) days old")
+            }
     }
 }
