@@ -32,6 +32,16 @@ def reading(made):
     return provider["issuer"]["read_at"]
 
 
+def awaited(device, token, status):
+    """The answer to a sign-in, when it has the status that it comes to within ten seconds."""
+    end = time.monotonic() + 10
+    answer = device.create_session(token)
+    while answer.status_code != status and time.monotonic() < end:
+        time.sleep(0.1)
+        answer = device.create_session(token)
+    return answer
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("countersign", "policies", "directory", "store", "psql"):
@@ -53,6 +63,16 @@ def main():
 
         users = {accepted(device.create_session(token(device)), 201)["user_id"] for device in devices}
         equal(len(users), 1, "the users whom both nodes know by one ID")
+
+        # The operator takes the client away on both nodes, and gives it back.
+        client = ("openid", "--audience", ready["client_id"])
+        made.admin("provider", "client", "add", "openid", "--audience", "another")
+        made.admin("provider", "client", "remove", *client)
+        for device in devices:
+            refused(awaited(device, token(device), 422), 422, "invalid_identity_token", "wrong_audience")
+        made.admin("provider", "client", "add", *client)
+        for device in devices:
+            accepted(awaited(device, token(device), 201), 201)
 
         # A minute later, as the store has it, with another key.
         minute = "UPDATE issuers SET attempted_at = attempted_at - 61000, read_at = read_at - 61000"

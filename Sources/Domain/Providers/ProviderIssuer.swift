@@ -15,7 +15,7 @@ package struct ProviderIssuer: Sendable, Equatable {
     /// Whether a key that leaves its key set ends the sessions that it opened.
     package let endsSessionsOfRemovedKeys: Bool
 
-    /// The most further audiences, and the most parties.
+    /// The most audiences, and the most parties.
     package static let mostClients = 16
 
     package init(
@@ -54,7 +54,7 @@ package struct ProviderIssuer: Sendable, Equatable {
             algorithms: algorithms, endsSessionsOfRemovedKeys: endsSessionsOfRemovedKeys)
     }
 
-    private static func clients(_ texts: [String], _ name: String) throws(Refusal) -> [String] {
+    static func clients(_ texts: [String], _ name: String) throws(Refusal) -> [String] {
         guard texts.count <= mostClients else {
             throw Refusal(.malformedRequest, "Give at most \(mostClients) times --\(name).")
         }

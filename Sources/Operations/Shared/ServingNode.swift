@@ -82,7 +82,10 @@ package final class ServingNode: Sendable {
             case .provider(let id):
                 caches.providers.drop(id)
                 sessions.shut(.provider(id))
-            case .providerKeys(let id): caches.providers.drop(id)
+            case .providerKeys(let id):
+                caches.providers.drop(id)
+                // An audience may have been removed, and be another provider's next.
+                caches.issuers.clients.drop { $0 == id }
             case .providerKey(let id): sessions.shut(.providerKey(id))
             case .messages(let ids): waiting.formUnion(ids)
             case .typing(let stream, let user, let others):

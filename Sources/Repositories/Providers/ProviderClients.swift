@@ -29,6 +29,10 @@ struct ProviderClients {
         }
     }
 
+    func remove(of provider: ProviderID) throws {
+        try transaction.execute("DELETE FROM provider_clients WHERE provider_id = $1", [.id(provider)])
+    }
+
     /// Adds the clients to a provider that was read from its own row. Only a provider with an issuer has any.
     func complete(_ provider: Provider) throws -> Provider {
         guard provider.issuer != nil else { return provider }

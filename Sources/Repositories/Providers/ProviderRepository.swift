@@ -85,6 +85,16 @@ package struct ProviderRepository {
             "UPDATE providers SET token_algorithm = $2 WHERE id = $1", [.id(id), .text(algorithm.rawValue)])
     }
 
+    /// Writes the audiences and parties of a provider by issuer anew, in their order.
+    package func setClients(of provider: Provider) throws {
+        guard let issuer = provider.issuer else { return }
+        let clients = ProviderClients(transaction)
+        try clients.remove(of: provider.id)
+        try transaction.execute(
+            "UPDATE providers SET audience = $2 WHERE id = $1", [.id(provider.id), .text(issuer.audience)])
+        try clients.insert(provider)
+    }
+
     private static let applications = Table<Application>(
         "applications", Application.init,
         Field("id", \.id),

@@ -152,6 +152,13 @@ extension ConsequenceTests {
             { _ in try await SetTokenAlgorithm(world.fixture.admin)(.es256, of: "test") }
         },
         .admin(
+            "ChangeIssuerClients", audit: ["provider_changed", "provider_changed"], notices: ["provider_keys"]
+        ) { world in
+            _ = try await StandInIssuer([("k", try ProviderSigner(.es256))]).register(on: world.fixture)
+            let clients = IssuerClients(audiences: ["web"], parties: ["phone"])
+            return { _ in _ = try await ChangeIssuerClients(world.fixture.admin).add(clients, to: "idp-example") }
+        },
+        .admin(
             "AddResource", audit: ["provider_changed"], notices: ["provider_keys"], effects: [.dropsProvider]
         ) { world in
             let url = try #require(ResourceURL("https://api.example"))

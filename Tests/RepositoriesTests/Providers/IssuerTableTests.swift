@@ -86,6 +86,40 @@ struct IssuerTableTests {
     }
 
     @Test(
+        "Clients are replaced: the next audience takes the place of the first, and an audience is free for another",
+        arguments: StoreKind.shared)
+    func replacedClients(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            var (first, second) = (try Self.provider("one"), try Self.provider("two", audience: "client-2"))
+            first.issuer?.otherAudiences = ["web", "app"]
+            first.issuer?.parties = ["tablet"]
+            second.issuer?.parties = ["phone"]
+            let (one, two) = (first, second)
+            try await tables.write {
+                for provider in [one, two] { _ = try ProviderRepository($0).insert(provider) }
+            }
+            first.issuer = ProviderIssuer(
+                url: Self.issuer.url, audience: "web", otherAudiences: ["desktop"], parties: ["phone", "tablet"],
+                algorithms: Self.issuer.algorithms, endsSessionsOfRemovedKeys: true)
+            let changed = first
+            let found = try await tables.write { transaction in
+                let providers = ProviderRepository(transaction)
+                try providers.setClients(of: changed)
+                return (
+                    try [providers.find(one.id), providers.find(two.id)],
+                    try ["client-1", "web", "app", "desktop", "client-2"].map {
+                        try providers.find(issuer: Self.issuer.url, audience: $0)
+                    }
+                )
+            }
+            #expect(found.0 == [changed, two])
+            #expect(found.1 == [nil, one.id, nil, one.id, two.id])
+            let third = try Self.provider("three", audience: "app")
+            #expect(try await tables.write { try ProviderRepository($0).insert(third) })
+        }
+    }
+
+    @Test(
         "A try is claimed by one, once in a minute, and one that was overtaken ends nothing",
         arguments: StoreKind.shared)
     func claims(kind: StoreKind) async throws {

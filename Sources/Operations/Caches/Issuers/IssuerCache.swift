@@ -22,7 +22,7 @@ final class IssuerCache: Sendable {
         }
     }
 
-    /// The provider of each client. A pair never goes to another provider.
+    /// The provider of each client. A pair goes to another provider only after a change of the one that it had.
     let clients = InvalidatingCache<Client, ProviderID>()
 
     private struct State {

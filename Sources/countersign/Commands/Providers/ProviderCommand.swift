@@ -8,10 +8,10 @@ import Tokens
 /// `countersign provider …`: the providers, which authenticate users.
 struct ProviderCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "provider", abstract: "Register providers, their keys and their apps.",
+        commandName: "provider", abstract: "Register providers, their keys, apps and client ids.",
         subcommands: [
             ProviderAddCommand.self, Set.self, List.self, Show.self, Disable.self, Enable.self, KeyCommand.self,
-            AppCommand.self, ResourceCommand.self, StreamCommand.self,
+            AppCommand.self, ClientCommand.self, ResourceCommand.self, StreamCommand.self,
         ])
 
     struct Set: AdminCommand {
