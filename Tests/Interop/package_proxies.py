@@ -1,8 +1,7 @@
 """Starts the examples for haproxy, nginx and Prometheus around a node, each as it stands but for its addresses.
 
-Of the two nodes that the examples name one is away. Through haproxy clients are told apart by the PROXY header, through
-nginx they are one; through both a user signs in. Prometheus reads the metrics and raises the alert for the node that is
-away.
+Of the two nodes that the examples name one is away. Through haproxy and nginx clients are told apart by the PROXY header,
+and a user signs in. Prometheus reads the metrics and raises the alert for the node that is away.
 """
 
 import argparse
@@ -41,13 +40,17 @@ def free_port():
         return server.getsockname()[1]
 
 
+# The statuses of certification for clients behind a balancer that names them.
+NAMED = [("127.0.0.5", 201), ("127.0.0.5", 201), ("127.0.0.5", 429), ("127.0.0.6", 201)]
+
+
 @contextlib.contextmanager
-def installation(chosen, proxied):
-    """A node whose policies let an address certify twice an hour; the network of its balancer is listed, or none."""
+def installation(chosen):
+    """A node whose policies let an address certify twice an hour, and list its balancer."""
     with tempfile.TemporaryDirectory(prefix="countersign-") as directory:
         policies = Path(directory, "Policies")
         shutil.copytree(chosen.root / "Policies", policies)
-        policies.joinpath("requests.yaml").write_text(f"proxied_networks: [{proxied}]\n")
+        policies.joinpath("requests.yaml").write_text("proxied_networks: [127.0.0.1/32]\n")
         policies.joinpath("certification.yaml").write_text("per_hour_per_address: 2\n")
         made = Installation(chosen.countersign, policies, directory, f"sqlite:{directory}/store.db")
         shutil.copy(made.authority, Path(directory, "countersign-ca.pem"))
@@ -110,7 +113,7 @@ def walk(made, ports, wanted):
 
 def haproxy(chosen):
     """Both listeners behind haproxy, which names each client."""
-    with installation(chosen, "127.0.0.1/32") as (made, directory):
+    with installation(chosen) as (made, directory):
         node, ports = made.nodes[0], (free_port(), free_port())
         text = adapted(chosen.examples / "haproxy.cfg", node, {
             r"bind :443\b": f"bind 127.0.0.1:{ports[0]}", r"bind :8441\b": f"bind 127.0.0.1:{ports[1]}",
@@ -119,7 +122,7 @@ def haproxy(chosen):
         file = made.write("haproxy.cfg", text.encode())
         subprocess.run(["haproxy", "-c", "-q", "-f", file], check=True, timeout=60)
         with running("haproxy", "-db", "-f", file, port=ports[0]):
-            walk(made, ports, [("127.0.0.5", 201), ("127.0.0.5", 201), ("127.0.0.5", 429), ("127.0.0.6", 201)])
+            walk(made, ports, NAMED)
             deadline = time.monotonic() + TIMEOUT
             while (found := checked(directory / "haproxy.socket")) != {("one", "L4CON"), ("two", "L7OK")}:
                 expect(time.monotonic() < deadline, f"the health checks say {found}")
@@ -139,8 +142,8 @@ def checked(path):
 
 
 def nginx(chosen):
-    """Both listeners behind nginx, which names nobody."""
-    with installation(chosen, "") as (made, directory):
+    """Both listeners behind nginx, which names each client too."""
+    with installation(chosen) as (made, directory):
         ports = (free_port(), free_port())
         text = adapted(chosen.examples / "nginx.conf", made.nodes[0], {
             r"listen 443\b": f"listen 127.0.0.1:{ports[0]}", r"listen 8441\b": f"listen 127.0.0.1:{ports[1]}",
@@ -150,8 +153,8 @@ def nginx(chosen):
         file = made.write("nginx.conf", text.encode())
         command = ["nginx", "-p", directory, "-c", file, "-e", directory / "errors", "-g", "daemon off;"]
         with running(*command, port=ports[0]):
-            walk(made, ports, [("127.0.0.5", 201), ("127.0.0.6", 201), ("127.0.0.7", 429)])
-        print("nginx: clients are one, and a user is signed in")
+            walk(made, ports, NAMED)
+        print("nginx: clients are told apart, and a user is signed in")
 
 
 def prometheus(chosen, made, directory):

@@ -50,7 +50,7 @@ package struct RequestPolicy: Sendable, Equatable {
     package var clientTLS = TLSFloor.tls12
     /// How long a shutdown waits for requests in flight.
     package var shutdownTimeout: TimeInterval = 20
-    /// Networks whose connections to the public and the client listener begin with a PROXY protocol v2 header.
+    /// Networks whose connections to the public and the client listener begin with a PROXY protocol header (version 1 or 2).
     package var proxiedNetworks: [AddressNetwork] = []
 
     package init() {}
