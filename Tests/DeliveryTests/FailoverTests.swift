@@ -64,6 +64,27 @@ struct FailoverTests {
         }
     }
 
+    @Test("A receiver's Retry-After is heeded if no other sender may be asked earlier")
+    func asked() async throws {
+        let message = Message.text(to: try number("2201"), body: "b")
+        let busy = (1...2).map { Scripted("s\($0)", .unavailable(reason: "y", retryAfter: Double($0) * 20)) }
+        let down = Scripted("d", .unavailable(reason: "z"))
+        #expect(await Failover(busy).send(message, id: UUID()) == .unavailable(reason: "s1: y; s2: y", retryAfter: 20))
+        #expect(await Failover(busy + [down]).send(message, id: UUID()) == .unavailable(reason: "s1: y; s2: y; d: z"))
+    }
+
+    @Test("The operator's receiver says with 429 and 503 when it takes the next message")
+    func receiver() {
+        for status in [UInt(429), 503] {
+            #expect(
+                WebhookSender.outcome(of: .answered(status: status, body: nil), retryAfter: 20, id: "")
+                    == .unavailable(reason: "HTTP \(status)", retryAfter: 20))
+        }
+        #expect(
+            WebhookSender.outcome(of: .answered(status: 500, body: nil), retryAfter: 20, id: "")
+                == .unavailable(reason: "HTTP 500"))
+    }
+
     @Test("A sender that does not carry the kind of message is passed over")
     func kinds() async throws {
         let (first, second) = (Scripted("a", .refused(reason: "x"), texts: false), Scripted("b", .sent(reference: "r")))

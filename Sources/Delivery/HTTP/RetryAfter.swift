@@ -2,6 +2,9 @@ import Foundation
 
 /// The field `Retry-After` of a response (RFC 9110 §10.2.3).
 enum RetryAfter {
+    /// The statuses by which a receiver may say when it will take the next request (RFC 6585 §4, RFC 9110 §15.6.4).
+    static let statuses: Set<UInt> = [429, 503]
+
     /// The seconds from now on that a field asks for, at least 0; `nil` for what is neither a number nor a date.
     static func seconds(_ field: String?, now: Date) -> TimeInterval? {
         guard let field else { return nil }

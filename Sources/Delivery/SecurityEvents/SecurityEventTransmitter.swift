@@ -62,9 +62,6 @@ package struct SecurityEventTransmitter: Sendable {
         }
     }
 
-    /// By these a receiver may say when it will take the next request (RFC 6585 §4, RFC 9110 §15.6.4).
-    private static let busy: Set<UInt> = [429, 503]
-
     static func outcome(_ answer: BoundedHTTPClient.Answer, retryAfter: TimeInterval? = nil) -> DeliveryOutcome {
         switch answer {
         case .failed(let reason): .unavailable(reason: reason)
@@ -73,7 +70,7 @@ package struct SecurityEventTransmitter: Sendable {
         case .answered(let status, _) where final.contains(status): .refused(reason: "HTTP \(status)")
         // RFC 9110 §15.5.11: the receiver is gone, and likely for good.
         case .answered(410, _): .receiverGone
-        case .answered(let status, _) where busy.contains(status):
+        case .answered(let status, _) where RetryAfter.statuses.contains(status):
             .unavailable(reason: "HTTP \(status)", retryAfter: retryAfter)
         case .answered(let status, _): .unavailable(reason: "HTTP \(status)")
         }

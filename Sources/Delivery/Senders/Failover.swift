@@ -22,22 +22,26 @@ package struct Failover: Sender {
         senders.contains { $0.carries(message) }
     }
 
-    /// Reference and reasons start with the name of the sender: `sns:…`.
+    /// Reference and reasons start with the name of the sender: `sns:…`. A receiver's `Retry-After` is heeded if every
+    /// sender that was tried has one, and then the shortest.
     package func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         var reasons: [String] = []
+        var asked = TimeInterval.infinity
         for sender in senders where sender.carries(message) {
             switch await sender.send(message, id: id) {
             case .sent(let reference): return .sent(reference: "\(sender.name):\(reference)")
             case .refused(let reason): return .refused(reason: "\(sender.name): \(reason)")
             case .endpointGone: return .endpointGone
             case .receiverGone: return .receiverGone
-            case .unavailable(let reason, _): reasons.append("\(sender.name): \(reason)")
+            case .unavailable(let reason, let retryAfter):
+                reasons.append("\(sender.name): \(reason)")
+                asked = min(asked, retryAfter ?? 0)
             }
             // The caller has cancelled; the remaining senders are for the next attempt.
             if Task.isCancelled { break }
         }
         return reasons.isEmpty
             ? .refused(reason: "no sender carries this kind of message")
-            : .unavailable(reason: reasons.joined(separator: "; "))
+            : .unavailable(reason: reasons.joined(separator: "; "), retryAfter: asked > 0 ? asked : nil)
     }
 }

@@ -31,7 +31,8 @@ package struct WebhookSender: Sender {
         let body = Array(Self.event(message, at: time).jsonText.utf8)
         let headers =
             [(name: "Content-Type", value: "application/json")] + keys.headers(id: id, at: time, body: body)
-        return Self.outcome(of: await http.post(body, to: url.web, headers: headers), id: WebhookKey.name(of: id))
+        let reply = await http.reply(to: body, for: url.web, headers: headers)
+        return Self.outcome(of: reply.answer, retryAfter: reply.retryAfter, id: WebhookKey.name(of: id))
     }
 
     private static func event(_ message: Message, at time: Date) -> JSONValue {
@@ -45,12 +46,17 @@ package struct WebhookSender: Sender {
         return .object(["type": .string(type), "timestamp": .string(time.rfc3339), "data": data])
     }
 
-    /// The outcome of an answer: 400 and 422 refuse the message, everything else is a failure of the receiver.
-    static func outcome(of answer: BoundedHTTPClient.Answer, id: String) -> DeliveryOutcome {
+    /// The outcome of an answer: 400 and 422 refuse the message, everything else is a failure of the receiver. After 429
+    /// and 503 it is retried when the receiver says.
+    static func outcome(
+        of answer: BoundedHTTPClient.Answer, retryAfter: TimeInterval? = nil, id: String
+    ) -> DeliveryOutcome {
         switch answer {
         case .failed(let reason): .unavailable(reason: reason)
         case .answered(200..<300, _): .sent(reference: id)
         case .answered(400, _), .answered(422, _): .refused(reason: "the receiver refused the message")
+        case .answered(let status, _) where RetryAfter.statuses.contains(status):
+            .unavailable(reason: "HTTP \(status)", retryAfter: retryAfter)
         case .answered(let status, _): .unavailable(reason: "HTTP \(status)")
         }
     }
