@@ -8,6 +8,8 @@ import Tokens
 struct KnownIssuer: Sendable {
     let name: String
     let url: String
+    /// The page that describes its ID tokens, or its own source, without `https://`.
+    let source: String
     let audience: String
     var otherAudiences: [String] = []
     var algorithm = SignatureAlgorithm.rs256

@@ -41,6 +41,15 @@ struct KnownIssuerTests {
         }
     }
 
+    @Test("have a page that describes their ID tokens, and a name of their own")
+    func sources() {
+        #expect(Set(KnownIssuer.all.map(\.name)).count == KnownIssuer.all.count)
+        for issuer in KnownIssuer.all {
+            let isPage = issuer.source.wholeMatch(of: /[a-z0-9.\-]+\.[a-z]+\/[\x21-\x7E]+/) != nil
+            #expect(isPage, "\(issuer.name): \(issuer.source)")
+        }
+    }
+
     @Test("sign their users in, each in its own way; a planted error is refused, and token-check says what it is")
     func table() async throws {
         #expect(KnownIssuer.all.count == 20)
