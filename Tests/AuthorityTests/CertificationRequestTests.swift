@@ -85,6 +85,17 @@ struct CertificationRequestTests {
         }
     }
 
+    @Test("that was encoded twice is refused with a sentence that says so, a Layer CSR too")
+    func encodedTwice() throws {
+        let pem = try TestAuthority.certificationRequest(commonName: Self.deviceID)
+        for text in [pem, "eyJ0eXAiOiJKV1MifQ.eyJwa2EiOiJFQyJ9.c2lnbmF0dXJl"] {
+            let refusal = #expect(throws: Refusal(.invalidCSR, "", reason: .malformed)) {
+                try CertificationRequest.parse(pkcs10: Data(text.utf8).base64EncodedString())
+            }
+            #expect(refusal?.detail.contains("PEM") == true, "\(refusal?.detail ?? "")")
+        }
+    }
+
     @Test("with a compressed point is refused as unsupported")
     func compressedPoint() async throws {
         let pem = try await Self.request(key: Self.curve("P-256"), conversion: ["-conv_form", "compressed"])

@@ -178,6 +178,7 @@ extension Refusal {
         case .authorizationID: "$.id: \(detail)"
         case .barcode: "$.aamva: \(detail)"
         case .captcha: "$.captcha: \(detail)"
+        case .clientID: "client_id: \(detail)"
         case .enrolmentToken: "$.enrolment_token: \(detail)"
         case .eventID: "$.event_id: \(detail)"
         case .presence: "$.presence: \(detail)"

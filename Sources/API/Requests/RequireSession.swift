@@ -58,6 +58,8 @@ struct RequireSession: RouterMiddleware {
             return opened
         } catch let refusal as Refusal where refusal.code == .invalidIdentityToken {
             throw HeaderSignInRefusal(refusal: refusal)
+        } catch let refusal as Refusal where refusal.subject == .applicationID {
+            throw Refusal(refusal.code, "app-id of Authorization: \(refusal.detail)")
         }
     }
 }

@@ -22,7 +22,13 @@ package struct CertificationRequest: Sendable {
         do {
             parts = try Parts(derEncoded: bytes)
         } catch {
-            throw Refusal.csr(.malformed, "The request is not a CertificationRequest in DER (RFC 2986 §4.2).")
+            // A PEM document or a Layer CSR that was encoded once more.
+            let isText = bytes.allSatisfy { (0x20...0x7E).contains($0) || $0 == 0x0A || $0 == 0x0D }
+            throw Refusal.csr(
+                .malformed,
+                isText
+                    ? "The base64 contains text. Send that text itself, a PEM document or a Layer CSR."
+                    : "The request is not a CertificationRequest in DER (RFC 2986 §4.2).")
         }
         let publicKey = try DevicePublicKey(subjectPublicKeyInfo: Array(parts.subjectPublicKeyInfo))
         guard let algorithm = proofAlgorithms[parts.signatureAlgorithm] else {

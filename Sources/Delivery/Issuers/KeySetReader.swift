@@ -60,7 +60,7 @@ package struct KeySetReader: Sendable {
         do throws(Defect) {
             let path = issuer.hasSuffix("/") ? issuer.dropLast() : issuer[...]
             let (bytes, _) = try await get(
-                "\(path)/.well-known/openid-configuration", of: issuer, "the discovery document")
+                "\(path)\(ProviderIssuer.discoveryPath)", of: issuer, "the discovery document")
             guard let document = try? JSONOutline(bytes) else {
                 throw Defect(reason: "the discovery document is not JSON")
             }

@@ -15,6 +15,9 @@ package struct ProviderIssuer: Sendable, Equatable {
     /// Whether a key that leaves its key set ends the sessions that it opened.
     package let endsSessionsOfRemovedKeys: Bool
 
+    /// What follows the issuer in the URL of its discovery document (OpenID Connect Discovery 1.0 §4).
+    package static let discoveryPath = "/.well-known/openid-configuration"
+
     /// The most audiences, and the most parties.
     package static let mostClients = 16
 
@@ -44,6 +47,11 @@ package struct ProviderIssuer: Sendable, Equatable {
             throw Refusal(
                 .malformedRequest,
                 "An issuer is an https URL of a public host, without a query and a fragment, as its ID tokens name it.")
+        }
+        guard !url.hasSuffix(Self.discoveryPath) else {
+            throw Refusal(
+                .malformedRequest,
+                "This is the URL of a discovery document. Give the issuer alone: leave out \(Self.discoveryPath).")
         }
         let (audiences, parties) = (try Self.clients(audiences, "audience"), try Self.clients(parties, "party"))
         guard let first = audiences.first else {

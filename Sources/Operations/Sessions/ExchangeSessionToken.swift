@@ -71,7 +71,10 @@ package struct ExchangeSessionToken: Sendable {
         try count(connection)
         let session = try await check(request.sessionToken, on: connection)
         guard request.isOfApp(session) else {
-            throw Refusal(.malformedRequest, "client_id is not the app_id of the session's app.")
+            throw Refusal(
+                .malformedRequest,
+                request.clientID.flatMap { ProviderID($0[...]) } == session.providerID
+                    ? Provider.idForApplication : "It is not the app_id of the session's app.", about: .clientID)
         }
         let confirmation = try confirmation(by: request.proof, on: connection)
         let basis: Basis

@@ -30,7 +30,8 @@ package struct OpenSession: Sendable {
         else { throw Refusal(.certificateRevoked, "Connect again.") }
         let policy = context.policy[\.sessions]
         let identity = try await verify(identityToken, as: proof, on: connection)
-        let application = try Self.application(applicationID, of: identity)
+        let application = try Self.application(
+            applicationID, of: identity, about: proof == .any ? .applicationID : .clientID)
         let token = SessionToken(of: identity.nonce.sessionID, randomBytes: context.environment.randomBytes(32))
         let now = context.environment.now()
         let draft = Session(
@@ -155,23 +156,23 @@ package struct OpenSession: Sendable {
         return live.prefix(max(0, live.count + 1 - policy.perUserAndDevice))
     }
 
-    private static func application(_ text: String?, of identity: VerifiedIdentity) throws(Refusal) -> Application {
+    /// - Parameter subject: what the caller's form of sign-in calls the app's id.
+    private static func application(
+        _ text: String?, of identity: VerifiedIdentity, about subject: Refusal.Subject
+    ) throws(Refusal) -> Application {
         let applications = identity.known.applications
         let application: Application
         if let text {
             guard let id = ApplicationID(text[...]), let found = applications.first(where: { $0.id == id }) else {
                 throw Refusal(
-                    .malformedRequest,
-                    ProviderID(text[...]) == identity.known.provider.id
-                        ? "It is the provider_id: for a device it is an app_id."
-                        : "It names no app of the provider that signed the identity token.", about: .applicationID)
+                    .malformedRequest, identity.known.provider.mistakenApplication(text), about: subject)
             }
             application = found
         } else {
             guard applications.count == 1, let only = applications.first else {
                 throw Refusal(
-                    .malformedRequest, "It is missing, and the provider has \(applications.count) apps.",
-                    about: .applicationID)
+                    .malformedRequest, "It is missing, and the provider has \(applications.count) apps.", about: subject
+                )
             }
             application = only
         }
@@ -181,5 +182,18 @@ package struct OpenSession: Sendable {
                 reason: .wrongAudience)
         }
         return application
+    }
+}
+
+extension Provider {
+    static let idForApplication = "It is the provider_id: for a device it is an app_id."
+
+    /// What a text is that should be the `app_id` of one of its apps. The clients of OAuth know several ids.
+    func mistakenApplication(_ text: String) -> String {
+        if ProviderID(text[...]) == id { return Self.idForApplication }
+        if issuer?.audiences.contains(where: { $0.hasSameBytes(as: text) }) ?? false {
+            return "It is the client id at the issuer: send the app_id that this service gave out."
+        }
+        return "It names no app of the provider."
     }
 }

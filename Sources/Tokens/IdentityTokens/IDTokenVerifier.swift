@@ -77,9 +77,14 @@ extension TokenRule {
     }
 
     fileprivate static let issuerURL = TokenRule { input in
-        guard let issuer = input.provider?.issuer,
-            input.token.issuerURL?.utf8.elementsEqual(issuer.url.utf8) ?? false
-        else { return TokenDefect(.unknownIssuer, "The claim iss names no registered issuer.") }
+        guard let issuer = input.provider?.issuer else {
+            return TokenDefect(.unknownIssuer, "The claim iss names no registered issuer.")
+        }
+        guard input.token.issuerURL?.utf8.elementsEqual(issuer.url.utf8) ?? false else {
+            return TokenDefect(
+                .unknownIssuer,
+                "The claim iss names no registered issuer: this provider's is \(issuer.url), each character of it.")
+        }
         return input.provider?.disabledAt == nil
             ? nil : TokenDefect(.unknownIssuer, "The provider of the issuer that iss names is disabled.")
     }

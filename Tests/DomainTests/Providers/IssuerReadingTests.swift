@@ -45,6 +45,7 @@ struct IssuerReadingTests {
         for url in [
             "", "idp.example", "http://idp.example", "https://10.0.0.1", "https://localhost", "https://intranet",
             "https://idp.example?a=b", "https://idp.example?", "https://idp.example#a", "https://a@idp.example",
+            "https://idp.example/.well-known/openid-configuration",
         ] {
             #expect(throws: Refusal(.malformedRequest, ""), "\(url)") { try take(url) }
         }

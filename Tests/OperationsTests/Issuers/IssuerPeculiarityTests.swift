@@ -82,6 +82,30 @@ struct IssuerPeculiarityTests {
         }
     }
 
+    @Test("A client that sends another id than the app's is told which one it is")
+    func mistakenIDs() async throws {
+        try await ServiceFixture.run { fixture in
+            let issuer = StandInIssuer([("k", try ProviderSigner(.es256))], audience: "com.example.app")
+            let made = try await issuer.register(on: fixture)
+            let cases = [
+                (made.provider.id.description, "provider_id"), ("com.example.app", "at the issuer"), ("x", "no app"),
+            ]
+            for proof in [IdentityProof.any, .idToken] {
+                for (id, words) in cases {
+                    let connection = try await fixture.connectNewDevice()
+                    let token = try issuer.idToken(
+                        "anna", nonce: fixture.nonces(connection).nonce, now: fixture.clock.now)
+                    let refusal = await #expect(throws: Refusal(.malformedRequest, "")) {
+                        try await OpenSession(fixture.context)(
+                            identityToken: token, applicationID: id, as: proof, on: connection)
+                    }
+                    #expect(refusal?.detail.contains(words) == true, "\(id): \(refusal?.detail ?? "")")
+                    #expect(refusal?.subject == (proof == .any ? .applicationID : .clientID))
+                }
+            }
+        }
+    }
+
     @Test("A key without kid serves tokens without kid, and a token without kid means the only key of its alg")
     func withoutKeyID() async throws {
         try await ServiceFixture.run { fixture in

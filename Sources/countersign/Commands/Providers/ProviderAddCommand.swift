@@ -90,11 +90,17 @@ struct ProviderAddCommand: InstallationCommand {
             try await AddIssuer($0.context, readKeySet: { await reader($0) })(
                 issuer, name: name, slug: slug, account: account, avatarHosts: avatarHost, tokenAlgorithm: tokenAlg)
         }
-        return Report([
+        var report = Report([
             Entry("provider_id", "provider_id", made.provider.id), Entry("slug", made.provider.slug.text),
             Entry("app_id", "app_id", made.applicationID), Entry("issuer", issuer.url),
             Entry("keys", String(made.keyCount)),
         ])
+        report.notes = [
+            "A device gives the nonce of POST /nonces to the issuer as nonce, and signs in with the ID token:",
+            #"POST /sessions {"identity_token":"ID_TOKEN"}"#,
+            "In OAuth client_id is the app_id, and not the client id that the issuer gave.",
+        ]
+        return report
     }
 
     private func parsedSlug() throws(CommandFailure) -> Slug? {
