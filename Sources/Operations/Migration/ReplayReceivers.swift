@@ -18,7 +18,7 @@ struct ReplayReceivers: Sendable {
         resources = try ProviderResourceRepository(transaction).all()
     }
 
-    /// One that was taken away again.
+    /// What was taken away again.
     struct Removal: Sendable {
         let provider: ProviderID
         /// What it was, for people.

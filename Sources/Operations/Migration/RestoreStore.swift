@@ -10,7 +10,7 @@ import Repositories
 /// All sessions end, nonces begin a new generation, unsent messages are dropped. Of the store that is replaced, if it
 /// can still be read, what was taken from people or devices since the copy is taken again: erasures, bans, revocations of
 /// certificates and provider keys, disabled providers, deleted messages and streams of them, what users took back from
-/// others, receivers and URLs that providers removed, spent one-time tokens, and the number of the revocation list.
+/// others, receivers, URLs and client ids that providers lost, spent one-time tokens, and the number of the revocation list.
 package struct RestoreStore: Sendable {
     private let restored: any Database
     private let replaced: (any Database)?
@@ -104,6 +104,7 @@ package struct RestoreStore: Sendable {
         let bans: ReplayBans
         let withdrawals: ReplayWithdrawals
         let receivers: ReplayReceivers
+        let clients: ReplayIssuerClients
         let streams: [(id: MessageStreamID, at: Date)]
         let messages: [(stream: MessageStreamID, message: MessageID)]
         let audit: AuditChain
@@ -123,6 +124,7 @@ package struct RestoreStore: Sendable {
             bans = try ReplayBans(of: transaction, keys: keys)
             withdrawals = try ReplayWithdrawals(of: transaction)
             receivers = try ReplayReceivers(of: transaction)
+            clients = try ReplayIssuerClients(of: transaction)
             streams = try MessageStreamRepository(transaction).deletions()
             messages = try StreamMessageRepository(transaction).deletions()
             audit = try AuditChainRepository(transaction).head().chain
@@ -164,7 +166,7 @@ package struct RestoreStore: Sendable {
         for (id, time) in losses.streams { _ = try MessageStreamRepository(transaction).delete(id, at: time) }
         for (stream, message) in losses.messages { try delete(message, in: stream, transaction) }
         report.withdrawals = try losses.withdrawals(in: transaction)
-        for removal in try losses.receivers(in: transaction) {
+        for removal in try losses.receivers(in: transaction) + losses.clients(in: transaction) {
             report.receivers.append("provider \(removal.provider): \(removal.what)")
             try audit.append(
                 .providerChanged, subject: AuditSubject(.provider, removal.provider), actor: actor,

@@ -83,6 +83,47 @@ struct RestoredReceiverTests {
         }
     }
 
+    @Test("Client ids of an issuer that were removed do not come back, and a provider without others gets the new")
+    func clients() async throws {
+        try await MessageBench.run(on: .sqlite) { bench in
+            let (store, now) = (bench.context.store, bench.people.clock.now)
+            func provider(_ slug: String, _ audiences: [String], _ parties: [String] = []) throws -> Provider {
+                Provider(
+                    id: ProviderID(UUID()), slug: try #require(Slug(slug)), name: slug, account: nil, avatarHosts: [],
+                    createdAt: now, disabledAt: nil,
+                    issuer: ProviderIssuer(
+                        url: "https://idp.example", audience: audiences[0],
+                        otherAudiences: Array(audiences.dropFirst()), parties: parties, algorithms: ["ES256"]))
+            }
+            let first = try provider("first", ["app", "web"])
+            let second = try provider("second", ["old"], ["phone", "tablet"])
+            let third = try provider("third", ["same"], ["phone"])
+            try await store.write { transaction in
+                for one in [first, second, third] { _ = try ProviderRepository(transaction).insert(one) }
+            }
+            try await bench.restored {
+                try await store.write { transaction in
+                    for (one, audience, parties) in [(first, "web", ["phone"]), (second, "new", ["tablet"])] {
+                        var changed = one
+                        changed.issuer = ProviderIssuer(
+                            url: "https://idp.example", audience: audience, parties: parties, algorithms: ["ES256"])
+                        try ProviderRepository(transaction).setClients(of: changed)
+                    }
+                }
+            } then: { restored, report in
+                let found = try await restored.read { transaction in
+                    try [first, second, third].map { try ProviderRepository(transaction).find($0.id)?.issuer }
+                }
+                #expect(found.map { $0?.audiences } == [["web"], ["new"], ["same"]])
+                #expect(found.map { $0?.parties } == [["phone"], ["tablet"], ["phone"]])
+                #expect(report.receivers.count == 4, "\(report.receivers)")
+                for what in ["audience app", "any other party", "audience old", "party phone"] {
+                    #expect(report.receivers.contains { $0.hasSuffix(what) }, "\(what)")
+                }
+            }
+        }
+    }
+
     /// What a restore does to rows that were removed from a table since the copy was made, or changed so that somebody
     /// may do less.
     private enum Fate {
@@ -108,7 +149,7 @@ struct RestoredReceiverTests {
         "key_fingerprints": .follows, "maintenance_tasks": .follows, "nodes": .ended, "outbox": .ended,
         "outbox_turns": .follows, "permission_cuts": .follows, "phone_failures": .follows,
         "phone_provider_spend": .follows, "phone_sends": .follows, "phone_spend": .follows, "phone_stops": .saidAgain,
-        "phone_tallies": .follows, "phone_verifications": .ended, "provider_clients": .follows,
+        "phone_tallies": .follows, "phone_verifications": .ended, "provider_clients": .replayed,
         "provider_keys": .replayed,
         "provider_resources": .replayed, "provider_webhooks": .replayed, "providers": .replayed, "rates": .follows,
         "recent_certifications": .follows, "revocation_counter": .follows, "revocation_lists": .replayed,
