@@ -181,6 +181,7 @@ extension Refusal {
         case .clientID: "client_id: \(detail)"
         case .enrolmentToken: "$.enrolment_token: \(detail)"
         case .eventID: "$.event_id: \(detail)"
+        case .parties: "azp: \(detail)"
         case .presence: "$.presence: \(detail)"
         case .presenceKey: "$.presence_key: \(detail)"
         case .pushEndpoint: "$.push_endpoint: \(detail)"

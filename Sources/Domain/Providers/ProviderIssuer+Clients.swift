@@ -54,8 +54,7 @@ extension ProviderIssuer {
         }
         guard !keptParties.isEmpty || parties.isEmpty || allowingAnyParty else {
             throw Refusal(
-                .conflict,
-                "Without its last party any client may request ID tokens for the provider. Say that any may.",
+                .conflict, "Without its last party any client may request ID tokens for the provider.", about: .parties,
                 state: "last_party")
         }
         return having(audiences: kept, parties: keptParties)

@@ -138,8 +138,8 @@ extension Refusal {
     /// The part of the request, or the call, that a sentence is about. The web layer names the member or the path,
     /// the command line the flag.
     package enum Subject: Sendable, CaseIterable {
-        case algorithm, applicationID, authorizationID, clientID, barcode, captcha, enrolmentToken, eventID, presence,
-            presenceKey
+        case algorithm, applicationID, authorizationID, clientID, barcode, captcha, enrolmentToken, eventID, parties,
+            presence, presenceKey
         case pushEndpoint, recipient, webhookURL
         /// The push address of a stream of events.
         case streamURL

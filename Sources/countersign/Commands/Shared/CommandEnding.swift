@@ -27,6 +27,7 @@ struct CommandEnding: Equatable {
         case let refusal as Refusal:
             switch refusal.subject {
             case .slug: self.init(.refused, "\(refusal.detail) Name one with --slug.")
+            case .parties: self.init(.refused, "\(refusal.detail) Allow that with --any-party.")
             case .cursor: self.init(.refused, "\(refusal.detail) Start again without --cursor.")
             default: self.init(.refused, refusal.detail)
             }
