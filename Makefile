@@ -5,6 +5,7 @@
 # make soak  runs the long tests; PART=kills runs that part alone, PART=today that of this day
 # make embed writes openapi.json and herald.thrift as Swift source, after a change of them
 # make sentences prints every sentence that the service can send or print, by code or kind
+# make english counts turns of phrase that are not plain English, by target
 # make hello signs a user in to a quick start, IN=python, node, go, java, ruby or php, and ends
 # make bench builds for release and measures; it writes RESULTS.md and peers.svg of Tests/Benchmarks. PARTS="callers
 #            operators" runs those alone, and writes nothing
@@ -14,7 +15,7 @@
 # make docs  builds the pages and the doc comments of every target; a broken link or any other warning fails it
 # make package      builds the Debian package of the release in .build/package
 # make package-test installs it in a fresh system, signs a user in, upgrades, removes; makes an OCI image; needs root
-.PHONY: run samples hello build-tests test one soak embed sentences bench fuzz attacks build format lint docs package \
+.PHONY: run samples hello build-tests test one soak embed sentences english bench fuzz attacks build format lint docs package \
     package-test
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
@@ -138,6 +139,9 @@ embed:
 
 sentences:
 	@python3 -B .ci/sentences
+
+english:
+	@python3 -B .ci/english
 
 build:
 	swift build

@@ -1,3 +1,5 @@
+import Fixtures
+import Foundation
 import Testing
 
 @Suite("Documents are in plain English")
@@ -49,5 +51,50 @@ struct PlainEnglishTests {
                 #expect(!found, "\(document.path) says \(word)")
             }
         }
+    }
+
+    @Test("Sources and documents have no more turns of phrase that are not plain than .ci/english permits")
+    func turns() async throws {
+        let measured = try await Self.measure(RunningService.root.path)
+        #expect(measured.status == 0, "\(measured.output)\(measured.errors)")
+        #expect(measured.output.contains("Operations "))
+    }
+
+    @Test("Each turn of phrase is found in a comment, a literal, a document or a description")
+    func planted() async throws {
+        let scratch = try ScratchDirectory()
+        let folder = scratch.file("Sources/Planted")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try scratch.write(Self.source, "Sources/Planted/Planted.swift")
+        try scratch.write("The service tells the `caller`.\n", "Sources/Planted/Planted.md")
+        try scratch.write(#"{"paths": [{"description": "Messages behind a number"}]}"#, "Sources/Planted/openapi.json")
+        let measured = try await Self.measure(scratch.path)
+        #expect(measured.status == 1, "\(measured.errors)")
+        let counts = measured.output.split(separator: "\n").filter { !$0.hasPrefix(" ") }
+        #expect(counts.count == 10)
+        for line in counts { #expect(line.contains(": 1 (0 permitted)"), "\(line)") }
+    }
+
+    /// One turn of phrase a declaration, but none in the last one.
+    private static let source = """
+        /// The same for a much larger number.
+        let one = 1
+        // The older key still counts.
+        let two = 2
+        // It is `nil` where the file is missing.
+        let three = "Whoever opens the file closes it."
+        // The text is no host.
+        let four = "The certificate is valid no more."
+        // The verifier judges a token.
+        let five = 5
+        /// Only three words.
+        let six = 6
+        // The server counts requests behind a reverse proxy, and `tells` nothing.
+        let seven = 7
+
+        """
+
+    private static func measure(_ folder: String) async throws -> Command.Result {
+        try await Command.run("python3", ["-B", RunningService.root.appending(path: ".ci/english").path, folder])
     }
 }
