@@ -1,13 +1,13 @@
 import Encoding
 import Tracing
 
-/// A span that is over, and how OTLP writes it (OTLP 1.3, JSON Protobuf encoding).
+/// An ended span in OTLP's form (OTLP 1.3, JSON Protobuf encoding).
 package struct EndedSpan: Sendable {
     let identity: TraceParent
     let parentID: UInt64?
     let name: String
     let kind: SpanKind
-    /// Nanoseconds since 1970.
+    /// Nanoseconds since the Unix epoch.
     let start: UInt64
     let end: UInt64
     let attributes: SpanAttributes
@@ -34,7 +34,7 @@ package struct EndedSpan: Sendable {
         }
     }
 
-    /// What this service writes; `nil` for other types.
+    /// The attribute's value in OTLP's form; `nil` for types that this service does not write.
     private static func json(_ value: SpanAttribute) -> JSONValue? {
         switch value {
         case .int64(let number): .object(["intValue": .string(String(number))])
@@ -46,7 +46,7 @@ package struct EndedSpan: Sendable {
 
     static func json(_ attributes: SpanAttributes) -> JSONValue {
         var members: [(String, JSONValue)] = []
-        // They are no sequence, and know this one way to be read.
+        // `SpanAttributes` is not a sequence: this is its only iteration.
         // swift-format-ignore: ReplaceForEachWithForLoop
         attributes.forEach { name, value in
             if let value = json(value) { members.append((name, value)) }

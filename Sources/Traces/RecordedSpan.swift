@@ -1,7 +1,7 @@
 import Synchronization
 import Tracing
 
-/// A span under way. When it ends it goes to the queue, once.
+/// A span under way. When it ends, it is added to the queue once.
 package final class RecordedSpan: Tracing.Span {
     private struct State {
         var name: String
@@ -44,14 +44,14 @@ package final class RecordedSpan: Tracing.Span {
     package func recordError<Instant: TracerInstant>(
         _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
     ) {
-        // What an error says is for the log alone.
+        // The error's text belongs in the log, not in the trace.
         state.withLock { $0.hasFailed = true }
     }
 
-    /// Not recorded.
+    /// Does nothing: events are not recorded.
     package func addEvent(_ event: SpanEvent) {}
 
-    /// Not recorded.
+    /// Does nothing: links are not recorded.
     package func addLink(_ link: SpanLink) {}
 
     package func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {

@@ -3,7 +3,7 @@ import Tracing
 
 /// Sends the spans of a queue to a collector, in batches, by OTLP over HTTP with JSON.
 package struct SpanExporter: Sendable {
-    /// Spans of one request to the collector at most.
+    /// The largest number of spans in one request to the collector.
     package static let batch = 512
 
     private let queue: SpanQueue
@@ -32,21 +32,21 @@ package struct SpanExporter: Sendable {
         scope = .object(["name": .string(service), "version": .string(version)])
     }
 
-    /// Sends until the task is cancelled, and then what is left, once.
+    /// Sends spans until the task is cancelled, then sends the rest.
     package func run() async {
         while !Task.isCancelled {
             while await sendNext(), !Task.isCancelled {}
             try? await Task.sleep(for: pause)
         }
-        // The last spans are those of the stop itself: they leave although the task is cancelled.
+        // The last spans are those of the shutdown itself. They are sent although the task is cancelled.
         while await sendNext() {}
     }
 
-    /// Sends a batch; `false` where there is none, or where the collector does not take it: then it is waited for.
+    /// Sends a batch. Returns `false` if there is none or the collector does not accept it; the caller then waits.
     func sendNext() async -> Bool {
         let spans = queue.take(atMost: Self.batch)
         guard !spans.isEmpty else { return false }
-        // In a task of its own, which the stop does not cancel: a batch on its way would be lost.
+        // In a separate task, which a shutdown does not cancel. Otherwise a batch under way would be lost.
         guard await Task(operation: { [send, body = body(of: spans)] in await send(body) }).value else {
             queue.drop(spans.count)
             return false

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Spans that have ended and wait to be sent. Who adds one never waits: where there are too many, it is dropped and counted.
+/// Ended spans that wait to be sent. Adding one never waits: if the queue is full, the span is dropped and counted.
 package final class SpanQueue: Sendable {
     private let limit: Int
     private let onDrop: @Sendable (Int) -> Void
@@ -23,7 +23,7 @@ package final class SpanQueue: Sendable {
         if !isTaken { onDrop(1) }
     }
 
-    /// The oldest spans, which are the caller's from now on.
+    /// Removes and returns the oldest spans.
     func take(atMost count: Int) -> [EndedSpan] {
         waiting.withLock { waiting in
             let taken = Array(waiting.prefix(count))

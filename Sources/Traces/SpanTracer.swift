@@ -1,9 +1,9 @@
 import Tracing
 
-/// Makes spans and hands those that have ended to a queue.
+/// Makes spans and adds ended ones to a queue.
 ///
-/// A span belongs to the trace of its context. One without a trace begins a new one, and is recorded; where a caller said
-/// that it does not record a trace, neither is it recorded here.
+/// A span belongs to the trace of its context. A span without a trace begins a new one and is recorded. If a caller
+/// does not record its trace, this service does not record it either.
 package final class SpanTracer: Tracer {
     package let queue: SpanQueue
 
@@ -26,7 +26,7 @@ package final class SpanTracer: Tracer {
             queue: queue)
     }
 
-    /// Spans leave by the queue's own reader.
+    /// Does nothing: ``SpanExporter`` sends the queue's spans.
     package func forceFlush() {}
 
     package func inject<Carrier, Inject: Injector>(
@@ -45,7 +45,7 @@ package final class SpanTracer: Tracer {
         context.trace = Trace(parent: parent, tracer: self)
     }
 
-    /// Records a span that is over.
+    /// Records a span that has already ended.
     ///
     /// - Parameter elapsed: nanoseconds.
     package func record(
@@ -60,7 +60,7 @@ package final class SpanTracer: Tracer {
     }
 }
 
-/// Works in a trace of its own, under one span; without a tracer there is none.
+/// Runs a body in a new trace with one span; without a tracer it just runs it.
 package func withTrace<T: Sendable>(
     _ name: String, by tracer: SpanTracer?, attributes: SpanAttributes = [:], _ work: () async -> T
 ) async -> T {

@@ -1,17 +1,17 @@
 import Tracing
 
-/// The trace in which a task works, and who records it.
+/// The trace of a task, and the tracer that records it.
 package struct Trace: Sendable {
-    /// Whose children the next spans are.
+    /// The parent of the next spans.
     package let parent: TraceParent
-    /// `nil` where nothing is recorded: the trace is only passed on.
+    /// `nil` if the trace is not recorded, only passed on.
     package let tracer: SpanTracer?
 
     package init(parent: TraceParent, tracer: SpanTracer?) {
         (self.parent, self.tracer) = (parent, tracer)
     }
 
-    /// That of the present task; `nil` if it is part of none.
+    /// The trace of the current task; `nil` if it has none.
     package static var current: Trace? { ServiceContext.current?.trace }
 }
 
@@ -25,7 +25,7 @@ extension ServiceContext {
         set { self[TraceKey.self] = newValue }
     }
 
-    /// A context of a trace and nothing else.
+    /// A context that contains only a trace.
     package static func of(_ trace: Trace?) -> ServiceContext {
         var context = ServiceContext.topLevel
         context.trace = trace

@@ -2,7 +2,7 @@
 package struct TraceParent: Sendable, Hashable, CustomStringConvertible {
     /// The 16 bytes of the trace's id; not all zero.
     package let traceID: TraceID
-    /// The id of the span whose children come next; not zero.
+    /// The id of the span that is the parent of the next ones; not zero.
     package let spanID: UInt64
     /// Whether the sender records the trace (§3.2.2.5.1).
     package let isSampled: Bool
@@ -16,9 +16,9 @@ package struct TraceParent: Sendable, Hashable, CustomStringConvertible {
         (self.traceID, self.spanID, self.isSampled) = (traceID, spanID, isSampled)
     }
 
-    /// Reads the field's value; `nil` for everything that is not of the form, which is as good as no field (§4.3).
+    /// Parses the field's value; `nil` if it is malformed, which is treated like a missing field (§4.3).
     ///
-    /// A later version may go on behind a further hyphen; what stands there is skipped.
+    /// A later version may append further parts after a hyphen. They are ignored.
     package init?(_ text: String) {
         let bytes = Array(text.utf8.prefix(Self.length + 1))
         guard bytes.count >= Self.length, [2, 35, 52].allSatisfy({ bytes[$0] == Self.hyphen }),
@@ -30,7 +30,7 @@ package struct TraceParent: Sendable, Hashable, CustomStringConvertible {
         self.init(traceID: TraceID(high: high, low: low), spanID: span, isSampled: flags & 1 == 1)
     }
 
-    /// The field's value, of version 0.
+    /// The field's value in version 0.
     package var description: String {
         "00-\(traceID)-\(HexadecimalText.of(spanID))-\(isSampled ? "01" : "00")"
     }
@@ -38,7 +38,7 @@ package struct TraceParent: Sendable, Hashable, CustomStringConvertible {
     private static let length = 55
     private static let hyphen = UInt8(ascii: "-")
 
-    /// Lower-case hexadecimal digits, at most 16.
+    /// Parses lower-case hexadecimal digits, at most 16.
     private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
         var number: UInt64 = 0
         for digit in digits {
@@ -56,7 +56,7 @@ extension TraceParent.TraceID: CustomStringConvertible {
     package var description: String { HexadecimalText.of(high) + HexadecimalText.of(low) }
 }
 
-/// Sixteen lower-case digits.
+/// Numbers as sixteen lower-case hexadecimal digits.
 enum HexadecimalText {
     static func of(_ number: UInt64) -> String {
         let digits = String(number, radix: 16)
