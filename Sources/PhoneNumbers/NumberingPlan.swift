@@ -17,7 +17,7 @@ final class NumberingPlan: Sendable {
         case localOnly
         case tooShort
         case tooLong
-        /// Between two valid lengths.
+        /// The length is between two valid ones.
         case notThere
     }
 

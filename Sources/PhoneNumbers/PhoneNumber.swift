@@ -65,10 +65,10 @@ package struct PhoneNumber: Hashable, Sendable, CustomStringConvertible {
             type: type)
     }
 
-    /// The country calling code and the last two digits, never the whole number.
     /// Whether the numbering plan of a region (ISO 3166-1 alpha-2) is known here.
     package static func hasPlan(region: String) -> Bool { NumberingPlan.plan(region: region) != nil }
 
+    /// The country calling code and the last two digits, never the whole number.
     package var description: String {
         "+\(countryCallingCode)…\(e164.suffix(2))"
     }

@@ -1,4 +1,4 @@
-/// Why a text is no valid telephone number: the reason of the refusal.
+/// Why a text is not a valid telephone number: the reason of the refusal.
 package enum PhoneNumberDefect: String, Error, Sendable, CaseIterable {
     case tooManyCharacters = "too_many_characters"
     case regionUnknown = "region_unknown"
@@ -20,7 +20,7 @@ package enum PhoneNumberDefect: String, Error, Sendable, CaseIterable {
             "The region of a telephone number is an ISO 3166-1 alpha-2 code in capitals that has a numbering plan."
         case .regionNeeded:
             "A number in national form needs the region that it is dialled in; or write it with + and country code."
-        case .letters: "Write the telephone number in digits: letters, and with them extensions, are not taken."
+        case .letters: "Write the telephone number in digits. Letters and extensions are not accepted."
         case .extension: "A code cannot be texted to an extension: write the telephone number without one."
         case .notANumber: "This is not a telephone number: digits, perhaps with + before and punctuation between."
         case .unknownCountryCode: "The telephone number begins with a country calling code that is not assigned."

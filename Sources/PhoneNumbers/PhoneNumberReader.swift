@@ -71,7 +71,7 @@ struct PhoneNumberReader {
             return found
         }
         guard let home else { return (nil, digits) }
-        // No country calling code begins with 0. If a 0 follows, the digits before it are no international prefix.
+        // No country calling code begins with 0. If a 0 follows, the digits before it are not an international prefix.
         if let prefix = home.internationalPrefix?.prefix(of: digits), let rest = suffix(of: digits, from: prefix.end),
             rest.digits.first != 0
         {
@@ -134,7 +134,7 @@ private struct DialledText {
                 throw .notANumber
             }
         }
-        // Two digits alone can be a short number; with other characters they are none.
+        // Two digits alone can be a short number; with other characters they are not a number.
         guard digits.count >= 3 || (digits.count == 2 && number.count == 2) else { throw .notANumber }
         hasPlus = rest.startIndex > number.startIndex
         self.digits = digits
