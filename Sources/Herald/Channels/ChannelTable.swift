@@ -1,12 +1,12 @@
-/// What a channel is for (source table 23).
+/// The purpose of a channel (source table 23).
 package enum ChannelKind: UInt8, Sendable, CaseIterable {
-    /// From the service to the client: it says that there is something to synchronize.
+    /// From the service to the client: notices that there is something to synchronize.
     case push
     /// Calls of the client and their answers.
     case rpc
 }
 
-/// The types of packets, each of one kind of channel (source table 34).
+/// The packet types, each of one kind of channel (source table 34).
 package enum PacketType {
     /// A call or its answer, on an RPC channel.
     package static let normalizedMessage: UInt8 = 0
@@ -14,21 +14,21 @@ package enum PacketType {
     package static let synchronizationRequest: UInt8 = 2
 }
 
-/// The open channels of a connection, and the messages whose frames have not all come.
+/// The open channels of a connection, and its unfinished messages.
 package struct ChannelTable: Sendable {
     package struct Limits: Sendable {
-        /// Bytes of one message.
+        /// The largest message, in bytes.
         let message: Int
-        /// Bytes of all unfinished messages together.
+        /// The largest size of all unfinished messages together, in bytes.
         let unfinished: Int
 
         package init(message: Int, unfinished: Int) { (self.message, self.unfinished) = (message, unfinished) }
     }
 
-    /// A message that has come whole.
+    /// A message whose parts have all come.
     package struct Message: Sendable, Equatable {
         package let channel: UInt8
-        /// Which of the channels that have had this number, one after the other.
+        /// Distinguishes channels that had this number one after the other.
         package let instance: UInt64
         package let payload: [UInt8]
 
@@ -48,20 +48,20 @@ package struct ChannelTable: Sendable {
     private let limits: Limits
     private var channels: [UInt8: Channel] = [:]
     private var instances: UInt64 = 0
-    /// Bytes of unfinished messages.
+    /// The size of all unfinished messages, in bytes.
     package private(set) var unfinished = 0
 
     package init(limits: Limits) { self.limits = limits }
 
-    /// When the unfinished message that began first did so.
+    /// When the oldest unfinished message began.
     package var oldestUnfinished: UInt64? {
         unfinished == 0 ? nil : channels.values.filter { !$0.unfinished.isEmpty }.map(\.began).min()
     }
 
-    /// The open push channels.
+    /// The numbers of the open push channels.
     package var pushChannels: [UInt8] { channels.filter { $1.kind == .push }.keys.sorted() }
 
-    /// Whether a channel is still the one that it was when a message came.
+    /// Whether a channel is still the one on which a message came.
     package func isOpen(_ channel: UInt8, _ instance: UInt64) -> Bool { channels[channel]?.instance == instance }
 
     /// Opens a channel.
@@ -87,10 +87,10 @@ package struct ChannelTable: Sendable {
         unfinished = 0
     }
 
-    /// Adds a part of a message; the message if this was the last.
+    /// Adds a part of a message. Returns the message if this was the last part.
     ///
-    /// - Parameter now: on any clock that only rises.
-    /// - Throws: ``HeraldError`` `unknownChannel`, `invalidType`, `malformed`, `tooLarge`. The connection cannot go on.
+    /// - Parameter now: on a monotonic clock.
+    /// - Throws: ``HeraldError`` `unknownChannel`, `invalidType`, `malformed`, `tooLarge`. The connection must end.
     mutating func add(_ frame: DataFrame, at now: UInt64) throws(HeraldError) -> Message? {
         guard var channel = channels[frame.channel] else { throw .unknownChannel }
         guard channel.kind == .rpc, frame.packet == PacketType.normalizedMessage else { throw .invalidType }
@@ -104,7 +104,7 @@ package struct ChannelTable: Sendable {
             return Message(channel: frame.channel, instance: channel.instance, payload: frame.payload)
         }
         guard unfinished + frame.payload.count <= limits.unfinished else { throw .tooLarge }
-        // One owner of the bytes, so that appending does not copy them.
+        // Only one reference to the bytes, so that appending does not copy them.
         channels[frame.channel] = nil
         channel.unfinished += frame.payload
         unfinished += frame.payload.count

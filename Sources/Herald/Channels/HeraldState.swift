@@ -1,32 +1,32 @@
-/// The server's side of a connection (source §3.3): what a frame does, and what it may not. It decides; the connection
-/// acts.
+/// The server's side of a connection (source §3.3): which frames are allowed, and their effects. It decides; the
+/// connection acts.
 package struct HeraldState: Sendable {
     package enum Phase: Sendable, Equatable, CaseIterable {
-        /// Nothing but an initial frame is read.
+        /// Only an initial frame is accepted.
         case initial
         case ready
-        /// A session acts on the connection.
+        /// The connection acts for a session.
         case authenticated
     }
 
-    /// What is to be done, in this order.
+    /// What the connection must do, in this order.
     package enum Action: Sendable, Equatable {
         case respond(HeraldError?)
         case keepalive
-        /// Judge a token, and say what came of it, before another frame is read.
+        /// Verify a token and report the result before another frame is read.
         case authenticate(token: [UInt8])
-        /// The channel takes pushes from now on.
+        /// The channel accepts pushes from now on.
         case startPush(UInt8)
-        /// What waits to leave on a channel, and the calls of it, are nobody's any more.
+        /// Discard a channel's calls and unsent messages.
         case drop(UInt8)
-        /// The same for all channels; the session is not this connection's any more.
+        /// Discard all channels' calls and unsent messages, and detach the session.
         case dropAll
         case call(ChannelTable.Message)
-        /// End the connection once its frames have left.
+        /// Close the connection after its frames have been sent.
         case close
     }
 
-    /// What is known of a connection's session at a moment.
+    /// The state of a connection's session.
     package enum Verdict: Sendable, Equatable {
         case holds
         case challenged
@@ -34,7 +34,7 @@ package struct HeraldState: Sendable {
         case ended
     }
 
-    /// Failed authentications that end a connection.
+    /// The number of failed authentications that ends a connection.
     package static let maximumFailures = 5
 
     package private(set) var phase = Phase.initial
@@ -43,12 +43,12 @@ package struct HeraldState: Sendable {
 
     package init(limits: ChannelTable.Limits) { channels = ChannelTable(limits: limits) }
 
-    /// The initial frame has come.
+    /// The initial frame was received.
     package mutating func begin() {
         if phase == .initial { phase = .ready }
     }
 
-    /// A frame has come, and the session was judged before.
+    /// A frame was received. The session has been checked.
     package mutating func receive(_ frame: Frame, at now: UInt64) -> [Action] {
         guard phase != .initial else { return [.close] }
         switch frame {
@@ -78,7 +78,7 @@ package struct HeraldState: Sendable {
         }
     }
 
-    /// A token was judged: `nil` is success. Either way the session of before is this connection's no more.
+    /// A token was verified: `nil` is success. Either way the previous session is detached.
     package mutating func authenticated(_ error: HeraldError?) -> [Action] {
         guard phase != .initial else { return [.close] }
         channels.removeAll()
@@ -92,7 +92,7 @@ package struct HeraldState: Sendable {
         return [.dropAll, .respond(error)] + (ends ? [.close] : [])
     }
 
-    /// The session was judged anew: before a frame is acted on, before a push, and now and then.
+    /// The session was checked again: before a frame is acted on, before a push, and periodically.
     package mutating func judge(_ verdict: Verdict) -> [Action] {
         guard phase == .authenticated else { return [] }
         switch verdict {
@@ -106,7 +106,7 @@ package struct HeraldState: Sendable {
         }
     }
 
-    /// What cannot be gone on with is said, and ends the connection. Before an initial frame nothing is said.
+    /// Reports an error and ends the connection. Before an initial frame nothing is reported.
     package mutating func end(_ error: HeraldError) -> [Action] {
         guard phase != .initial else { return [.close] }
         phase = .ready

@@ -1,20 +1,20 @@
-/// One frame behind the initial one (source tables 25 to 33).
+/// One frame after the initial one (source tables 25 to 33).
 ///
-/// On the wire: PAYLOAD_SIZE, 4 bytes, which counts the header byte and what follows it; the header byte, 2 bits of
-/// type and 6 bits that depend on it; the payload. Numbers are big-endian.
+/// On the wire: PAYLOAD_SIZE, 4 bytes, the size of the rest, header byte included. Then the header byte, 2 bits of type
+/// and 6 bits that depend on it. Then the payload. Numbers are big-endian.
 package enum Frame: Sendable, Equatable {
     /// Control, OP 0: the rest of the payload is the token of a session.
     case authenticate(token: [UInt8])
-    /// Control, OP 1. The type is the 2 bits of the header, known or not.
+    /// Control, OP 1. The type is the 2 bits of the header, valid or not.
     case addChannel(UInt8, type: UInt8)
-    /// Control, OP 2.
+    /// Control, OP 2: closes a channel.
     case deleteChannel(UInt8)
     case data(DataFrame)
-    /// How the oldest unanswered control frame ended; `nil` is success.
+    /// The result of the oldest unanswered control frame; `nil` is success.
     case response(HeraldError?)
     case keepalive
 
-    /// Bytes of PAYLOAD_SIZE.
+    /// The number of bytes of PAYLOAD_SIZE.
     static let sizeLength = 4
     /// The last number that a channel may have.
     package static let lastChannel: UInt8 = 254
@@ -44,7 +44,7 @@ package enum Frame: Sendable, Equatable {
         UInt32(clamping: payload.count + 1).bigEndianBytes + [kind.rawValue << 6 | extended] + payload
     }
 
-    /// Reads a header byte and what follows it.
+    /// Parses a header byte and the rest of its frame.
     ///
     /// - Throws: ``HeraldError`` `malformed`.
     init(head: UInt8, payload: ArraySlice<UInt8>) throws(HeraldError) {
@@ -93,15 +93,15 @@ package enum Frame: Sendable, Equatable {
 
 /// A part of a message.
 package struct DataFrame: Sendable, Equatable {
-    /// CH_ID and TOTAL_SIZE.
+    /// The number of bytes of CH_ID and TOTAL_SIZE.
     static let fieldsLength = 5
-    /// Bytes of a frame on the wire that are not its payload.
+    /// The bytes of a frame on the wire without its payload.
     package static let overhead = Frame.sizeLength + 1 + fieldsLength
 
-    /// 6 bits.
+    /// The packet type, 6 bits.
     package let packet: UInt8
     package let channel: UInt8
-    /// Bytes of the whole message, over all its frames.
+    /// The size of the whole message over all its frames, in bytes.
     package let total: UInt32
     package let payload: [UInt8]
 

@@ -1,14 +1,14 @@
-/// Cuts what arrives on a connection into frames, and holds what is not yet a whole one.
+/// Splits a connection's input into frames, and buffers incomplete ones.
 package struct FrameReader: Sendable {
     private let maximumFrame: Int
     private var bytes: [UInt8] = []
-    /// Where the first byte is that no frame has taken.
+    /// The index of the first unread byte.
     private var start = 0
 
-    /// - Parameter maximumFrame: bytes of the largest frame that is read, its size field included.
+    /// - Parameter maximumFrame: the largest frame, in bytes, size field included.
     package init(maximumFrame: Int) { self.maximumFrame = maximumFrame }
 
-    /// Bytes that are held.
+    /// The number of buffered bytes.
     package var count: Int { bytes.count - start }
 
     package mutating func append(_ new: [UInt8]) {
@@ -23,7 +23,7 @@ package struct FrameReader: Sendable {
         bytes.append(contentsOf: new)
     }
 
-    /// The initial frame; `nil` where more bytes must come.
+    /// The initial frame; `nil` until it is complete.
     ///
     /// - Throws: ``HeraldError`` `malformed`.
     package mutating func initialFrame() throws(HeraldError) -> InitialFrame? {
@@ -32,7 +32,7 @@ package struct FrameReader: Sendable {
         return frame
     }
 
-    /// The next frame; `nil` where more bytes must come. After an error nothing else can be read.
+    /// The next frame; `nil` until it is complete. After an error nothing more can be read.
     ///
     /// - Throws: ``HeraldError`` `malformed`, `tooLarge`.
     package mutating func frame() throws(HeraldError) -> Frame? {
@@ -50,7 +50,7 @@ package struct FrameReader: Sendable {
 
     private mutating func take(_ length: Int) {
         start += length
-        // An idle connection holds no buffer.
+        // An idle connection keeps no buffer.
         if start == bytes.count { (bytes, start) = ([], 0) }
     }
 }

@@ -1,5 +1,5 @@
-/// Frames that wait to leave: first what answers control frames, then the messages of all channels, a frame of each in
-/// turn, so that a long one delays no other.
+/// Frames that wait to be sent: responses to control frames first, then the messages of all channels. Channels take
+/// turns, a frame each, so a long message does not delay the others.
 package struct FrameWriter: Sendable {
     private struct Message {
         let packet: UInt8
@@ -10,46 +10,46 @@ package struct FrameWriter: Sendable {
     private let maximumPayload: Int
     private var control: [UInt8] = []
     private var messages: [UInt8: [Message]] = [:]
-    /// Channels that have something to send, the next one first.
+    /// Channels with messages to send, the next one first.
     private var turns: [UInt8] = []
-    /// Bytes that wait, without the fields of data frames.
+    /// The number of waiting bytes, without the fields of data frames.
     package private(set) var count = 0
 
-    /// - Parameter maximumFrame: bytes of the largest frame, its size field included.
+    /// - Parameter maximumFrame: the largest frame, in bytes, size field included.
     package init(maximumFrame: Int) { maximumPayload = max(1, maximumFrame - DataFrame.overhead) }
 
     package var isEmpty: Bool { control.isEmpty && turns.isEmpty }
 
-    /// Whether a message of a channel waits, whole or in part.
+    /// Whether a channel has an unsent message or part of one.
     package func holds(_ channel: UInt8) -> Bool { messages[channel] != nil }
 
-    /// Adds a frame that goes ahead of all messages.
+    /// Adds a frame ahead of all messages.
     package mutating func write(_ frame: Frame) {
         let bytes = frame.bytes
         control += bytes
         count += bytes.count
     }
 
-    /// Adds a message.
+    /// Adds a message of a channel, which is split into frames.
     package mutating func write(_ payload: [UInt8], packet: UInt8, on channel: UInt8) {
         if messages[channel] == nil { turns.append(channel) }
         messages[channel, default: []].append(Message(packet: packet, payload: payload))
         count += payload.count
     }
 
-    /// Forgets what waits on a channel.
+    /// Discards a channel's unsent messages.
     package mutating func drop(_ channel: UInt8) {
         for message in messages[channel] ?? [] { count -= message.payload.count - message.sent }
         messages[channel] = nil
         turns.removeAll { $0 == channel }
     }
 
-    /// Forgets what waits on all channels.
+    /// Discards the unsent messages of all channels.
     package mutating func dropAll() {
         (messages, turns, count) = ([:], [], control.count)
     }
 
-    /// The next frames, until they are so many bytes or more; empty where nothing waits.
+    /// The next frames, up to at least so many bytes; empty if nothing waits.
     package mutating func next(_ length: Int) -> [UInt8] {
         var bytes = control
         count -= control.count

@@ -1,15 +1,15 @@
 /// Why a control frame failed, or why the service ends a connection: the number in a response frame.
 package enum HeraldError: UInt8, Error, Sendable, CaseIterable {
-    /// What came is no frame, or no message of Thrift.
+    /// The bytes are not a valid frame or not a valid Thrift message.
     case malformed = 1
     case unknownChannel = 2
     case channelExists = 3
-    /// No such type of channel, or no such packet type on a channel of its type.
+    /// The type of a channel is unknown, or the packet type is not one of its channel.
     case invalidType = 4
     case notAuthenticated = 5
     /// The session must prove its user again.
     case challenged = 6
-    /// A frame, a message, or all unfinished messages of a connection together.
+    /// A frame or a message is too large, or all unfinished messages together are.
     case tooLarge = 7
     case banned = 8
 }

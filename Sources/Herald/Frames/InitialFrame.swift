@@ -1,20 +1,21 @@
-/// What a client sends first: the protocol's word, its version, and the largest frame that it takes (source table 24).
+/// The first frame of a client: the protocol's word, its version, and the largest frame that the client accepts (source
+/// table 24).
 package struct InitialFrame: Sendable, Equatable {
-    /// Bytes on the wire.
+    /// The frame's size on the wire, in bytes.
     package static let length = 11
-    /// A smaller one would hold hardly more than its own fields.
+    /// A smaller frame would contain little more than its own fields.
     package static let smallestFrame: UInt32 = 16
-    /// The word and the version 1.1, as they stand on the wire.
+    /// The protocol's word and the version 1.1.
     private static let beginning = Array("LAYER".utf8) + [1, 1]
 
-    /// The largest frame to the client, bytes, its size field included.
+    /// The largest frame to the client, in bytes, size field included.
     package let frameSize: UInt32
 
     package init(frameSize: UInt32) { self.frameSize = frameSize }
 
     package var bytes: [UInt8] { Self.beginning + frameSize.bigEndianBytes }
 
-    /// Reads one; `nil` where more bytes must come. What is wrong is seen with its first byte.
+    /// Parses the frame; `nil` until it is complete. Errors are detected at the first wrong byte.
     ///
     /// - Throws: ``HeraldError`` `malformed`.
     static func read(_ bytes: ArraySlice<UInt8>) throws(HeraldError) -> InitialFrame? {
@@ -29,7 +30,7 @@ package struct InitialFrame: Sendable, Equatable {
 extension FixedWidthInteger where Self: UnsignedInteger {
     var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
 
-    /// The number in some bytes, the highest first.
+    /// Parses bytes as a big-endian number.
     init(bigEndian bytes: some Sequence<UInt8>) {
         self = bytes.reduce(0) { $0 << 8 | Self($1) }
     }

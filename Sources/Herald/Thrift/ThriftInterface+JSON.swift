@@ -1,9 +1,9 @@
 import Encoding
 
-/// Values of the interface as JSON, which has the same names: a field's name is the member's.
+/// Converts values between the interface and JSON. Fields and members have the same names.
 extension ThriftInterface {
-    /// Fields of a structure as members of an object. A field that the interface does not have, or that has another type
-    /// there, is left out, as Thrift's own readers do. So is text that is not UTF-8, or not stream-safe.
+    /// The fields of a structure as members of an object. A field that the interface does not declare, or declares with
+    /// another type, is omitted, as Thrift's own readers do. So is text that is not UTF-8 or not stream-safe.
     package func members(_ fields: [ThriftField], as declared: [Field]) -> [JSONMember] {
         declared.compactMap { field in
             guard let value = fields.last(where: { $0.id == field.id })?.value, let json = json(value, field.kind)
@@ -14,14 +14,14 @@ extension ThriftInterface {
         }
     }
 
-    /// A value as JSON; `nil` if it is of another type than the interface says.
+    /// A value as JSON; `nil` if its type is not the declared one.
     package func json(_ value: ThriftValue, _ kind: Kind) -> JSONValue? {
         switch (kind, value) {
         case (.bool, .bool(let value)): return .bool(value)
         case (.i32, .i32(let value)): return .integer(Int64(value))
         case (.i64, .i64(let value)): return .integer(value)
         case (.text, .bytes(let bytes)):
-            // StrictJSON holds the text of a request body to the same rule.
+            // StrictJSON applies the same rule to request bodies.
             guard let text = String(validating: bytes, as: UTF8.self), text.isStreamSafe else { return nil }
             return .string(text)
         case (.binary, .bytes(let bytes)): return .string(Base64URL.encode(bytes))
@@ -35,7 +35,7 @@ extension ThriftInterface {
         }
     }
 
-    /// A JSON value as one of the interface; `nil` for `null`, and for what is of another type.
+    /// A JSON value as a value of the interface; `nil` for `null` and for a value of another type.
     package func value(_ json: JSONValue, as kind: Kind) -> ThriftValue? {
         switch (kind, json) {
         case (.json, .null), (_, .null): return nil

@@ -1,9 +1,9 @@
-/// What can be called: the content of `herald.thrift`.
+/// The functions and types of `herald.thrift`.
 package struct ThriftInterface: Sendable {
-    /// A type as the interface names it.
+    /// A type of the interface.
     package indirect enum Kind: Sendable, Equatable {
         case bool, i32, i64, text, binary
-        /// A text that holds a JSON value.
+        /// A text that contains a JSON value.
         case json
         case list(Kind)
         case structure(String)
@@ -18,18 +18,18 @@ package struct ThriftInterface: Sendable {
     package struct Function: Sendable, Equatable {
         package let name: String
         package let arguments: [Field]
-        /// `nil` for a function that answers nothing.
+        /// `nil` for a function without a result.
         package let result: Kind?
-        /// The structure that says why a call is refused.
+        /// The structure that explains a refused call.
         package let refusal: Field?
-        /// The route that carries it out, as its annotation has it: a method, and a path with the names of arguments.
+        /// The route of the function, from its annotation: a method, and a path with the names of arguments.
         package let route: String
     }
 
     package let structures: [String: [Field]]
     package let functions: [String: Function]
 
-    /// The interface of this protocol.
+    /// The interface that is compiled into the service.
     package static let herald: ThriftInterface = {
         do {
             return try ThriftInterface(document)

@@ -1,11 +1,11 @@
 extension ThriftInterface {
-    /// What is wrong with an interface.
+    /// A defect of an interface.
     package struct Defect: Error, Sendable, CustomStringConvertible {
         package let description: String
     }
 
-    /// Reads the part of Thrift's language that `herald.thrift` uses: structures, exceptions, one service, `Json` as the
-    /// name of a text.
+    /// Parses the part of Thrift's language that `herald.thrift` uses: structures, exceptions, one service, and `Json`
+    /// as the name of a text.
     package init(_ text: String) throws(Defect) {
         var reader = Reader(text)
         while let word = reader.next() {
@@ -87,7 +87,7 @@ extension ThriftInterface {
                 try require(":")
                 if !takes("required") { _ = takes("optional") }
                 let kind = try kind()
-                // Thrift keeps some words for itself.
+                // Thrift reserves some words.
                 let name = try name()
                 fields.append(Field(id: id, name: name.last == "_" ? String(name.dropLast()) : name, kind: kind))
             }

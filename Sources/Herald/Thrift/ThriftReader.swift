@@ -1,10 +1,10 @@
-/// Reads Thrift's binary protocol, strict, from bytes of a stranger: nothing is reserved for what has not come.
+/// Parses Thrift's strict binary protocol from untrusted bytes: no memory is reserved for announced content.
 package struct ThriftReader {
-    /// Structures and collections within each other.
+    /// The deepest nesting of structures and collections.
     package static let maximumDepth = 16
-    /// Values of a message in all.
+    /// The largest number of values in a message.
     package static let maximumValues = 4096
-    /// Bytes of a function's name.
+    /// The longest name of a function, in bytes.
     private static let longestName = 128
     private static let version: UInt32 = 0x8001_0000
 
@@ -16,7 +16,7 @@ package struct ThriftReader {
         (self.bytes, self.maximumValues) = (bytes, maximumValues)
     }
 
-    /// Reads a whole message.
+    /// Parses bytes that must be exactly one message.
     package static func message(
         _ bytes: [UInt8], maximumValues: Int = Self.maximumValues
     ) throws(ThriftDefect) -> ThriftMessage {
@@ -92,7 +92,7 @@ package struct ThriftReader {
     }
 
     private mutating func map(_ depth: Int) throws(ThriftDefect) -> ThriftValue {
-        // Some write no types where there are no entries.
+        // Some writers omit the types of empty maps.
         let (key, value): (UInt8, UInt8) = (try number(), try number())
         if key == 0, value == 0, bytes.prefix(4).elementsEqual([0, 0, 0, 0]) {
             _ = try take(4)
@@ -102,7 +102,7 @@ package struct ThriftReader {
         return .map(key, value, try elements([key, value], depth))
     }
 
-    /// So many elements as a number says, each of the types in turn.
+    /// Parses a counted list; its elements have the given types in turn.
     private mutating func elements(_ types: [ThriftType], _ depth: Int) throws(ThriftDefect) -> [ThriftValue] {
         let count = Int32(bitPattern: try number())
         guard count >= 0 else { throw .length }

@@ -1,4 +1,4 @@
-/// A value as Thrift's binary protocol carries it: without names, which are in the interface alone.
+/// A value of Thrift's binary protocol. It has no names: only the interface has them.
 package indirect enum ThriftValue: Sendable, Equatable {
     case bool(Bool)
     case i8(Int8)
@@ -6,11 +6,11 @@ package indirect enum ThriftValue: Sendable, Equatable {
     case i32(Int32)
     case i64(Int64)
     case double(Double)
-    /// A text, or bytes of no meaning here: the protocol does not tell them apart.
+    /// A text or bytes: the protocol does not distinguish them.
     case bytes([UInt8])
     case list(ThriftType, [ThriftValue])
     case set(ThriftType, [ThriftValue])
-    /// Keys and values in turn.
+    /// The types of keys and values; keys and values alternate.
     case map(ThriftType, ThriftType, [ThriftValue])
     case structure([ThriftField])
 
@@ -56,20 +56,20 @@ package enum ThriftType: UInt8, Sendable, CaseIterable {
     case list = 15
 }
 
-/// A call or its answer (Thrift RPC, strict framing).
+/// A call or its response (Thrift RPC, strict framing).
 package struct ThriftMessage: Sendable, Equatable {
     package enum Kind: UInt8, Sendable, CaseIterable {
         case call = 1
         case reply = 2
-        /// The call was not carried out: no such function, or no such arguments.
+        /// The call failed: its function or its arguments are unknown.
         case exception = 3
-        /// A call without an answer.
+        /// A call without a response.
         case oneWay = 4
     }
 
     package let kind: Kind
     package let name: String
-    /// The caller's number, which its answer repeats.
+    /// The caller's number, which the response repeats.
     package let sequence: Int32
     package let body: [ThriftField]
 
@@ -78,12 +78,12 @@ package struct ThriftMessage: Sendable, Equatable {
     }
 }
 
-/// Why bytes are no message.
+/// Why bytes are not a valid message.
 package enum ThriftDefect: Error, Sendable, Equatable {
-    /// They end too early, or something follows.
+    /// The message is cut off, or bytes follow it.
     case length
-    /// They name no version 1, no such type, or a text that is no UTF-8.
+    /// Unknown version or type, or text that is not UTF-8.
     case content
-    /// Too deep, or too many values.
+    /// Nested too deeply, or too many values.
     case tooMuch
 }
