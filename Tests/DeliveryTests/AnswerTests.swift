@@ -67,7 +67,7 @@ struct AnswerTests {
             #expect(SNSResponse(Array(text.utf8)) == nil, "\(text)")
             let outcome = SimpleNotificationService.outcome(
                 of: .answered(status: 200, body: Array(text.utf8)), to: .push(endpoint: "", payload: ""))
-            #expect(outcome == .unavailable(reason: "HTTP 200 without an answer of SNS"))
+            #expect(outcome == .unavailable(reason: "HTTP 200 without a response of SNS"))
         }
         #expect(SNSResponse([0xFF, 0xFE]) == nil)
     }

@@ -33,19 +33,19 @@ struct KeySetReaderTests {
     @Test(
         "is not read from a discovery document that is another's, leads elsewhere, or is none",
         arguments: [
-            ("/mute", "the discovery document names no issuer"),
+            ("/mute", "the discovery document has no issuer"),
             ("/keyless", "the discovery document has no jwks_uri"),
-            ("/private", "the URL of the key set is no https URL of a public host"),
-            ("/metadata", "the URL of the key set is no https URL of a public host"),
-            ("/clear", "the URL of the key set is no https URL of a public host"),
-            ("/file", "the URL of the key set is no https URL of a public host"),
-            ("/inside", "the URL of the key set is no https URL of a public host"),
+            ("/private", "the URL of the key set is not an https URL of a public host"),
+            ("/metadata", "the URL of the key set is not an https URL of a public host"),
+            ("/clear", "the URL of the key set is not an https URL of a public host"),
+            ("/file", "the URL of the key set is not an https URL of a public host"),
+            ("/inside", "the URL of the key set is not an https URL of a public host"),
             ("/redirect", "the discovery document: HTTP 302"), ("/500", "the discovery document: HTTP 500"),
             ("/404", "the discovery document: HTTP 404"), ("/204", "the discovery document: HTTP 204"),
             ("/large", "the discovery document is longer than 524288 bytes"),
             ("/twice", "the discovery document is not JSON"), ("/html", "the discovery document is not JSON"),
             ("/keys-redirect", "the key set: HTTP 307"),
-            ("/keys-gzip", "the key set has a Content-Encoding, which was not asked for"),
+            ("/keys-gzip", "the key set has a Content-Encoding, which was not requested"),
             ("/keys-404", "the key set: HTTP 404"),
             ("/keys-large", "the key set is longer than 524288 bytes"),
         ])
@@ -91,7 +91,7 @@ struct KeySetReaderTests {
     func privateAddresses() async throws {
         #expect(
             try await read("/never", allowingLoopback: false)
-                == .failed(reason: "the URL of the discovery document is no https URL of a public host"))
+                == .failed(reason: "the URL of the discovery document is not an https URL of a public host"))
         let station = try await Stations.issuer.value
         let named = KeySetReader(DeliveryPolicy(), allowingLoopback: true, permits: { _ in false })
         #expect(

@@ -7,7 +7,7 @@ package struct PushNotification: Sendable, Equatable {
     /// The title that the user reads.
     package let title: String
     package let body: String
-    /// Further data for the app; no name is `aps`.
+    /// Further data for the app. No name may be `aps`.
     package let data: [(name: String, value: String)]
 
     /// The largest message of one platform, bytes: APNs and FCM both accept 4 KB.

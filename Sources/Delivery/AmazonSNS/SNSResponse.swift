@@ -4,7 +4,7 @@
 /// Only three elements matter, and each must occur once, so no XML parser is needed. A document with declarations,
 /// comments or CDATA sections is refused.
 enum SNSResponse: Equatable {
-    /// Accepted, with this id.
+    /// SNS accepted the message under this id.
     case messageID(String)
     /// Not accepted. The code is a word of ASCII letters, digits and dots. The message is prose and may contain
     /// personal data.

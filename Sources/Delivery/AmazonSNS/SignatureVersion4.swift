@@ -21,7 +21,7 @@ package struct SignatureVersion4: Sendable {
     package typealias Field = (name: String, value: String)
 
     package struct Request: Sendable {
-        /// `POST`.
+        /// The method, such as `POST`.
         package let method: String
         /// The path as on the wire, percent-encoded.
         package let path: String

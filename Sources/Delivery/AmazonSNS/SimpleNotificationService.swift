@@ -36,7 +36,7 @@ package struct SimpleNotificationService: Sender {
     /// same code. A push contains its own message id.
     package func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         guard let fields = fields(of: message) else {
-            return .refused(reason: "no endpoint of this region, or no payload that SNS takes")
+            return .refused(reason: "not an endpoint of this region, or not a valid payload of SNS")
         }
         let credentials: AmazonCredentials
         do { credentials = try self.credentials() } catch { return .unavailable(reason: "no credentials") }
@@ -89,7 +89,7 @@ package struct SimpleNotificationService: Sender {
             return .endpointGone
         case (.failure(let code, _), _) where refusals.contains(code): return .refused(reason: code)
         case (.failure(let code, _), _): return .unavailable(reason: code)
-        default: return .unavailable(reason: "HTTP \(status) without an answer of SNS")
+        default: return .unavailable(reason: "HTTP \(status) without a response of SNS")
         }
     }
 

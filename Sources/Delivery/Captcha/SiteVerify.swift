@@ -12,7 +12,7 @@ package struct SiteVerify: Sendable {
     /// From the request to the last byte of the response, seconds.
     private static let timeout: TimeInterval = 5
 
-    /// Why there is no result, for the log.
+    /// Why there is no verdict, for the log.
     private enum Failure: Error, CustomStringConvertible {
         case noEndpoint
         case emptySecret
@@ -22,11 +22,11 @@ package struct SiteVerify: Sendable {
 
         var description: String {
             switch self {
-            case .noEndpoint: "the endpoint is no https URL, or http URL on loopback"
+            case .noEndpoint: "the endpoint is not an https URL, or an http URL on loopback"
             case .emptySecret: "the secret's file is empty"
             case .unanswered(let reason): reason
             case .status(let code): "status \(code)"
-            case .notVerdict: "the answer is no verdict"
+            case .notVerdict: "the response is not a verdict"
             }
         }
     }
@@ -42,13 +42,14 @@ package struct SiteVerify: Sendable {
 
     /// Whether the endpoint accepts a captcha's response.
     ///
-    /// - Throws: `Refusal` `unavailable` if the endpoint gives no answer: nobody is certified without one.
+    /// - Throws: `Refusal` `unavailable` if the endpoint does not respond: no device is certified without a verdict.
     package func accepts(_ response: String, by rules: CertificationPolicy) async throws(Refusal) -> Bool {
         do {
             return try await ask(response, rules)
         } catch {
             throw Refusal(
-                .unavailable, "The captcha cannot be checked at this moment; nothing was changed.", retryAfter: 5,
+                .unavailable, "The captcha cannot be checked at the moment. Nothing was changed. Try again.",
+                retryAfter: 5,
                 privateDetail: "siteverify: \(ErrorWords.of(error))")
         }
     }

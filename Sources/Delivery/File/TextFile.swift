@@ -37,8 +37,7 @@ package struct TextFile: Sender {
         return append(line.jsonText + "\n")
     }
 
-    /// Writes for the developer that a text is missing: `{"to","withheld","at"}`. Where it cannot be written nobody is
-    /// helped by an error.
+    /// Appends a line about a text that was not sent: `{"to","withheld","at"}`. A write error is ignored.
     ///
     /// - Parameter cause: one word.
     package func note(withheld cause: String, to number: PhoneNumber) {
@@ -53,12 +52,12 @@ package struct TextFile: Sender {
     private func append(_ line: String) -> DeliveryOutcome {
         // Only regular files are made private: not /dev/null.
         let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
-        guard type == nil || type == .typeRegular else { return .unavailable(reason: "it is no regular file") }
+        guard type == nil || type == .typeRegular else { return .unavailable(reason: "it is not a regular file") }
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { return .unavailable(reason: "the file cannot be opened") }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         guard fchmod(descriptor, 0o600) == 0 else {
-            return .unavailable(reason: "the file is not this service's own")
+            return .unavailable(reason: "the file belongs to another user")
         }
         do { try file.write(contentsOf: Data(line.utf8)) } catch {
             return .unavailable(reason: "the file cannot be written")

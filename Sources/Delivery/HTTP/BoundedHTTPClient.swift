@@ -11,7 +11,7 @@ import Tracing
 
 /// One request to a carrier's service, with limits of time and size for the response.
 package struct BoundedHTTPClient: Sendable {
-    /// Made with `AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)`.
+    /// Must be made with `AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)`.
     let http: HTTPClient
     /// From the start of the connection to the last byte of the response, seconds.
     let timeout: TimeInterval
@@ -31,14 +31,14 @@ package struct BoundedHTTPClient: Sendable {
         case failed(reason: String)
     }
 
-    /// An answer, and what it says of its age and of the next request.
+    /// A response with the fields that concern its age and the next request.
     struct Reply: Sendable, Equatable {
         var answer: Answer
         /// `Cache-Control` (RFC 9111 §5.2); `nil` if there is none.
         var cacheControl: String?
         /// `Content-Encoding` (RFC 9110 §8.4); `nil` if there is none.
         var contentCoding: String?
-        /// The seconds for which nothing is to be sent (RFC 9110 §10.2.3); `nil` if it does not say.
+        /// The seconds to wait before the next request (RFC 9110 §10.2.3); `nil` if the response does not say.
         var retryAfter: TimeInterval?
 
         static func failed(_ reason: String) -> Reply { Reply(answer: .failed(reason: reason)) }
@@ -50,7 +50,7 @@ package struct BoundedHTTPClient: Sendable {
         await reply(to: body, for: url, headers: headers).answer
     }
 
-    /// Posts a body, and reads the whole reply.
+    /// Posts a body and reads the whole response.
     func reply(
         to body: [UInt8], for url: WebAddress, headers: [(name: String, value: String)]
     ) async -> Reply {
@@ -61,13 +61,13 @@ package struct BoundedHTTPClient: Sendable {
         return await send(request, to: url)
     }
 
-    /// Reads a document of JSON.
+    /// Fetches a JSON document.
     ///
     /// - Parameter maximum: longer ones are not read, bytes.
     func get(_ url: WebAddress, upTo maximum: Int) async -> Reply {
         var request = HTTPClientRequest(url: url.description)
         request.headers.add(name: "accept", value: "application/json")
-        // Nothing here decompresses, which would need another limit.
+        // Responses are not decompressed: that would need another limit.
         request.headers.add(name: "accept-encoding", value: "identity")
         return await send(request, to: url, upTo: maximum)
     }
@@ -84,7 +84,7 @@ package struct BoundedHTTPClient: Sendable {
             request.headers.replaceOrAdd(name: "traceparent", value: parent.description)
         }
         let reply = await reply(to: request, upTo: maximum)
-        // Path and query may hold secrets of whoever is called.
+        // Path and query may contain secrets of the called service.
         span?.end(reply.answer, to: request.method.rawValue, of: url.host)
         return reply
     }
@@ -130,7 +130,7 @@ package struct BoundedHTTPClient: Sendable {
             default: return .failed("the connection broke; it may have been accepted")
             }
         } catch is ForeignPeer {
-            return .failed("the connection reached an address that is not public")
+            return .failed("the connection led to an address that is not public")
         } catch is CancellationError {
             return .failed("cancelled")
         } catch is NIOConnectionError {

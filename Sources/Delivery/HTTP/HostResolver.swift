@@ -5,7 +5,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Who names a host. What is bounded in a look-up is bounded for each.
+/// The party that names a host. Look-ups are limited for each.
 package enum HostOwner: Sendable, Hashable {
     case provider(ProviderID)
     /// An OpenID provider, by its URL.
@@ -14,22 +14,21 @@ package enum HostOwner: Sendable, Hashable {
 
 /// Asks the system's resolver for the addresses of hosts that others name.
 ///
-/// A name server that never answers blocks its thread for as long as `resolv.conf` says; nothing ends that earlier. So
-/// each look-up has a thread of its own, an owner has ``atOnceForOwner`` of them at most, and nobody waits for another
-/// owner's. Who may begin no further one is answered at once as if the host had no address.
+/// A name server that never answers blocks its thread for as long as `resolv.conf` allows; nothing ends that earlier.
+/// So each look-up has its own thread, and an owner has ``atOnceForOwner`` of them at most. No owner waits for
+/// another's look-ups. If an owner may not begin another one, the host is reported as having no address.
 ///
-/// The system's resolver does not say for how long an address holds. So addresses are remembered for ``kept``, and that
-/// a host has none, or is not answered in time, for ``failureKept``.
+/// The system's resolver does not report for how long an address is valid. So addresses are remembered for ``kept``.
+/// That a host has no address, or was not answered in time, is remembered for ``failureKept``.
 final class HostResolver: Sendable {
-    /// The one of this process.
+    /// The resolver that the whole process shares.
     static let shared = HostResolver()
 
-    /// The look-ups of all owners that are under way: what the process spends at most on name servers that do not
-    /// answer.
+    /// The largest number of look-ups under way for all owners: the threads that name servers can block.
     static let atOnce = 64
-    /// Those of one owner.
+    /// The largest number of look-ups under way for one owner.
     static let atOnceForOwner = 2
-    /// The hosts of one owner that are remembered.
+    /// The largest number of remembered hosts of one owner.
     static let hostsOfOwner = 64
     static let kept = TimeAmount.seconds(30)
     static let failureKept = TimeAmount.seconds(60)
@@ -59,7 +58,7 @@ final class HostResolver: Sendable {
     private let now: @Sendable () -> NIODeadline
     private let lookUp: @Sendable (String) -> [IPAddress]
 
-    /// - Parameter lookUp: asks for a host's addresses, and blocks meanwhile.
+    /// - Parameter lookUp: resolves a host; blocks until the resolver answers.
     init(
         now: @escaping @Sendable () -> NIODeadline = { .now() },
         lookUp: @escaping @Sendable (String) -> [IPAddress] = { HostAddresses.resolve($0) }
@@ -109,7 +108,7 @@ final class HostResolver: Sendable {
             let now = now()
             if let known = owners[owner]?.known[host], known.until > now { return .known(known.addresses) }
             if let found = owners[owner]?.underWay[host] { return .underWay(found) }
-            // Owners of whom nothing is known any more are forgotten.
+            // Forgets owners without look-ups and remembered hosts.
             owners = owners.filter { !$0.value.underWay.isEmpty || $0.value.known.contains { $0.value.until > now } }
             guard owners[owner]?.underWay.count ?? 0 < Self.atOnceForOwner,
                 owners.reduce(0, { $0 + $1.value.underWay.count }) < Self.atOnce

@@ -2,12 +2,12 @@ import AsyncHTTPClient
 import Encoding
 import Foundation
 
-/// One exchange with a URL that somebody else names, which must not lead to this service or its network.
+/// An exchange with a URL that a provider names, which must not lead to this service or its network.
 ///
-/// Every address of the host must be permitted, and the connection goes to a checked address even if the name resolves to
-/// another later. The peer's address is checked again before the request is sent.
+/// Every address of the host must be permitted, and the connection goes to a checked address even if the name resolves
+/// to another later. The peer's address is checked again before the request is sent.
 struct PublicExchange: Sendable {
-    /// Made with `AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)`.
+    /// Must be made with `AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)`.
     let configuration: HTTPClient.Configuration
     /// From the look-up of the host to the last byte of the response, seconds.
     let timeout: TimeInterval
@@ -28,15 +28,15 @@ struct PublicExchange: Sendable {
 
     enum Outcome<Answer: Sendable>: Sendable {
         case exchanged(Answer)
-        /// The host has no known address now.
+        /// The host cannot be resolved now.
         case unknownHost
         /// At least one address of the host is not permitted.
         case forbidden
     }
 
-    /// Looks the host up and makes the exchange by a client that goes to no other address, and shares no connection.
+    /// Resolves the host and makes the exchange with a client that connects to no other address.
     ///
-    /// - Parameter owner: who names the URL.
+    /// - Parameter owner: the party that names the URL.
     func callAsFunction<Answer: Sendable>(
         with url: PublicURL, of owner: HostOwner, _ ask: (BoundedHTTPClient) async -> Answer
     ) async -> Outcome<Answer> {

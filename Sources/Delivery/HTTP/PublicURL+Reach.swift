@@ -30,7 +30,7 @@ extension PublicURL {
     /// Whether the host has a private address. A host without an address is not refused: its addresses are checked
     /// again at every request.
     ///
-    /// - Parameter owner: who names the URL.
+    /// - Parameter owner: the party that names the URL.
     package func isPrivate(of owner: HostOwner) async -> Bool {
         await reach(of: owner, within: 5) { permits($0) } == .forbidden
     }

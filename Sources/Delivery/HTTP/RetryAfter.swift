@@ -2,10 +2,10 @@ import Foundation
 
 /// The field `Retry-After` of a response (RFC 9110 §10.2.3).
 enum RetryAfter {
-    /// The statuses by which a receiver may say when it will take the next request (RFC 6585 §4, RFC 9110 §15.6.4).
+    /// The statuses with which a receiver may name the time of the next request (RFC 6585 §4, RFC 9110 §15.6.4).
     static let statuses: Set<UInt> = [429, 503]
 
-    /// The seconds from now on that a field asks for, at least 0; `nil` for what is neither a number nor a date.
+    /// The seconds from now, at least 0; `nil` if the field is neither a number nor a date.
     static func seconds(_ field: String?, now: Date) -> TimeInterval? {
         guard let field else { return nil }
         if !field.isEmpty, field.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
@@ -16,7 +16,7 @@ enum RetryAfter {
 
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that is to be sent (RFC 9110 §5.6.7).
+    /// The one date form that senders may use (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
     private static func date(_ text: String) -> Date? {
         let words = text.split(whereSeparator: { $0 == " " || $0 == ":" })
         guard text.utf8.count == 29, words.count == 8, words[7] == "GMT",

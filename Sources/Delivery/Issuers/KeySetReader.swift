@@ -3,19 +3,20 @@ import Domain
 import Encoding
 import Foundation
 
-/// Reads the key set of an OpenID provider: its discovery document (OpenID Connect Discovery 1.0 §4) says where it is.
+/// Fetches the key set of an OpenID provider, whose discovery document (OpenID Connect Discovery 1.0 §4) has its URL.
 ///
-/// Both are read like a webhook is written to: https, no private address, no redirect, 512 KiB, and one deadline for all.
+/// Both are fetched with the restrictions of webhooks: https, no private address, no redirect, 512 KiB, and one
+/// deadline for both.
 package struct KeySetReader: Sendable {
-    /// What reading came to.
+    /// The result of fetching a key set.
     package enum Reading: Sendable, Equatable {
-        /// The key set (RFC 7517 §5) as it was sent, and its `Cache-Control`.
+        /// The key set (RFC 7517 §5) unchanged, and its `Cache-Control`.
         case read(keySet: [UInt8], cacheControl: String?)
-        /// Why it could not be read, in words.
+        /// Why it could not be fetched, in words.
         case failed(reason: String)
     }
 
-    /// Reads the key set of the issuer with a URL.
+    /// Fetches the key set of an issuer by the issuer's URL.
     package typealias Read = @Sendable (_ issuer: String) async -> Reading
 
     let exchange: PublicExchange
@@ -43,7 +44,7 @@ package struct KeySetReader: Sendable {
         allowsLoopback = allowingLoopback
     }
 
-    /// Reads it.
+    /// Fetches the discovery document and then the key set.
     package func callAsFunction(_ issuer: String) async -> Reading {
         await withTaskGroup(of: Reading.self) { group in
             group.addTask { await read(issuer) }
@@ -79,10 +80,11 @@ package struct KeySetReader: Sendable {
         let reason: String
     }
 
-    /// Requires that the document is the issuer's own. If not, the reason has the issuer that it names, to be typed.
+    /// Requires that the document is the issuer's own. Otherwise the reason contains the issuer that it names, for the
+    /// operator to copy.
     private static func require(_ issuer: String, by claim: JSONValue?) throws(Defect) {
         guard let named = claim?.text, (1...256).contains(named.utf8.count), PlainText.isPlain(named, for: .identifier)
-        else { throw Defect(reason: "the discovery document names no issuer") }
+        else { throw Defect(reason: "the discovery document has no issuer") }
         guard !named.hasSameBytes(as: issuer) else { return }
         guard !named.utf8.contains(UInt8(ascii: "{")) else {
             throw Defect(
@@ -96,7 +98,7 @@ package struct KeySetReader: Sendable {
         _ text: String, of issuer: String, _ what: String
     ) async throws(Defect) -> (body: [UInt8], cacheControl: String?) {
         guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
-            throw Defect(reason: "the URL of \(what) is no https URL of a public host")
+            throw Defect(reason: "the URL of \(what) is not an https URL of a public host")
         }
         let reply: BoundedHTTPClient.Reply
         switch await exchange(with: url, of: .issuer(issuer), { await $0.get(url.web, upTo: Self.maximumDocument) }) {
@@ -108,7 +110,7 @@ package struct KeySetReader: Sendable {
         case .failed(let reason): throw Defect(reason: "\(what): \(reason)")
         case .answered(200, let body?):
             if let coding = reply.contentCoding, coding.lowercased() != "identity" {
-                throw Defect(reason: "\(what) has a Content-Encoding, which was not asked for")
+                throw Defect(reason: "\(what) has a Content-Encoding, which was not requested")
             }
             return (body, reply.cacheControl)
         case .answered(200, nil):

@@ -33,21 +33,20 @@ package struct SecurityEventTransmitter: Sendable {
         allowsLoopback = allowingLoopback
     }
 
-    /// By these a receiver says that it will take no such request another time either (RFC 9110 §15.5.6, §15.5.14,
-    /// §15.5.16).
+    /// The statuses of a receiver that will never accept such a request (RFC 9110 §15.5.6, §15.5.14, §15.5.16).
     private static let final: Set<UInt> = [405, 413, 415]
 
-    /// Makes one attempt: 2xx accepts the token, 400 refuses it for good (RFC 8935 §2.4) and so do 405, 413 and 415.
-    /// 410 says that the receiver is gone. Everything else is retried, after 429 and 503 when the receiver says.
+    /// Makes one attempt. 2xx accepts the token. 400 (RFC 8935 §2.4), 405, 413 and 415 refuse it for good. 410 means
+    /// that the receiver is gone. Everything else is retried, after 429 and 503 at the time that the receiver names.
     ///
     /// - Parameters:
-    ///   - provider: whose receiver it is.
-    ///   - authorization: the `Authorization` header that the receiver wants; `nil` for none.
+    ///   - provider: the receiver's provider.
+    ///   - authorization: the `Authorization` header that the receiver requires; `nil` for none.
     package func send(
         _ token: String, to text: String, of provider: ProviderID, authorization: Secret<String>? = nil
     ) async -> DeliveryOutcome {
         guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
-            return .refused(reason: "the webhook is no https URL of a public host")
+            return .refused(reason: "the webhook is not an https URL of a public host")
         }
         let headers =
             [(name: "Content-Type", value: "application/secevent+jwt"), (name: "Accept", value: "application/json")]

@@ -22,7 +22,7 @@ extension DeliveryError: CustomStringConvertible {
         case .secret(let place, let expected): "\(place): \(expected) is expected."
         case .text(let problem): "delivery.yaml: the text with the code \(problem)."
         case .fileOffLoopback:
-            "The file sender writes codes to a file and is refused off loopback: name other senders in delivery.yaml."
+            "The file sender requires that every listener is on loopback. Use other senders in delivery.yaml."
         }
     }
 }

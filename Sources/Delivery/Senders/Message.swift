@@ -18,11 +18,11 @@ package enum DeliveryOutcome: Sendable, Equatable {
     case refused(reason: String)
     /// Not accepted now; a later attempt may succeed. The reason contains no personal data.
     ///
-    /// - Parameter retryAfter: the seconds for which the receiver wants to be left alone; `nil` if it does not say.
+    /// - Parameter retryAfter: the seconds that the receiver asks to wait; `nil` if it does not say.
     case unavailable(reason: String, retryAfter: TimeInterval? = nil)
     /// The endpoint is deleted (the app was removed): the caller should delete its record.
     case endpointGone
-    /// The receiver says that it takes nothing any more, for good.
+    /// The receiver says that it will accept nothing again.
     case receiverGone
 }
 

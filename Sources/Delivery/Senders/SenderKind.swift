@@ -5,7 +5,7 @@ import Foundation
 /// A kind of sender: the keys of its entries in `senders:`, and how a sender is made of them. Each kind has a folder
 /// of its own, with the type of its settings.
 package struct SenderKind: Sendable {
-    /// The value of `kind:`.
+    /// The value of `kind:` in the policy.
     package let name: String
     package let keys: [SenderKey]
     /// Validates the settings of an entry.
@@ -89,7 +89,7 @@ extension SenderEntry {
 struct SenderParts: Sendable {
     /// Reads a file in `Keys/` by its name.
     let secret: @Sendable (_ file: String) throws -> String
-    /// The process's environment variables.
+    /// The environment variables of the process.
     let environment: [String: String]
     /// The path that the `file` sender appends to.
     let texts: String

@@ -7,7 +7,7 @@ enum SevenBitAlphabet {
         @£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&'()*+,-./0123456789:;<=>?\
         ¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà
         """.unicodeScalars)
-    /// §6.2.1.1: two septets each.
+    /// Characters of two septets each (§6.2.1.1).
     private static let extended = Set("\u{0C}^{}\\[~]|€".unicodeScalars)
 
     /// The number of septets of a text; `nil` if the alphabet lacks one of its characters.

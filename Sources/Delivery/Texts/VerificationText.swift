@@ -34,7 +34,7 @@ package struct VerificationText: Sendable, Equatable {
         let parts = sentence.ranges(of: Self.mark)
         guard parts.count == 1, let mark = parts.first, !sentence.unicodeScalars.contains(where: { $0.value < 0x20 })
         else { throw .policy("text", expected: "one line with \(Self.mark) once") }
-        guard Self.isHost(host) else { throw .policy("text_host", expected: "a host name (the realm is none)") }
+        guard Self.isHost(host) else { throw .policy("text_host", expected: "a host name (the realm is not one)") }
         if let retrieverHash, !Self.isRetrieverHash(retrieverHash) {
             throw .policy("android_retriever_hash", expected: "11 characters of base64 or \"\"")
         }
@@ -65,7 +65,7 @@ package struct VerificationText: Sendable, Equatable {
 
     /// The text with a code.
     ///
-    /// - Returns: `nil` if the code has the wrong length or a character that is no ASCII digit.
+    /// - Returns: `nil` if the code has the wrong length or a character that is not an ASCII digit.
     package func body(code: String) -> String? {
         guard code.utf8.count == digits, code.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return start + code + middle + code

@@ -32,7 +32,7 @@ package struct TwilioMessages: Sender {
     /// Twilio has no idempotency id: a text may arrive twice after a retry, with the same code.
     package func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         guard case .text(let number, let body) = message else {
-            return .refused(reason: "Twilio's Messages are texts")
+            return .refused(reason: "Twilio sends only texts")
         }
         let form = PercentEncoding.form([("To", number.e164), origin, ("Body", body)])
         let headers = [

@@ -110,7 +110,7 @@ struct EventReceiverTests {
     func peer() async throws {
         let answers = Answers([true])
         let outcome = await receiver(answers).send("a.b.c", to: try await url("/200"), of: provider)
-        #expect(outcome == .unavailable(reason: "the connection reached an address that is not public"))
+        #expect(outcome == .unavailable(reason: "the connection led to an address that is not public"))
         #expect(answers.count == 0)
     }
 
@@ -148,7 +148,7 @@ struct EventReceiverTests {
         for text in [try await url("/200"), "https://localhost/", "https://10.0.0.1/", "http://receiver.example/"] {
             #expect(
                 await strict.send("a.b.c", to: text, of: provider)
-                    == .refused(reason: "the webhook is no https URL of a public host"))
+                    == .refused(reason: "the webhook is not an https URL of a public host"))
         }
         #expect(
             await receiver(Answers([false])).send("a.b.c", to: try await url("/200"), of: provider)
