@@ -2,14 +2,14 @@ import Domain
 import Encoding
 import Foundation
 
-/// The answer of an introspection, signed for the provider that asked (RFC 9701 §5). It is evidence of the answer, and no
-/// access token: `typ` and the lack of a subject tell it from one.
+/// The response of an introspection, signed for the provider that requested it (RFC 9701 §5). It is evidence of the
+/// response, not an access token: its `typ` differs, and it has no subject.
 package struct IntrospectionToken: Sendable {
     package let issuer: String
-    /// The provider that asked (`aud`).
+    /// The provider that requested the introspection (`aud`).
     package let provider: ProviderID
     package let issuedAt: Date
-    /// The members of the answer in JSON (RFC 7662 §2.2).
+    /// The members of the response in JSON (RFC 7662 §2.2).
     package let answer: JSONValue
 
     package init(issuer: String, provider: ProviderID, issuedAt: Date, answer: JSONValue) {

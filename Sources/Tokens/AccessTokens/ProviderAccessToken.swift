@@ -2,10 +2,10 @@ import Domain
 import Encoding
 import Foundation
 
-/// A token for the calls of a provider's backend (RFC 9068), with which no key of the provider signs each call.
+/// A token for the calls of a provider's backend (RFC 9068). With it the backend need not sign each call.
 package struct ProviderAccessToken: Sendable, Equatable {
     package let provider: ProviderID
-    /// The provider's key that signed the assertion. The token ends with it.
+    /// The provider's key that signed the assertion. The token is valid only while the key is.
     package let keyID: ProviderKeyID
     package let scopes: Set<ProviderScope>
     package let identifier: UUID
@@ -24,7 +24,7 @@ package struct ProviderAccessToken: Sendable, Equatable {
         self.expiresAt = expiresAt
     }
 
-    /// The compact JWS. The service itself is its audience, so that it says nothing to any other backend.
+    /// The compact JWS. Its audience is the service itself, so no other backend accepts it.
     package func signed(with keys: AccessTokenKeys, issuer: String) throws -> Secret<String> {
         try keys.signed(
             .object([
@@ -40,7 +40,7 @@ package struct ProviderAccessToken: Sendable, Equatable {
 
     /// Verifies a token that the service signed for its own calls.
     ///
-    /// - Parameter keys: those of every node.
+    /// - Parameter keys: the keys of all nodes.
     /// - Throws: `Refusal` `provider_token_invalid`; its sentence names the defect.
     package init(
         _ token: UnverifiedToken, keys: AccessTokenKeys, issuer: String, now: Date
@@ -51,16 +51,16 @@ package struct ProviderAccessToken: Sendable, Equatable {
         else { throw refuse("This service did not sign the access token.") }
         let claims = token.payload
         guard claims["iss"]?.text == issuer, claims["aud"]?.text == issuer else {
-            throw refuse("The access token is for another audience than this service.")
+            throw refuse("The access token's audience is not this service.")
         }
         guard let provider = claims["sub"]?.text.flatMap({ ProviderID($0[...]) }),
             let keyID = claims["key_id"]?.text.flatMap({ ProviderKeyID($0[...]) }),
             let scopes = claims["scope"]?.text,
             let identifier = claims["jti"]?.text.flatMap(UUID.init),
             case .integer(let issuedAt)? = claims["iat"], case .integer(let expiresAt)? = claims["exp"]
-        else { throw refuse("The access token is not one for the calls of a provider.") }
+        else { throw refuse("The access token is not for the calls of a provider.") }
         let expiry = Date(timeIntervalSince1970: TimeInterval(expiresAt))
-        guard now < expiry else { throw refuse("The access token has expired: take a new one at POST /token.") }
+        guard now < expiry else { throw refuse("The access token has expired. Request a new one at POST /token.") }
         self.init(
             provider: provider, keyID: keyID,
             scopes: Set(scopes.split(separator: " ").compactMap { ProviderScope(rawValue: String($0)) }),

@@ -11,20 +11,20 @@ package struct SessionAccessToken: Sendable {
     package let session: Session
     /// The provider's id, or a URL that is registered for its backend (RFC 8707 §2).
     package let audience: String
-    /// The user's level.
+    /// The user's level of assurance (`acr`).
     package let assurance: Assurance
     package let confirmation: Confirmation
-    /// What a card proved, if the request asked for it.
+    /// The facts that a card proved, if the request asked for them.
     package let verifiedClaims: VerifiedClaims?
     package let identifier: UUID
     package let issuedAt: Date
     package let expiresAt: Date
 
-    /// What whoever shows the token must prove to hold (`cnf`, RFC 7800 §3.1).
+    /// What the bearer of the token must prove (`cnf`, RFC 7800 §3.1).
     package enum Confirmation: Sendable, Equatable {
-        /// The session's device certificate (`x5t#S256`, RFC 8705 §3.1).
+        /// Possession of the session's device certificate (`x5t#S256`, RFC 8705 §3.1).
         case certificate
-        /// The device's key, by a DPoP proof with each request (`jkt`, RFC 9449 §6.1).
+        /// Possession of the device's key, by a DPoP proof with each request (`jkt`, RFC 9449 §6.1).
         case key(DPoPProof)
     }
 
@@ -60,7 +60,7 @@ package struct SessionAccessToken: Sendable {
             ]), with: algorithm)
     }
 
-    /// Whether a text is an access token that this service signed, of whatever kind and age.
+    /// Whether a text is an access token that this service signed, of any kind and age.
     package static func isSigned(_ text: String, by keys: AccessTokenKeys) -> Bool {
         guard let token = try? UnverifiedToken(text), ProviderAccessToken.isNamed(by: token),
             let key = keys.key(token.header.keyID, algorithm: token.header.algorithm)
@@ -68,7 +68,7 @@ package struct SessionAccessToken: Sendable {
         return key.isValid(signature: token.signature, over: token.signingInput)
     }
 
-    /// The scope that asks for ``verifiedClaims``.
+    /// The scope that requests ``verifiedClaims``.
     package static let verifiedClaimsScope = "verified_claims"
 
     private var boundTo: JSONValue {

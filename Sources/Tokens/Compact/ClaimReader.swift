@@ -9,7 +9,7 @@ struct ClaimReader {
     private let payload: JSONOutline
     /// The defects so far, in the order of reading.
     private(set) var defects: [TokenDefect] = []
-    /// What was left out of the description of the user.
+    /// The claims about the user that were left out.
     private(set) var ignored: [IgnoredClaim] = []
 
     /// When a token was issued and when it expires.
@@ -57,16 +57,16 @@ struct ClaimReader {
             return nil
         }
         guard PlainText.isPlain(text, for: use) else {
-            note(.malformed, "The claim \(name) holds a control, format or direction character.")
+            note(.malformed, "The claim \(name) contains a control, format or direction character.")
             return nil
         }
         return text
     }
 
-    /// A claim that only describes the user. An issuer leaves out one without a value, or should (OpenID Connect Core 1.0
-    /// §5.3.2), and people choose names: a claim that cannot be shown never locks its user out.
+    /// A claim that only describes the user. An issuer leaves out one without a value, or should (OpenID Connect Core
+    /// 1.0 §5.3.2), and people choose names: a claim that cannot be shown never locks its user out.
     ///
-    /// - Parameter objection: why a text is not shown, in words; `nil` if it is.
+    /// - Parameter objection: why a text cannot be shown, in words; `nil` if it can.
     mutating func description(
         _ name: String, bytes: ClosedRange<Int>, for use: PlainText.Use = .identifier,
         objection: (String) -> String? = { _ in nil }
@@ -88,7 +88,7 @@ struct ClaimReader {
         guard has("sub") else { return text("prn", bytes: bytes) }
         let subject = text("sub", bytes: bytes)
         if let principal = optionalText("prn", bytes: bytes), !principal.utf8.elementsEqual(subject.utf8) {
-            note(.malformed, "The claims prn and sub differ: send one of them.")
+            note(.malformed, "The claims prn and sub differ. Send one of them.")
         }
         return subject
     }
@@ -98,9 +98,10 @@ struct ClaimReader {
         audience(among: [realm], required: required)
     }
 
-    /// The same, with several names of this service.
+    /// `aud` with several names of this service.
     ///
-    /// - Parameter alone: nobody else may be named. Another server that is an audience, too, could show the token here.
+    /// - Parameter alone: whether no other audience may be named. Another server that is also an audience could show
+    ///   the token here.
     mutating func audience(among names: [String], required: Bool, alone: Bool = false) {
         let expected = names.joined(separator: " or ")
         let audience: [String?]
@@ -122,14 +123,14 @@ struct ClaimReader {
             return
         }
         if alone, known.count < audience.count {
-            note(.wrongAudience, "The claim aud names another service beside \(expected).")
+            note(.wrongAudience, "The claim aud names other services besides \(expected).")
         }
     }
 
     /// `aud` and `azp` of an ID token (OpenID Connect Core 1.0 §3.1.3.7, steps 3 to 5).
     ///
-    /// With one audience the token is for us, whoever requested it: an app requests tokens for its backend so. With several,
-    /// `azp` says for which of them it is.
+    /// With one audience the token is for us, whichever client requested it: apps request tokens for their backend in
+    /// this way. With several, `azp` says for which of them it is.
     ///
     /// - Returns: `azp`.
     mutating func party(of issuer: ProviderIssuer?) -> String? {
@@ -141,7 +142,7 @@ struct ClaimReader {
             switch party {
             case nil where payload["azp"] == nil || payload["azp"] == .null:
                 note(
-                    .wrongAudience, "The claim aud names several clients, and azp does not say for which the token is.")
+                    .wrongAudience, "The claim aud names several clients, and azp does not say which one.")
             case let party? where !(Self.has(party, clients) && Self.has(party, named)):
                 note(
                     .wrongAudience,
@@ -240,7 +241,7 @@ struct ClaimReader {
         }
         guard (0..<253_402_300_800).contains(seconds) else {
             let hint = seconds > 0 ? ": is it in milliseconds?" : "."
-            note(.malformed, "The claim \(name) is no time between 1970 and 9999, in seconds\(hint)")
+            note(.malformed, "The claim \(name) is not a time between 1970 and 9999 in seconds\(hint)")
             return nil
         }
         return Date(timeIntervalSince1970: seconds)

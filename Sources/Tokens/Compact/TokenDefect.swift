@@ -22,7 +22,7 @@ package struct TokenDefect: Error, Sendable, Equatable {
     }
 }
 
-/// A claim that describes the user and was left out, with a sentence that helps its developer.
+/// A claim about the user that was left out, with a sentence that helps its developer.
 package struct IgnoredClaim: Sendable, Equatable {
     package let name: String
     package let detail: String

@@ -3,18 +3,18 @@ import Encoding
 
 /// The JOSE header of a compact JWS (RFC 7515 §4), without unused parameters.
 package struct TokenHeader: Sendable, Equatable {
-    /// `typ` (§4.1.9), as ``mediaType(_:)``.
+    /// `typ` (RFC 7515 §4.1.9), as ``mediaType(_:)``.
     package let type: String?
     /// `cty` (§4.1.10), as ``mediaType(_:)`` and without spaces.
     package let contentType: String?
     /// `alg` (§4.1.1), by the name that ``SignatureAlgorithm`` has for it; as written if there is none. It is only compared
     /// with the algorithm of a key.
     package let algorithm: String
-    /// `kid` (§4.1.4).
+    /// `kid` (RFC 7515 §4.1.4), unchanged.
     package let keyID: String?
     /// `jwk` (§4.1.3), which only a proof of its own key may have; not parsed yet.
     let webKey: JSONValue?
-    /// The parameters in it that are never accepted, in the header's order.
+    /// The names of parameters that are never accepted, in the header's order.
     let unsupported: [String]
 
     /// Parameters that change how the token is parsed (RFC 7515 §4.1.11, RFC 7797, RFC 7516 §4.1.3), and a key inside
@@ -54,18 +54,18 @@ package struct TokenHeader: Sendable, Equatable {
     /// The defect of a header with parameters that are never accepted.
     var unsupportedDefect: TokenDefect? { unsupportedDefect(except: nil) }
 
-    /// The same for a kind of token that needs one of them.
+    /// The defect of a header with parameters that are never accepted, except for one that the kind of token needs.
     func unsupportedDefect(except needed: String?) -> TokenDefect? {
         guard let first = unsupported.first(where: { $0 != needed }) else { return nil }
         return TokenDefect(
-            .unsupportedHeader, "The header carries \(first), which is not supported here: leave it out.")
+            .unsupportedHeader, "The header has \(first), which is not supported. Remove it.")
     }
 
     /// The defect of a `typ` of another kind, or of a missing one that is required.
     func typeDefect(required: Bool, among types: [String] = ["JWS", "JWT"]) -> TokenDefect? {
         let named = types.joined(separator: " or ")
         guard let type else {
-            return required ? TokenDefect(.wrongType, "The header has no typ: write \(named).") : nil
+            return required ? TokenDefect(.wrongType, "The header has no typ. It must be \(named).") : nil
         }
         return types.contains { Self.mediaType($0).hasSameBytes(as: type) }
             ? nil : TokenDefect(.wrongType, "The header's typ is not \(named).")

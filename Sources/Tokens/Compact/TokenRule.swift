@@ -4,7 +4,7 @@ import Encoding
 /// One condition on a token, checked before its claims. A verifier stops at the first failure. A report
 /// (``IdentityTokenVerifier/check(_:provider:keys:now:)``) lists all of them.
 struct TokenRule: Sendable {
-    /// A token with the provider and key that were found for it.
+    /// A token with its provider and key, if they were found.
     struct Input: Sendable {
         let token: UnverifiedToken
         let profile: TokenProfile
@@ -42,19 +42,19 @@ struct TokenRule: Sendable {
     static let contentType = TokenRule { input in
         guard let expected = input.profile.contentType else { return nil }
         guard let contentType = input.token.header.contentType else {
-            return TokenDefect(.wrongType, "The header has no cty: write \(expected).")
+            return TokenDefect(.wrongType, "The header has no cty. It must be \(expected).")
         }
         return contentType.utf8.elementsEqual(expected.utf8)
-            ? nil : TokenDefect(.wrongType, "The header's cty is not \(expected): this is another kind of token.")
+            ? nil : TokenDefect(.wrongType, "The header's cty is not \(expected). This is another kind of token.")
     }
 
     static let issuer = TokenRule { input in
         guard let claim = input.token.payload["iss"] else {
-            return TokenDefect(.missingClaim, "The claim iss is missing: it is the provider id.")
+            return TokenDefect(.missingClaim, "The claim iss is missing. It must be the provider id.")
         }
         guard claim.text != nil else { return TokenDefect(.malformed, "The claim iss is not a string.") }
         guard let provider = input.provider, provider.id == input.token.issuer else {
-            return TokenDefect(.unknownIssuer, "The claim iss names no registered provider.")
+            return TokenDefect(.unknownIssuer, "The claim iss is not the id of a registered provider.")
         }
         guard provider.disabledAt == nil else {
             return TokenDefect(.unknownIssuer, "The provider that iss names is disabled.")
@@ -64,17 +64,17 @@ struct TokenRule: Sendable {
 
     static let knownKey = TokenRule { input in
         guard input.token.header.keyID != nil else {
-            return TokenDefect(.unknownKey, "The header has no kid: it is the key id that registration gave out.")
+            return TokenDefect(.unknownKey, "The header has no kid. It must be the key id from the registration.")
         }
         guard let key = input.key, key.id == input.token.keyID, key.providerID == input.provider?.id else {
-            return TokenDefect(.unknownKey, "The header's kid names no key of this provider.")
+            return TokenDefect(.unknownKey, "The header's kid is not a key of this provider.")
         }
         return nil
     }
 
     static let activeKey = TokenRule { input in
         input.key?.retired == true
-            ? TokenDefect(.keyRetired, "The key that kid names is retired: sign with an active one.") : nil
+            ? TokenDefect(.keyRetired, "The key that kid names is retired. Sign with an active one.") : nil
     }
 
     static let algorithm = TokenRule { input in
@@ -97,6 +97,6 @@ struct TokenRule: Sendable {
             case .ps256: " For PS256 the salt has 32 bytes."
             case .rs256, .edDSA: ""
             }
-        return TokenDefect(.badSignature, "The signature is not that of the key that kid names over this token.\(form)")
+        return TokenDefect(.badSignature, "The signature does not verify with the key that kid names.\(form)")
     }
 }

@@ -1,24 +1,24 @@
 import Domain
 import Encoding
 
-/// A compact JWS (RFC 7515 §7.1) that was parsed and not verified.
+/// A compact JWS (RFC 7515 §7.1) that was parsed but not verified.
 ///
 /// Each text has exactly one meaning: three parts in canonical base64url, header and payload each one JSON object
-/// without duplicate members, nothing before or after. Its claims serve only to find the key. A verifier turns it
-/// into a trusted type.
+/// without duplicate members, nothing before or after. Use its claims only to find the key. A verifier turns it into a
+/// trusted type.
 package struct UnverifiedToken: Sendable {
     /// Longer texts are refused unread, in bytes.
     package static let maximumLength = 8192
-    /// The same for identity and ID tokens, to which issuers add claims for others: groups, roles, addresses.
+    /// The largest length of identity and ID tokens, to which issuers add claims for others: groups, roles, addresses.
     package static let maximumIdentityLength = 32_768
 
     package let header: TokenHeader
-    /// The payload, a JSON object. Claims that nobody reads are not parsed (RFC 7519 §4).
+    /// The payload, a JSON object. Claims that are not read are not parsed (RFC 7519 §4).
     package let payload: JSONOutline
     package let signature: [UInt8]
-    /// The claimed issuer; `nil` if `iss` is no provider id. Only for finding the key.
+    /// The claimed issuer; `nil` if `iss` is not a provider id. Only for finding the key.
     package let issuer: ProviderID?
-    /// The claimed signing key; `nil` if `kid` is no key id. Only for finding the key.
+    /// The claimed signing key; `nil` if `kid` is not a key id. Only for finding the key.
     package let keyID: ProviderKeyID?
     private let compact: [UInt8]
     private let signingInputLength: Int
@@ -40,7 +40,7 @@ package struct UnverifiedToken: Sendable {
         }
     }
 
-    /// Parses the form without a check of the header's unsupported parameters: a ``TokenRule`` reports them.
+    /// Parses the form but not the header's unsupported parameters, which a ``TokenRule`` reports.
     init(reading text: String, upTo maximum: Int = maximumLength) throws(TokenDefect) {
         guard text.utf8.count <= maximum else {
             throw TokenDefect(.malformed, "The token is longer than \(maximum) bytes.")
@@ -51,7 +51,7 @@ package struct UnverifiedToken: Sendable {
             throw TokenDefect(
                 .malformed,
                 dots.count == 4
-                    ? "The token has five parts: encrypted tokens (JWE) are not supported, sign it only."
+                    ? "The token has five parts: encrypted tokens (JWE) are not supported. Sign it only."
                     : "The token has \(dots.count + 1) parts: a compact JWS has three, header.payload.signature.")
         }
         header = try TokenHeader(Self.object(compact[..<dots[0]], "header"))
@@ -85,11 +85,10 @@ package struct UnverifiedToken: Sendable {
         }
     }
 
-    /// The claimed issuer as text, which is a URL if it is an OpenID provider's; `nil` if `iss` is none.
+    /// The claimed issuer as text, a URL for an OpenID provider; `nil` if `iss` is not a text.
     package var issuerURL: String? { payload["iss"]?.text }
 
-    /// The audiences that the token claims; empty if `aud` is neither a text nor a list of texts. Only for finding the
-    /// provider.
+    /// The claimed audiences; empty if `aud` is neither a text nor a list of texts. Only for finding the provider.
     package var audiences: [String] {
         switch payload["aud"] {
         case .string(let text): [text]

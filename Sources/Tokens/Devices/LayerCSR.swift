@@ -8,7 +8,7 @@ import Encoding
 package struct LayerCSR: Sendable, Equatable {
     /// The software that made the request (`uat`), at most 512 bytes; `nil` if absent.
     package let userAgent: String?
-    /// The device id that the client prefers (`prn`), not checked. If it is no UUID, or is taken, the service chooses
+    /// The device id that the client prefers (`prn`), not checked. If it is not a UUID or is taken, the service chooses
     /// another.
     package let wishedDeviceID: String?
     package let publicKey: PublicKey

@@ -40,7 +40,7 @@ package struct PresenceProof: Sendable, Equatable {
         }
         guard token.header.algorithm == key.algorithm.rawValue else {
             throw refuse(
-                .algorithmMismatch, "The proof's alg is not \(key.algorithm.rawValue), that of the presence key.")
+                .algorithmMismatch, "The proof's alg is not \(key.algorithm.rawValue), as the presence key's is.")
         }
         guard key.isValid(signature: token.signature, over: token.signingInput) else {
             throw refuse(.badSignature, "The proof is not signed by the device's presence key.")
@@ -60,7 +60,7 @@ package struct PresenceProof: Sendable, Equatable {
             throw refuse(.notYetValid, "iat is \(Int(saturating: -age)) s in the future by this server's clock.")
         }
         guard age <= profile.maximumLifetime + clockSkew else {
-            throw refuse(.expired, "The proof was made \(Int(saturating: age)) s ago: make a new one.")
+            throw refuse(.expired, "The proof was made \(Int(saturating: age)) s ago. Make a new one.")
         }
     }
 }

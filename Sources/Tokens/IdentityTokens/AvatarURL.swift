@@ -12,12 +12,12 @@ enum AvatarURL {
         guard text.hasPrefix(prefix) else { return "does not begin with https://" }
         let forbidden: Set<UInt8> = Set(#"\"<>^`{|}"#.utf8)
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !forbidden.contains($0) }) else {
-            return "holds a character that a URL must escape"
+            return "contains a character that must be escaped in a URL"
         }
         let authority = text.utf8.dropFirst(prefix.utf8.count).prefix { !"/?#".utf8.contains($0) }
         let host = String(decoding: authority, as: UTF8.self).lowercased()
         guard hosts.contains(where: { $0.lowercased() == host }) else {
-            return "does not lie on a host that the provider registered"
+            return "is not on a host that the provider registered"
         }
         return nil
     }

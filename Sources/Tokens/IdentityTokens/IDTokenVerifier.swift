@@ -2,11 +2,11 @@ import Domain
 import Encoding
 import Foundation
 
-/// Turns an ID token of an OpenID provider (OpenID Connect Core 1.0 §2, §3.1.3.7) into an ``IdentityToken``, or refuses it
-/// with a reason.
+/// Turns an ID token of an OpenID provider (OpenID Connect Core 1.0 §2, §3.1.3.7) into an ``IdentityToken``, or refuses
+/// it with a reason.
 ///
-/// Neither passes for the other. An identity token must have a `cty` and names its provider by id. An ID token has none and
-/// names an issuer by URL. Each is verified by the keys of its kind alone.
+/// Neither kind is accepted in place of the other. An identity token must have a `cty` and names its provider by id. An
+/// ID token has none and names an issuer by URL. Each is verified only with the keys of its kind.
 package struct IDTokenVerifier: Sendable {
     /// The largest accepted difference of an issuer's clock, in seconds.
     package let clockSkew: TimeInterval
@@ -20,7 +20,8 @@ package struct IDTokenVerifier: Sendable {
         self.clockSkew = clockSkew
     }
 
-    /// Whether a token claims to be an ID token of an issuer. What claims nothing is judged as an identity token.
+    /// Whether a token claims to be an ID token of an issuer. A token without such a claim is verified as an identity
+    /// token.
     package static func isNamed(by token: UnverifiedToken) -> Bool {
         token.issuer == nil && token.header.contentType == nil && (token.issuerURL?.contains("://") ?? false)
     }
@@ -73,17 +74,17 @@ extension TokenRule {
     /// An ID token is a plain JWT: with a `cty` it is nested, or one of this service's own kinds.
     fileprivate static let noContentType = TokenRule { input in
         input.token.header.contentType == nil
-            ? nil : TokenDefect(.wrongType, "The header has a cty: an ID token has none.")
+            ? nil : TokenDefect(.wrongType, "The header has a cty. Remove it: an ID token has none.")
     }
 
     fileprivate static let issuerURL = TokenRule { input in
         guard let issuer = input.provider?.issuer else {
-            return TokenDefect(.unknownIssuer, "The claim iss names no registered issuer.")
+            return TokenDefect(.unknownIssuer, "The claim iss is not the URL of a registered issuer.")
         }
         guard input.token.issuerURL?.utf8.elementsEqual(issuer.url.utf8) ?? false else {
             return TokenDefect(
                 .unknownIssuer,
-                "The claim iss names no registered issuer: this provider's is \(issuer.url), each character of it.")
+                "The claim iss must be exactly \(issuer.url), the issuer of this provider.")
         }
         return input.provider?.disabledAt == nil
             ? nil : TokenDefect(.unknownIssuer, "The provider of the issuer that iss names is disabled.")
@@ -95,7 +96,7 @@ extension TokenRule {
             ? TokenDefect(
                 .unknownKey,
                 "The header has no kid, and the issuer's key set does not have exactly one key of its alg.")
-            : TokenDefect(.unknownKey, "The header's kid names no key in the issuer's key set.")
+            : TokenDefect(.unknownKey, "The header's kid is not in the issuer's key set.")
     }
 }
 

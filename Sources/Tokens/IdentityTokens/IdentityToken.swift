@@ -7,7 +7,7 @@ import Foundation
 ///
 /// Its nonce is not checked yet: the transaction that spends it does that in the store.
 package struct IdentityToken: Sendable, Equatable {
-    /// The issuing provider (`iss`).
+    /// The provider that issued it (`iss`).
     package let provider: ProviderID
     /// The provider's own id of the user (`prn` or `sub`), 1 to 256 bytes without hidden characters.
     package let externalID: String
@@ -15,7 +15,7 @@ package struct IdentityToken: Sendable, Equatable {
     package let nonce: String
     /// When the token was issued (`iat`).
     package let issuedAt: Date
-    /// When it expires (`exp`).
+    /// When the token expires (`exp`).
     package let expiresAt: Date
     /// The app that it is for (`app_id`); must equal the request's.
     package let applicationID: ApplicationID?
@@ -25,7 +25,7 @@ package struct IdentityToken: Sendable, Equatable {
     package let avatarURL: String?
     /// The client that requested an ID token (`azp`); `nil` if it does not say.
     package let party: String?
-    /// The claims that describe the user and were left out.
+    /// The claims about the user that were left out.
     package let ignored: [IgnoredClaim]
     /// The key that signed (`kid`).
     package let keyID: ProviderKeyID
@@ -59,7 +59,7 @@ struct IdentityClaims {
 
     init(from claims: inout ClaimReader, provider: Provider, verifier: IdentityTokenVerifier, now: Date) {
         if provider.issuer != nil {
-            claims.note(.unknownIssuer, "The provider that iss names vouches by the ID tokens of its issuer alone.")
+            claims.note(.unknownIssuer, "The provider that iss names signs users in only with its issuer's ID tokens.")
         }
         externalID = claims.subject(bytes: 1...256)
         nonce = claims.text("nce", bytes: 1...256)
@@ -67,7 +67,7 @@ struct IdentityClaims {
             now: now, clockSkew: verifier.clockSkew, maximumLifetime: verifier.maximumLifetime)
         claims.audience(among: [verifier.realm] + verifier.endpoints, required: verifier.profile.requiresAudience)
         if verifier.isGrant, !claims.has("sub") {
-            claims.note(.missingClaim, "The claim sub is missing: an assertion names its subject so.")
+            claims.note(.missingClaim, "The claim sub is missing. An assertion must name its subject.")
         }
         let application = claims.optionalText("app_id", bytes: 1...64)
         applicationID = application.flatMap { ApplicationID($0) }
@@ -95,9 +95,9 @@ extension ClaimReader {
 package struct TokenCheck: Sendable, Equatable {
     /// In the order of the checks; empty if the token could open a session (nonce apart).
     package var defects: [TokenDefect]
-    /// How far the provider's clock is ahead of this server's, `iat` − now in whole seconds; `nil` without `iat`.
+    /// How far the provider's clock is ahead of this server's: `iat` − now in whole seconds. `nil` without `iat`.
     package let clockSkew: Int?
-    /// The claims that a session comes without. They are no defects.
+    /// The claims about the user that were left out. They are not defects.
     package let ignored: [IgnoredClaim]
     /// The nonce in the token, so that the caller can look up whether it is spent; `nil` if there is none.
     package let nonce: String?

@@ -5,25 +5,26 @@ import Encoding
 package struct WebKeySet: Sendable, Equatable {
     /// A key with the name by which ID tokens refer to it.
     package struct Member: Sendable, Equatable {
-        /// `kid`, 1 to 256 bytes; `nil` if it has none, and serves tokens without one.
+        /// `kid`, 1 to 256 bytes; `nil` if it has none and is for tokens without one.
         package let keyID: String?
         package let key: VerificationKey
     }
 
-    /// In the order of the set. What cannot verify anything is left out (RFC 7517 §5): keys of another use or type, weak
-    /// ones, and keys of one algorithm that have one `kid` or both none, since a token could mean either.
+    /// In the order of the set. Keys that cannot verify anything are omitted (RFC 7517 §5): keys of another use or
+    /// type, and weak ones. Keys of one algorithm with the same `kid`, or both without one, are omitted too, since a
+    /// token could mean either.
     package let members: [Member]
 
     /// A set with more keys is refused.
     package static let maximumCount = 64
 
-    /// Reads a set.
+    /// Parses a set.
     ///
-    /// - Parameter algorithms: those that may be used, the preferred first. A key without `alg` gets the first that fits.
-    /// - Throws: ``TokenDefect`` for anything that is no such set.
+    /// - Parameter algorithms: the allowed ones, the preferred first. A key without `alg` gets the first that fits.
+    /// - Throws: ``TokenDefect`` if it is not such a set.
     package init(_ bytes: [UInt8], allowing algorithms: [SignatureAlgorithm]) throws(TokenDefect) {
         guard let document = try? JSONOutline(bytes), let keys = document.readableElements(of: "keys") else {
-            throw TokenDefect(.malformed, "The key set is no JSON object with keys.")
+            throw TokenDefect(.malformed, "The key set is not a JSON object with keys.")
         }
         guard keys.count <= StrictJSON.maximumCount else {
             throw TokenDefect(.malformed, "The key set has more than \(StrictJSON.maximumCount) elements.")
@@ -45,7 +46,7 @@ package struct WebKeySet: Sendable, Equatable {
             PlainText.isPlain(keyID ?? "", for: .identifier)
         else { return nil }
         do throws(PublicKeyDefect) {
-            // One with a private part is a defect too: what was published is known to everybody.
+            // A key with a private part is a defect too: once published, it is known to everybody.
             let key = try PublicKey(JSONWebKey.numbers(of: json))
             let named = try JSONWebKey.algorithm(of: json)
             let fitting = algorithms.first { key.algorithms.contains($0) && (named == nil || named == $0) }

@@ -4,19 +4,19 @@ import Domain
 import Encoding
 import Foundation
 
-/// The service's keys of access tokens: RSA, since RFC 9068 §2.1 has every verifier know RS256, and P-256.
+/// The service's keys for access tokens: RSA, since RFC 9068 §2.1 requires every verifier to support RS256, and P-256.
 package struct AccessTokenKeys: Sendable {
     private let rsa: RSASigner
     private let curve: P256.Signing.PrivateKey
     private let present: PublishedKey
-    /// The RSA keys that `/.well-known/jwks.json` lists: the present one, then the next one and former ones.
+    /// The RSA keys that `/.well-known/jwks.json` lists: the current one, then the next one and former ones.
     package let published: [PublishedKey]
-    /// The P-256 key, which signs security events too.
+    /// The P-256 key, which also signs security events.
     package let publishedCurve: PublishedKey
 
-    /// Takes the present keys, RSA with 2048 to 4096 bits in PEM, and the public halves that are published beside it.
+    /// Takes the current keys, RSA with 2048 to 4096 bits in PEM, and the other public keys to publish.
     ///
-    /// `nil` if the text is no such key, or if one of the others is not RSA.
+    /// `nil` if the text is not such a key, or if one of the others is not RSA.
     package init?(pem: String, others: [VerificationKey], curve: P256.Signing.PrivateKey) {
         guard let key = try? _RSA.Signing.PrivateKey(pemRepresentation: pem), key.keySizeInBits <= 4096,
             let signer = RSASigner(key),
@@ -38,7 +38,7 @@ package struct AccessTokenKeys: Sendable {
         self.published = published
     }
 
-    /// Makes an RSA key of 2048 bits: its PKCS#8 PEM.
+    /// Generates an RSA key of 2048 bits as PKCS#8 PEM.
     package static func generate() throws -> Secret<String> {
         Secret(try _RSA.Signing.PrivateKey(keySize: .bits2048).pkcs8PEMRepresentation + "\n")
     }
@@ -54,7 +54,7 @@ package struct AccessTokenKeys: Sendable {
         return named?.algorithm.rawValue == algorithm ? named : nil
     }
 
-    /// A compact JWS of a present key: an access token (RFC 9068) unless `typ` is another one.
+    /// A compact JWS of a current key: an access token (RFC 9068) unless `typ` is another one.
     func signed(
         _ payload: JSONValue, with algorithm: AccessTokenAlgorithm, type: String = "at+jwt"
     ) throws -> Secret<String> {
@@ -81,7 +81,7 @@ package struct AccessTokenKeys: Sendable {
 
 /// A public key of the service as a JSON Web Key (RFC 7517), named by its thumbprint (RFC 7638).
 package struct PublishedKey: Sendable {
-    /// The `kid`.
+    /// The key's `kid` in tokens.
     package let id: String
     package let key: VerificationKey
 
@@ -90,7 +90,7 @@ package struct PublishedKey: Sendable {
         self.key = key
     }
 
-    /// - Parameter certificate: one of the key in DER (`x5c`), for programs that take no numbers.
+    /// - Parameter certificate: a certificate of the key in DER (`x5c`), for programs that accept only certificates.
     package func webKey(certificate: [UInt8]) -> JSONValue {
         guard case .object(let members) = key.publicKey.numbers.webKey else { return .null }
         return .object(

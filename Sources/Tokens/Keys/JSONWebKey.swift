@@ -27,7 +27,7 @@ enum JSONWebKey {
         guard case .object = jwk else { throw PublicKeyDefect(.malformed, "The JWK is not a JSON object.") }
         guard privateMembers.allSatisfy({ jwk[$0] == nil }) else { throw PublicKeyDefect.leaked }
         guard jwk["keys"] == nil else {
-            throw PublicKeyDefect(.malformed, "This is a set of keys (JWKS): send one key of it.")
+            throw PublicKeyDefect(.malformed, "This is a set of keys (JWKS). Send one key of it.")
         }
         guard let type = jwk["kty"]?.text else { throw PublicKeyDefect(.malformed, "The JWK has no kty.") }
         guard jwk["use"].map({ $0.text == "sig" }) ?? true else {
@@ -47,22 +47,22 @@ enum JSONWebKey {
         case ("OKP", "Ed25519"): return .ed25519(try octets("x", of: jwk, count: 32))
         default:
             throw PublicKeyDefect(
-                .unsupportedKey, "The JWK is of no supported type: RSA, P-256, P-384 and Ed25519 are.")
+                .unsupportedKey, "The JWK's type is not supported. Use RSA, P-256, P-384 or Ed25519.")
         }
     }
 
-    /// `key_ops` (RFC 7517 §4.3) must include `verify`, and nothing beside signing: a key that also encrypts or wraps
-    /// is another kind of key.
+    /// `key_ops` (RFC 7517 §4.3) must include `verify`, and otherwise only `sign`: a key that also encrypts or wraps is
+    /// another kind of key.
     private static func require(_ operations: JSONValue) throws(PublicKeyDefect) {
         guard case .array(let values) = operations, !values.isEmpty else {
-            throw PublicKeyDefect(.malformed, "The JWK's key_ops is no array of strings.")
+            throw PublicKeyDefect(.malformed, "The JWK's key_ops is not an array of strings.")
         }
         let names = values.compactMap(\.text)
         guard names.count == values.count, Set(names).count == names.count else {
-            throw PublicKeyDefect(.malformed, "The JWK's key_ops is no array of different strings.")
+            throw PublicKeyDefect(.malformed, "The JWK's key_ops contains a string twice.")
         }
         guard names.contains("verify"), names.allSatisfy(["sign", "verify"].contains) else {
-            throw PublicKeyDefect(.unsupportedKey, "The JWK's key_ops is not for signatures: it is verify.")
+            throw PublicKeyDefect(.unsupportedKey, "The JWK's key_ops is not for signatures. It must be verify.")
         }
     }
 
@@ -70,7 +70,7 @@ enum JSONWebKey {
         guard let member = jwk["alg"] else { return nil }
         guard let algorithm = member.text.flatMap(SignatureAlgorithm.init) else {
             let names = SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
-            throw PublicKeyDefect(.unsupportedKey, "The JWK's alg is none of \(names).")
+            throw PublicKeyDefect(.unsupportedKey, "The JWK's alg must be one of \(names).")
         }
         return algorithm
     }
@@ -87,7 +87,7 @@ enum JSONWebKey {
     private static func octets(_ name: String, of jwk: JSONValue, count: Int) throws(PublicKeyDefect) -> [UInt8] {
         let bytes = try decode(name, of: jwk)
         guard bytes.count == count else {
-            throw PublicKeyDefect(.malformed, "The JWK's \(name) has not \(count) bytes.")
+            throw PublicKeyDefect(.malformed, "The JWK's \(name) must have \(count) bytes.")
         }
         return bytes
     }

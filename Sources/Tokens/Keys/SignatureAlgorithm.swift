@@ -4,7 +4,7 @@ import Encoding
 ///
 /// `none` and symmetric algorithms are excluded, so no token can choose a verification without the registered key.
 package enum SignatureAlgorithm: RawRepresentable, Sendable, CaseIterable {
-    /// RSASSA-PKCS1-v1_5 with SHA-256.
+    /// RSASSA-PKCS1-v1_5 with SHA-256 and no parameters.
     case rs256
     /// RSASSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes.
     case ps256
@@ -12,7 +12,7 @@ package enum SignatureAlgorithm: RawRepresentable, Sendable, CaseIterable {
     case es256
     /// ECDSA on P-384 with SHA-384.
     case es384
-    /// Ed25519. Its newer name (RFC 9864 §2.2) is read wherever a name is, and never written.
+    /// Ed25519. Its newer name (RFC 9864 §2.2) is accepted and never written.
     case edDSA
 
     package var rawValue: String {

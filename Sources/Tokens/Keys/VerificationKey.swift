@@ -52,7 +52,7 @@ package struct VerificationKey: Sendable {
             return
         }
         guard text.utf8.count <= PEM.maximumLength, let jwk = try? StrictJSON.parse(text.utf8) else {
-            throw Refusal(.invalidProviderKey, "The key looks like a JWK and is not JSON.", reason: .malformed)
+            throw Refusal(.invalidProviderKey, "The key looks like a JWK but is not JSON.", reason: .malformed)
         }
         try self.init(jwk: jwk, algorithm: algorithm)
     }
@@ -63,7 +63,7 @@ package struct VerificationKey: Sendable {
         guard let chosen = fitting.first(where: { algorithm == nil || $0 == algorithm }) else {
             let names = fitting.map(\.rawValue).joined(separator: " or ")
             throw PublicKeyDefect(
-                .unsupportedKey, "The key can be used with \(names), not with the algorithm that was named.")
+                .unsupportedKey, "The key cannot be used with the named algorithm. Use \(names).")
         }
         self.algorithm = chosen
         self.publicKey = publicKey
@@ -100,7 +100,7 @@ package struct VerificationKey: Sendable {
 }
 
 extension VerificationKey: Equatable {
-    /// The same key for the same algorithm.
+    /// Whether both have the same key and algorithm.
     package static func == (left: VerificationKey, right: VerificationKey) -> Bool {
         left.algorithm == right.algorithm && left.publicKey == right.publicKey
     }

@@ -5,7 +5,7 @@ import Foundation
 package struct ClientAssertion: Sendable, Equatable {
     /// The provider (`iss` and `sub`).
     package let provider: ProviderID
-    /// The signing key (`kid`).
+    /// The key that signed it (`kid`).
     package let keyID: ProviderKeyID
     /// Its id (`jti`), 1 to 128 bytes. Each id is accepted once for each provider.
     package let identifier: String
@@ -14,13 +14,13 @@ package struct ClientAssertion: Sendable, Equatable {
 
     /// The `client_assertion_type` (RFC 7523 §2.2).
     package static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-    /// The largest age, seconds. Libraries let assertions live for an hour by default; here `iat` ends them sooner.
+    /// The largest age in seconds. Libraries give assertions an hour by default; here `iat` limits them further.
     static let maximumAge: TimeInterval = 300
 }
 
 extension ProviderTokenVerifier {
-    /// Verifies a client assertion: `iss` and `sub` the provider id, `aud` this service alone, `jti`, `iat` and `exp`. It counts
-    /// for five minutes from `iat`, or until `exp` if that is sooner.
+    /// Verifies a client assertion: `iss` and `sub` the provider id, `aud` only this service, `jti`, `iat` and `exp`.
+    /// It is valid for five minutes from `iat`, or until `exp` if that is sooner.
     ///
     /// - Parameter audiences: the issuer and the token endpoint.
     /// - Throws: `Refusal` `provider_token_invalid`; its sentence names the defect.
@@ -31,11 +31,11 @@ extension ProviderTokenVerifier {
         let (provider, key) = try input.requireTrust(refusing: .providerTokenInvalid)
         var claims = ClaimReader(token.payload)
         if token.header.contentType != nil {
-            claims.note(.wrongType, "The header has a cty: a client assertion has none.")
+            claims.note(.wrongType, "The header has a cty. Remove it: a client assertion has none.")
         }
         let subject = claims.text("sub", bytes: 36...36)
         if claims.defects.isEmpty, ProviderID(subject[...]) != provider.id {
-            claims.note(.malformed, "The claim sub is not the provider id, as iss is.")
+            claims.note(.malformed, "The claim sub is not the provider id. It must be equal to iss.")
         }
         let identifier = claims.text("jti", bytes: 1...128)
         claims.audience(among: audiences, required: true, alone: true)

@@ -21,17 +21,18 @@ package struct ProviderEventToken: Sendable, Equatable {
         case user(String)
         /// Every session of a user, by the id here.
         case knownUser(UserID)
-        /// Nobody that this service keeps: a stream of the provider's, or the subject of an event without effect here.
+        /// No user or session of this service: a stream of the provider's, or the subject of an event without effect
+        /// here.
         case nobody
     }
 
-    /// What an event does here.
+    /// The effect of an event on sessions.
     package enum Effect: Sendable, Equatable {
         /// Sessions end: they were revoked there, or the account was disabled.
         case endsSessions
         /// Sessions are challenged: a credential was updated, revoked or deleted, and the user must sign in again.
         case challengesSessions
-        /// Nothing: a credential was created, the event is about the provider's stream alone, or it is unknown here.
+        /// None: a credential was created, the event is about the provider's stream, or the event is unknown here.
         case none
     }
 }
@@ -76,18 +77,18 @@ extension ProviderTokenVerifier {
         if subject == nil {
             claims.note(
                 .malformed,
-                "The claim sub_id is none of iss_sub (iss your provider id, sub your user's id; or the issuer's with ours),"
+                "The claim sub_id must be iss_sub (iss your provider id, sub your user's id; or the issuer's with ours),"
                     + " email (your user's id), opaque (id a session's), or complex of these.")
         }
         if let defect = claims.defects.first { throw Self.refusal(defect) }
-        guard let subject else { throw Refusal(.providerTokenInvalid, "The claim sub_id names nobody.") }
+        guard let subject else { throw Refusal(.providerTokenInvalid, "The claim sub_id has no user or session.") }
         return ProviderEventToken(
             provider: provider.id, identifier: identifier,
             rememberUntil: issuedAt.addingTimeInterval(Self.maximumEventAge + clockSkew), subject: subject,
             effect: effect)
     }
 
-    /// Receivers of events have words for some defects (RFC 8935 §2.4).
+    /// RFC 8935 §2.4 has error codes for some defects.
     private static func refusal(_ defect: TokenDefect) -> Refusal {
         Refusal(.providerTokenInvalid, defect.detail, reason: defect.reason)
     }
@@ -95,7 +96,7 @@ extension ProviderTokenVerifier {
     /// `events`: an object with at least one event, each of which is an object (RFC 8417 §2.2).
     private static func events(_ value: JSONValue?, _ claims: inout ClaimReader) -> JSONValue? {
         guard let value else {
-            claims.note(.missingClaim, "The claim events is missing: it has the URI of the event and its details.")
+            claims.note(.missingClaim, "The claim events is missing. It must have the event's URI and details.")
             return nil
         }
         guard case .object(let events) = value, !events.isEmpty,
@@ -115,7 +116,7 @@ extension ProviderTokenVerifier {
             if let details = events?[type] { return (.endsSessions, details) }
         }
         if isAboutStream(events) {
-            // This service asks for no verification, so no state can be its own.
+            // This service requests no verification, so no state can be its own.
             let state = events?[StreamEvent.verificationType]?["state"]
             guard state != nil, state != .null else { return (.none, nil) }
             claims.note(.unexpectedState, "The verification has a state: this service asked for none.")
@@ -126,12 +127,12 @@ extension ProviderTokenVerifier {
         case "create": return (.none, details)
         case "update", "revoke", "delete": return (.challengesSessions, details)
         default:
-            claims.note(.malformed, "change_type of a credential-change is create, update, revoke or delete.")
+            claims.note(.malformed, "change_type of a credential-change must be create, update, revoke or delete.")
             return (.none, details)
         }
     }
 
-    /// Whether an event says something of the stream that carries it (SSF 1.0 §8.1.4 and §8.1.5), and of nobody.
+    /// Whether an event is about the stream that carries it (SSF 1.0 §8.1.4 and §8.1.5), not about a user.
     private static func isAboutStream(_ events: JSONValue?) -> Bool {
         [StreamEvent.verificationType, StreamEvent.updatedType].contains { events?[$0] != nil }
     }

@@ -3,18 +3,17 @@ import Domain
 import Encoding
 import Foundation
 
-/// A backend's bearer token (RFC 6750) with a valid signature and claims: issued once by the provider, used for many
-/// reads.
+/// A backend's bearer token (RFC 6750) with a valid signature and claims. A provider issues it once for many reads.
 package struct ProviderToken: Sendable, Equatable {
     /// The provider whose backend it is (`iss`).
     package let provider: ProviderID
-    /// The signing key (`kid`).
+    /// The key that signed it (`kid`).
     package let keyID: ProviderKeyID
     /// When it was issued (`iat`).
     package let issuedAt: Date
     /// When it expires (`exp`), at most an hour later.
     package let expiresAt: Date
-    /// Whether it names a request (`htm`, `htu`, `body_sha256`), and so counts for that one alone.
+    /// Whether it names a request (`htm`, `htu`, `body_sha256`) and is valid only for that one.
     package let isForOneRequest: Bool
 }
 
@@ -30,9 +29,9 @@ package struct FreshProviderToken: Sendable, Equatable {
 
 /// A provider's permission to certify a device. Its id is spent in the transaction that issues the certificate.
 package struct EnrolmentToken: Sendable, Equatable {
-    /// The provider that gave it (`iss`).
+    /// The provider that issued it (`iss`).
     package let provider: ProviderID
-    /// The signing key (`kid`).
+    /// The key that signed it (`kid`).
     package let keyID: ProviderKeyID
     /// Its id (`jti`), 1 to 128 bytes. Each id is accepted once for each provider.
     package let identifier: String
@@ -58,9 +57,10 @@ package struct ProviderTokenVerifier: Sendable {
         self.clockSkew = clockSkew
     }
 
-    /// Verifies a bearer token. One that names a request, as a fresh proof does, counts with that request alone.
+    /// Verifies a bearer token. A token that names a request, as a fresh proof does, is valid only for that request.
     ///
-    /// - Parameter request: the one that it comes with. Its body is not compared: a bearer is read before it.
+    /// - Parameter request: the current request. Its body is not compared, because bearer tokens are read before the
+    ///   body.
     /// - Throws: `Refusal` `provider_token_invalid`; its sentence names the defect.
     package func verify(
         _ token: UnverifiedToken, with request: ProvenRequest, provider: Provider?, key: RegisteredKey?, now: Date
@@ -70,10 +70,10 @@ package struct ProviderTokenVerifier: Sendable {
         let method = claims.optionalText("htm", bytes: 1...16)
         let target = claims.optionalText("htu", bytes: 1...2048)
         if let method, method != request.method {
-            claims.note(.malformed, "The token was made for another request: htm is not this one's method.")
+            claims.note(.malformed, "The token is for another request: htm is not the method of this one.")
         }
         if let target, !request.isTarget(target) {
-            claims.note(.malformed, "The token was made for another request: htu is not this one's URL.")
+            claims.note(.malformed, "The token is for another request: htu is not the URL of this one.")
         }
         return try self.token(input, &claims, now: now)
     }

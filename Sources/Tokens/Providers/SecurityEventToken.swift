@@ -11,9 +11,9 @@ import Foundation
 package struct SecurityEventToken: Sendable {
     /// Its id (`jti`), the same at every attempt, so that a receiver recognizes repetitions.
     package let identifier: String
-    /// The service's realm (`iss`).
+    /// The realm of the service (`iss`).
     package let realm: String
-    /// The receiving provider (`aud`).
+    /// The provider that receives it (`aud`).
     package let provider: ProviderID
     /// The provider's own id of the user; `nil` for an event about the receiver itself.
     package let externalID: String?

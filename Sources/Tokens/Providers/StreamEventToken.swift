@@ -4,19 +4,19 @@ import Foundation
 
 /// A Security Event Token (RFC 8417) of a stream, in the form of SSF 1.0, CAEP 1.0 and RISC 1.0.
 ///
-/// A user is named as in access tokens: the issuer, and the user's id here. The provider's own id stands beside it in
-/// `external_id`. Nothing in the token depends on when it is signed: it is the same at every attempt.
+/// It names a user as access tokens do, by the issuer and the user's id here. It has the provider's own id in
+/// `external_id`. Nothing in it depends on when it is signed, so it is the same at every attempt.
 package struct StreamEventToken: Sendable {
     /// Its id (`jti`), the same at every attempt.
     package let identifier: String
-    /// The service's issuer (`iss`).
+    /// The issuer URL of the service (`iss`).
     package let issuer: String
     package let stream: EventStream
     package let event: StreamEvent
-    /// Whom the event is about; `nil` if it is about the stream.
+    /// The user whom the event is about; `nil` if it is about the stream.
     package let user: User?
     package let happenedAt: Date
-    /// What caused it (`txn`).
+    /// The change that caused it (`txn`).
     package let cause: String
 
     package init(
@@ -97,7 +97,7 @@ extension ProviderEvent {
     fileprivate var reason: String {
         switch self {
         case .sessionRevoked: "A session of the user ended."
-        case .assuranceLevelChanged: "What is proven of the user changed."
+        case .assuranceLevelChanged: "The user's assurance level changed."
         case .accountDisabled: "The user was banned."
         case .accountEnabled: "The ban of the user ended."
         case .accountPurged: "The data of the user was erased."

@@ -121,7 +121,7 @@ struct IssuerKeyTests {
             }
             #expect(world.reads == 8)
             let failure = try await ReadProviders(fixture.admin).issuerReadings()[world.issuer.url]?.failure
-            #expect(failure == "The key set is no JSON object with keys.")
+            #expect(failure == "The key set is not a JSON object with keys.")
             // An empty one is: the issuer takes all of its keys back.
             fixture.issuers.serve(#"{"keys":[]}"#, for: world.issuer.url)
             fixture.clock.advance(601)
