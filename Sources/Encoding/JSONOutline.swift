@@ -1,13 +1,13 @@
-/// The members of a JSON object, each of which is parsed when it is read. A member that nobody reads is skipped.
+/// The members of a JSON object, each parsed when it is read. Members that nobody reads are skipped.
 ///
-/// Recipients ignore what they do not know (RFC 7519 §4, RFC 7517 §5). So an unknown member may be deeper, longer or larger
-/// than ``StrictJSON`` permits. Names are strict: a duplicate is refused. What is read is parsed by ``StrictJSON``, so there
+/// Recipients ignore unknown members (RFC 7519 §4, RFC 7517 §5). So an unknown member may be deeper, longer or larger
+/// than ``StrictJSON`` permits. Names are strict: a duplicate is refused. Values are parsed by ``StrictJSON``, so there
 /// is still one parser. Skipping takes linear time and no recursion.
 package struct JSONOutline: Sendable {
     private let bytes: [UInt8]
     private let members: [(name: String, place: Range<Int>)]
 
-    /// A member that ``StrictJSON`` refuses reads as this value, which is of no type that a reader expects.
+    /// The value of a member that ``StrictJSON`` refuses. It has a type that no reader expects.
     package static let unreadable = JSONValue.array([.null])
 
     /// Finds the members of an object.
@@ -94,7 +94,7 @@ extension StrictJSON {
         guard next == UInt8(ascii: closing) else { throw defect("expected a comma or \(closing)") }
         position += 1
         skipSpace()
-        guard next == nil else { throw defect("something follows the value") }
+        guard next == nil else { throw defect("there is text after the value") }
     }
 
     private mutating func memberName() throws(JSONDefect) -> String {
@@ -156,7 +156,7 @@ extension StrictJSON {
         try colon()
     }
 
-    /// Skips a value that is no list; `false` if an object or an array begins here.
+    /// Skips a scalar; `false` if an object or an array begins here.
     private mutating func skipScalar() throws(JSONDefect) -> Bool {
         switch next {
         case UInt8(ascii: "{"), UInt8(ascii: "["): return false

@@ -2,7 +2,7 @@ extension JSONValue {
     /// The value written as JSON (RFC 8259), without white space; members keep their order.
     package var jsonText: String { String(decoding: jsonBytes, as: UTF8.self) }
 
-    /// ``jsonText`` as UTF-8.
+    /// The UTF-8 bytes of ``jsonText``.
     package var jsonBytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(512)

@@ -9,7 +9,7 @@ package enum JSONValue: Sendable, Equatable {
     case array([JSONValue])
     case object([JSONMember])
 
-    /// The member of an object by name; `nil` if this is no object or has no such member.
+    /// The member of an object by name; `nil` if this is not an object or has no such member.
     package subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name.hasSameBytes(as: name) }?.value

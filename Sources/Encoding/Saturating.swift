@@ -7,9 +7,9 @@ extension Int64 {
     }
 }
 
-// Not generic, because what is generic is not specialized for callers in other targets, and each check has one.
+// Not generic: generic code is not specialized for callers in other targets, and every check calls this.
 extension Int {
-    /// The same for an `Int`.
+    /// The whole part of a number, or the nearest `Int`; 0 for NaN.
     package init(saturating number: Double) {
         self.init(clamping: Int64(saturating: number))
     }

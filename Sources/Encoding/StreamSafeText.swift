@@ -1,9 +1,9 @@
 extension StringProtocol {
-    /// Whether no more than 30 combining marks follow one another: the Stream-Safe Text Format (UAX #15 §13).
+    /// Whether at most 30 combining marks follow one another: the Stream-Safe Text Format (UAX #15 §13).
     ///
     /// Swift compares, hashes and splits text by canonical equivalence, for which it sorts the marks of a run. That
-    /// takes quadratic time: one comparison with a run of 64 KiB took seconds. Text from outside is looked at here,
-    /// in linear time, before anything else is done with it (Upstream.md).
+    /// takes quadratic time: one comparison with a run of 64 KiB took seconds. Text from outside is checked here, in
+    /// linear time, before it is used (Upstream.md).
     package var isStreamSafe: Bool {
         if utf8.withContiguousStorageIfAvailable(Self.isASCII) ?? false { return true }
         var run = 0
@@ -20,8 +20,8 @@ extension StringProtocol {
 
     /// Whether both have the same bytes.
     ///
-    /// Text that nobody has looked at yet is compared in this way. `==` compares by canonical equivalence: with a run of
-    /// combining marks one comparison of a path took 13 ms.
+    /// Use this for text that is not validated yet. `==` compares by canonical equivalence: with a run of combining
+    /// marks one comparison of a path took 13 ms.
     package func hasSameBytes(as other: some StringProtocol) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         let isSame = utf8.withContiguousStorageIfAvailable { bytes in

@@ -58,7 +58,7 @@ package struct StrictJSON {
     private mutating func document() throws(JSONDefect) -> JSONValue {
         let value = try self.value(depth: 0)
         skipSpace()
-        guard position == bytes.count else { throw defect("something follows the value") }
+        guard position == bytes.count else { throw defect("there is text after the value") }
         return value
     }
 
@@ -180,13 +180,13 @@ package struct StrictJSON {
         if next == UInt8(ascii: ".") {
             isWhole = false
             position += 1
-            guard skipDigits() > 0 else { throw defect("a number lacks digits") }
+            guard skipDigits() > 0 else { throw defect("a number has no digits") }
         }
         if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
             isWhole = false
             position += 1
             if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { position += 1 }
-            guard skipDigits() > 0 else { throw defect("a number lacks digits") }
+            guard skipDigits() > 0 else { throw defect("a number has no digits") }
         }
         return isWhole
     }
@@ -214,14 +214,14 @@ package struct StrictJSON {
         let start = position
         var plain = true
         while let byte = next, byte != UInt8(ascii: "\"") {
-            guard byte >= 0x20 else { throw defect("a string holds a control character") }
+            guard byte >= 0x20 else { throw defect("a string contains a control character") }
             if byte == UInt8(ascii: "\\") {
                 plain = false
                 position += 1
             }
             position += 1
         }
-        guard position < bytes.count else { throw defect("a string does not end") }
+        guard position < bytes.count else { throw defect("a string is not closed") }
         let content = start..<position
         position += 1
         return (content, plain)
@@ -249,7 +249,7 @@ package struct StrictJSON {
             case UInt8(ascii: "u"):
                 let scalar = try scalar(raw, &index)
                 units.append(contentsOf: String(scalar).utf8)
-            default: throw defect("a string holds an unknown escape")
+            default: throw defect("a string contains an unknown escape")
             }
         }
         return String(decoding: units, as: UTF8.self)
@@ -261,12 +261,12 @@ package struct StrictJSON {
         if let scalar = Unicode.Scalar(first), !(0xD800...0xDFFF).contains(first) { return scalar }
         guard first < 0xDC00, index + 1 < raw.count, raw[index] == UInt8(ascii: "\\"),
             raw[index + 1] == UInt8(ascii: "u")
-        else { throw defect("a string holds half a surrogate pair") }
+        else { throw defect("a string contains half a surrogate pair") }
         index += 2
         let second = try codeUnit(raw, &index)
         guard (0xDC00...0xDFFF).contains(second),
             let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
-        else { throw defect("a string holds half a surrogate pair") }
+        else { throw defect("a string contains half a surrogate pair") }
         return scalar
     }
 
@@ -280,7 +280,7 @@ package struct StrictJSON {
             case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
             case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
             case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
-            default: throw defect("an escape has a foreign digit")
+            default: throw defect("an escape contains a character that is not a hexadecimal digit")
             }
             unit = unit << 4 | UInt32(digit)
             index += 1

@@ -8,7 +8,7 @@ import X509
 package struct IssuedCertificate: Sendable, Equatable {
     /// The serial number as 32 lower-case hexadecimal digits.
     package let serial: String
-    /// The certificate in DER.
+    /// The whole certificate in DER.
     package let der: [UInt8]
     /// SHA-256 of ``der``: `x5t#S256` of RFC 8705 §3.1.
     package let thumbprint: [UInt8]
@@ -16,7 +16,7 @@ package struct IssuedCertificate: Sendable, Equatable {
     package let notBefore: Date
     /// The last second of its validity period.
     package let notAfter: Date
-    /// SHA-256 of its SubjectPublicKeyInfo.
+    /// SHA-256 of the certified key's SubjectPublicKeyInfo.
     package let keyHash: [UInt8]
 
     /// The certificate in PEM (RFC 7468 §5), with a line feed at the end.
@@ -35,10 +35,10 @@ package struct IssuedCertificate: Sendable, Equatable {
 }
 
 extension IssuedCertificate {
-    /// Converts a serial number that a person typed or pasted to the form of ``serial``. OpenSSL writes capitals,
-    /// omits leading zeros, and in its long output puts colons between the bytes.
+    /// Converts a serial number that a person typed or pasted to the form of ``serial``. OpenSSL writes capitals, omits
+    /// leading zeros, and in its long output puts colons between the bytes.
     ///
-    /// - Returns: `nil` if the text is no serial number.
+    /// - Returns: `nil` if the text is not a serial number.
     package static func canonicalSerial(_ text: String) -> String? {
         let digits = text.replacing(":", with: "")
         return (try? SerialNumber.bytes(digits)).map { SerialNumber.hexadecimal(Certificate.SerialNumber(bytes: $0)) }

@@ -5,10 +5,10 @@ import X509
 
 extension SigningKey {
     /// A certificate around a public key of the service, for programs that read keys from certificates alone (`x5c`,
-    /// RFC 7517 §4.7). It says nothing else about the key, and nobody trusts who signed it.
+    /// RFC 7517 §4.7). It says nothing else about the key, and its signature is not meant to be trusted.
     ///
-    /// Everything in it follows from the keys, so that with an RSA key it has the same bytes at each start and on each
-    /// node. It has no end (RFC 5280 §4.1.2.5): the key counts for as long as it is published.
+    /// Everything in it follows from the keys, so with an RSA key it has the same bytes at each start and on each node.
+    /// It does not expire (RFC 5280 §4.1.2.5): the key is valid as long as it is published.
     ///
     /// - Parameters:
     ///   - name: the key's id, the common name of the subject.

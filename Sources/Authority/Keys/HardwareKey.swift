@@ -28,7 +28,7 @@ final class HardwareKey: Sendable {
     /// - Throws: ``AuthorityError/module(_:)`` with OpenSSL's reason; the PIN is in no error.
     init(_ uri: PKCS11URI, pin: Secret<String>?) throws(AuthorityError) {
         let pin = (pin ?? uri.pin)?.reveal()
-        guard pin?.utf8.contains(0) != true else { throw .malformedURI("the PIN holds a zero byte") }
+        guard pin?.utf8.contains(0) != true else { throw .malformedURI("the PIN contains a zero byte") }
         let result = Self.module.withLock { _ -> Result<(Handle, [UInt8]), AuthorityError> in
             ERR_clear_error()
             guard let engine = Self.engine(modulePath: uri.modulePath, pin: pin) else {

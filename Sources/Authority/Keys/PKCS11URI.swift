@@ -26,7 +26,7 @@ struct PKCS11URI: Sendable {
                 throw .malformedURI("a query attribute is not name=value")
             }
             guard query.updateValue(value, forKey: String(pair[0])) == nil else {
-                throw .malformedURI("a query attribute occurs twice (RFC 7512 §2.3)")
+                throw .malformedURI("a query attribute is repeated (RFC 7512 §2.3)")
             }
         }
         guard !halves[0].contains("pin-value") else {
@@ -40,7 +40,7 @@ struct PKCS11URI: Sendable {
 
     private static func pin(value: String?, source: String?) throws(AuthorityError) -> Secret<String>? {
         guard value == nil || source == nil else {
-            throw .malformedURI("pin-value and pin-source exclude each other (RFC 7512 §2.4)")
+            throw .malformedURI("it has both pin-value and pin-source (RFC 7512 §2.4)")
         }
         if let value { return Secret(value) }
         guard let source else { return nil }

@@ -33,13 +33,13 @@ package struct CertificationRequest: Sendable {
         let publicKey = try DevicePublicKey(subjectPublicKeyInfo: Array(parts.subjectPublicKeyInfo))
         guard let algorithm = proofAlgorithms[parts.signatureAlgorithm] else {
             throw Refusal.csr(
-                .badProof, "The request is signed with ECDSA or RSA (PKCS#1 v1.5) and SHA-256 to SHA-512.")
+                .badProof, "Sign the request with ECDSA or RSA (PKCS#1 v1.5) and SHA-256, SHA-384 or SHA-512.")
         }
         guard
             publicKey.certificateKey.isValidSignature(
                 parts.signature, for: parts.information, signatureAlgorithm: algorithm)
         else {
-            throw Refusal.csr(.badProof, "The request's signature was not made with the key that it carries.")
+            throw Refusal.csr(.badProof, "The request's signature was not made with the key in the request.")
         }
         return CertificationRequest(publicKey: publicKey, wishedDeviceID: deviceID(in: parts.subject))
     }
@@ -56,12 +56,12 @@ package struct CertificationRequest: Sendable {
             case .privateKey:
                 throw Refusal.csr(
                     .malformed,
-                    "The text holds a private key. It has now left your hands and must be regarded as leaked: make a new "
+                    "The text contains a private key. Regard it as leaked. Make a new "
                         + "pair, and send the certification request only.")
             case .absent, .notOne:
                 throw Refusal.csr(
                     .malformed,
-                    "The request is not one PEM document CERTIFICATE REQUEST (RFC 7468), nor its base64 alone, nor a Layer "
+                    "The request is not a PEM document CERTIFICATE REQUEST (RFC 7468), its base64 alone, or a Layer "
                         + "CSR of three parts with dots between them.")
             }
         }
@@ -77,7 +77,7 @@ package struct CertificationRequest: Sendable {
         .AlgorithmIdentifier.sha512WithRSAEncryption: .sha512WithRSAEncryption,
     ]
 
-    /// The subject is only a wish, so an unreadable one is no reason to refuse the request.
+    /// The subject is only a wish, so an unreadable one is ignored.
     private static func deviceID(in subject: ASN1Node) -> DeviceID? {
         guard let name = try? DistinguishedName(derEncoded: subject) else { return nil }
         let commonNames = name.joined().filter { $0.type == .RDNAttributeType.commonName }
@@ -93,7 +93,7 @@ package struct CertificationRequest: Sendable {
         let signatureAlgorithm: ASN1ObjectIdentifier
         let signature: ArraySlice<UInt8>
 
-        /// RFC 2986 §4: `{ { version, subject, subjectPKInfo, [0] attributes }, algorithm, signature }`.
+        /// RFC 2986 §4: the structure `{ { version, subject, subjectPKInfo, [0] attributes }, algorithm, signature }`.
         init(derEncoded bytes: [UInt8]) throws {
             let absent = ASN1Error.truncatedASN1Field()
             self = try DER.sequence(try DER.parse(bytes), identifier: .sequence) { nodes in

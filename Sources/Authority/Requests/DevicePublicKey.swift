@@ -23,7 +23,7 @@ package struct DevicePublicKey: Sendable, Hashable {
         case .rsa(let key): certificateKey = Certificate.PublicKey(key)
         case .p256(let key): certificateKey = Certificate.PublicKey(key)
         case .p384(let key): certificateKey = Certificate.PublicKey(key)
-        case .ed25519: throw Refusal.csr(.unsupportedKey, "Keys are RSA, P-256 or P-384.")
+        case .ed25519: throw Refusal.csr(.unsupportedKey, "The key's type is not supported. Use RSA, P-256 or P-384.")
         }
         self.publicKey = publicKey
     }
@@ -43,7 +43,7 @@ package struct DevicePublicKey: Sendable, Hashable {
 }
 
 extension Refusal {
-    /// A refused request, with the contract's reason.
+    /// The refusal of a request with a reason code.
     static func csr(_ reason: Reason, _ detail: String) -> Refusal {
         Refusal(.invalidCSR, detail, reason: reason)
     }

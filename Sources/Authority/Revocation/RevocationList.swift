@@ -17,7 +17,7 @@ package struct RevokedCertificate: Sendable, Equatable {
     }
 }
 
-/// The entries of a list, encoded as they come: a long list lies in memory in no other form.
+/// The entries of a list, encoded as they are added: a long list has no other form in memory.
 package struct RevocationListEntries: Sendable {
     package private(set) var count = 0
     fileprivate private(set) var bytes: [UInt8] = []
@@ -25,7 +25,7 @@ package struct RevocationListEntries: Sendable {
 
     package init() throws { reasons = try EncodedReasons() }
 
-    /// Adds an entry; each serial once.
+    /// Adds an entry. Add each serial once.
     ///
     /// - Throws: ``AuthorityError/invalidSerial`` for a serial that is not hexadecimal.
     package mutating func append(_ certificate: RevokedCertificate) throws {
@@ -68,7 +68,7 @@ extension CertificateAuthority {
         return try issueRevocationList(entries, number: number, thisUpdate: thisUpdate, nextUpdate: nextUpdate)
     }
 
-    /// The same for entries that were encoded one by one.
+    /// Signs a revocation list of entries that are encoded already.
     package func issueRevocationList(
         _ revoked: RevocationListEntries, number: UInt64, thisUpdate: Date, nextUpdate: Date
     ) throws -> RevocationList {

@@ -11,7 +11,7 @@ package enum RevocationReason: String, Sendable, CaseIterable, Codable {
     case cACompromise
     /// The holder's name or other facts changed.
     case affiliationChanged
-    /// Another certificate replaced it.
+    /// A newer certificate replaced this one.
     case superseded
     /// The device is no longer in use.
     case cessationOfOperation

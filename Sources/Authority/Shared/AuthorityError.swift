@@ -34,7 +34,7 @@ extension AuthorityError: CustomStringConvertible {
             "The certificate is not one of an authority that may sign certificates and revocation lists."
         case .keyMismatch: "The private key does not belong to the certificate."
         case .authorityExpired: "The authority's certificate is not valid now."
-        case .invalidSerial: "A serial number is made of 16 random bytes."
+        case .invalidSerial: "A serial number must be 16 random bytes."
         case .invalidName(let name): "\"\(name)\" cannot be part of a certificate."
         case .malformedURI(let reason): "The pkcs11: URI cannot be used: \(reason)."
         case .module(let reason): "The PKCS#11 module refused: \(reason)."

@@ -17,7 +17,7 @@ extension PublicKey.Numbers {
         guard exponent != [1] else {
             throw PublicKeyDefect(
                 .weakKey,
-                "The key's public exponent is 1, so that anyone can sign for it: make a key with exponent 65537.")
+                "The key's public exponent is 1, so anyone can sign for it. Make a key with exponent 65537.")
         }
         guard exponent == [1, 0, 1] else {
             throw PublicKeyDefect(.weakKey, "The key's public exponent is not 65537.")
@@ -38,7 +38,7 @@ extension PublicKey.Numbers {
         guard !ROCA.isFingerprinted(modulus: modulus) else {
             throw PublicKeyDefect(
                 .weakKey,
-                "The RSA key was made by a chip whose keys can be factored (ROCA, CVE-2017-15361): make another.")
+                "The RSA key was made by a chip whose keys can be factored (ROCA, CVE-2017-15361). Make another key.")
         }
     }
 
@@ -47,7 +47,7 @@ extension PublicKey.Numbers {
         if let last = withoutSign.indices.last { withoutSign[last] &= 0x7F }
         guard !smallOrderPoints.contains(withoutSign) else {
             throw PublicKeyDefect(
-                .weakKey, "The Ed25519 key is a point of small order: it verifies signatures that nobody made.")
+                .weakKey, "The Ed25519 key is a point of small order: it accepts forged signatures. Make another.")
         }
     }
 

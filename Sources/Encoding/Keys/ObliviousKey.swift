@@ -4,8 +4,8 @@ import Foundation
 
 /// The service's side of a verifiable oblivious pseudorandom function: RFC 9497 §3.3.2, P384-SHA384.
 ///
-/// Whoever asks blinds an input, so that the holder of the key does not learn it. The evaluation comes with a proof that this
-/// key made it. The library's own type may change without notice, so nobody else names it (Upstream.md).
+/// The client blinds its input, so the service does not learn it. Each evaluation comes with a proof that this key made
+/// it. The library's own type may change without notice, so only this file uses it (Upstream.md).
 package struct ObliviousKey: Sendable {
     private let scalar: Secret
 
@@ -16,7 +16,7 @@ package struct ObliviousKey: Sendable {
     /// Bytes of the function's output.
     package static let outputLength = 48
 
-    /// A text that is no element of the group.
+    /// A text is not an element of the group.
     package struct NoElement: Error, Sendable {}
 
     /// Hides the scalar from descriptions and mirrors.
@@ -28,7 +28,7 @@ package struct ObliviousKey: Sendable {
 
     /// Takes a scalar, 48 bytes big-endian.
     ///
-    /// - Throws: a `CryptoKitError` for 0, and for what is not below the group's order.
+    /// - Throws: a `CryptoKitError` for 0 and for values that are not below the group's order.
     package init(scalar: [UInt8]) throws {
         _ = try P384._VOPRF.PrivateKey(rawRepresentation: scalar)
         self.scalar = Secret(bytes: scalar)
@@ -44,7 +44,7 @@ package struct ObliviousKey: Sendable {
         try self.init(scalar: derived.withUnsafeBytes { Array($0) })
     }
 
-    /// The public key, a compressed point: by it the one who asked verifies proofs.
+    /// The public key, a compressed point. Clients verify proofs with it.
     package var publicKey: [UInt8] {
         get throws { Array(try opened.publicKey.oprfRepresentation) }
     }
@@ -62,7 +62,7 @@ package struct ObliviousKey: Sendable {
         }
     }
 
-    /// The function's outputs for inputs that are known here.
+    /// The function's outputs for inputs that the service knows.
     package func outputs(of inputs: [String]) throws -> [[UInt8]] {
         let key = try opened
         return try inputs.map { Array(try key.evaluate(Data($0.utf8))) }

@@ -6,14 +6,14 @@ import SwiftASN1
 /// Text before and after it is explanatory (§2) and ignored. Lines may have any length, because writers differ and §3
 /// permits it. A second document with any label is refused, because two parsers could choose different ones.
 package struct PEM: Sendable, Equatable {
-    /// `CERTIFICATE REQUEST` and the like.
+    /// The document's kind, such as `CERTIFICATE REQUEST`.
     package let label: String
     /// The bytes inside, at least one.
     package let bytes: [UInt8]
 
     /// Why a text is not one such document.
     package enum Defect: Error, Sendable {
-        /// Longer than ``PEM/maximumLength``.
+        /// The text is longer than ``PEM/maximumLength``.
         case tooLong
         /// The text contains a private key, in any form.
         case privateKey

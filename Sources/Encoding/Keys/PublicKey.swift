@@ -54,7 +54,7 @@ package struct PublicKey: Sendable {
         thumbprint = Array(SHA256.hash(data: subjectPublicKeyInfo))
     }
 
-    /// Parses a DER SubjectPublicKeyInfo.
+    /// Parses a DER SubjectPublicKeyInfo and validates its key.
     package init(subjectPublicKeyInfo bytes: [UInt8]) throws(PublicKeyDefect) {
         try self.init(Numbers(subjectPublicKeyInfo: bytes))
         guard subjectPublicKeyInfo == bytes else { throw Numbers.malformed }
@@ -74,7 +74,7 @@ package struct PublicKey: Sendable {
         case let label where label.contains("CERTIFICATE"):
             throw PublicKeyDefect(
                 .malformed,
-                "This is a certificate or a request for one, not a public key: take the key out of it with"
+                "This is a certificate or a request for one, not a public key. Extract the key with"
                     + " openssl x509 (or req) -noout -pubkey.")
         default:
             throw PublicKeyDefect(.malformed, "The PEM block is neither a PUBLIC KEY nor an RSA PUBLIC KEY.")

@@ -1,6 +1,6 @@
 /// A defect of a submitted public key.
 package struct PublicKeyDefect: Error, Equatable {
-    /// The contract's reason codes.
+    /// The reason codes of `invalid_provider_key` and `invalid_csr`.
     package enum Reason: String, Sendable, CaseIterable {
         case malformed
         case privateKey = "private_key"
@@ -20,7 +20,7 @@ package struct PublicKeyDefect: Error, Equatable {
     /// The defect of a text with a private key: its owner has disclosed it.
     package static let leaked = PublicKeyDefect(
         .privateKey,
-        "This is a private key. It has now left your hands and must be regarded as leaked: make a new pair, and send the"
+        "This is a private key. Regard it as leaked. Make a new pair, and send the"
             + " public key only.")
 
     init(_ defect: PEM.Defect, in text: String) {
@@ -29,8 +29,8 @@ package struct PublicKeyDefect: Error, Equatable {
         case .tooLong:
             self.init(.malformed, "The key text is longer than \(PEM.maximumLength) bytes.")
         case .absent:
-            let hint = text.hasPrefix("ssh-") || text.hasPrefix("ecdsa-") ? " OpenSSH's form is another one." : ""
-            self.init(.malformed, "The text holds no PEM block that begins with -----BEGIN PUBLIC KEY-----.\(hint)")
+            let hint = text.hasPrefix("ssh-") || text.hasPrefix("ecdsa-") ? " OpenSSH's form is not accepted." : ""
+            self.init(.malformed, "The text contains no PEM block that begins with -----BEGIN PUBLIC KEY-----.\(hint)")
         case .notOne: self.init(.malformed, "The text is not one whole PEM block (RFC 7468).")
         }
     }

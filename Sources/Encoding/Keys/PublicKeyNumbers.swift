@@ -25,11 +25,11 @@ extension PublicKey.Numbers {
         case .AlgorithmIdentifier.rsaPSS:
             throw PublicKeyDefect(
                 .unsupportedKey,
-                "The key is of type RSASSA-PSS: give it as rsaEncryption (RFC 8017 §A.1) and name PS256 as its algorithm."
+                "The key is of type RSASSA-PSS. Send it as rsaEncryption (RFC 8017 §A.1) with the algorithm PS256."
             )
         default:
             throw PublicKeyDefect(
-                .unsupportedKey, "The key is of no supported type: RSA, P-256, P-384 and Ed25519 are.")
+                .unsupportedKey, "The key's type is not supported. Use RSA, P-256, P-384 or Ed25519.")
         }
     }
 
@@ -48,20 +48,20 @@ extension PublicKey.Numbers {
     private init(curve node: ASN1Node?, point: [UInt8]) throws(PublicKeyDefect) {
         // RFC 5480 §2.1.1: a named curve; explicit parameters must not be used.
         guard let node, let curve = try? ASN1ObjectIdentifier(derEncoded: node) else {
-            throw PublicKeyDefect(.unsupportedKey, "An elliptic curve is named by its object identifier (RFC 5480).")
+            throw PublicKeyDefect(.unsupportedKey, "Name the elliptic curve by its object identifier (RFC 5480).")
         }
         let size: Int
         switch curve {
         case .NamedCurves.secp256r1: (self, size) = (.p256(point: point), 65)
         case .NamedCurves.secp384r1: (self, size) = (.p384(point: point), 97)
         default:
-            throw PublicKeyDefect(.unsupportedKey, "The key lies on no supported curve: P-256 and P-384 are.")
+            throw PublicKeyDefect(.unsupportedKey, "The key's curve is not supported. Use P-256 or P-384.")
         }
         guard point.first == 0x04 else {
             throw PublicKeyDefect(.unsupportedKey, "The point of the key must be written uncompressed (RFC 5480 §2.2).")
         }
         guard point.count == size else {
-            throw PublicKeyDefect(.malformed, "The point of the key has not \(size) bytes (SEC 1 §2.3.3).")
+            throw PublicKeyDefect(.malformed, "The point of the key must have \(size) bytes (SEC 1 §2.3.3).")
         }
     }
 

@@ -1,8 +1,8 @@
 /// The fingerprint of CVE-2017-15361 ("ROCA", Nemec et al., ACM CCS 2017): RSA moduli made by a faulty chip library,
 /// which can be factored.
 ///
-/// The library chose each prime as `k·M + (65537^a mod M)`, where `M` is the product of the first small primes. Such
-/// a modulus is a power of 65537 modulo each of those primes. A random modulus is one with a probability below 2⁻²⁷.
+/// The library chose each prime as `k·M + (65537^a mod M)`. `M` is the product of the first small primes. Such a
+/// modulus is a power of 65537 modulo each of those primes. A random modulus is one with a probability below 2⁻²⁷.
 package enum ROCA {
     /// A small prime of the fingerprint, and the residues modulo it that are powers of 65537.
     private struct Residues: Sendable {

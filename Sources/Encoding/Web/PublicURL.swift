@@ -1,7 +1,7 @@
-/// A URL that a provider names: `https`, and no address of this machine or of a private network.
+/// A URL that a provider names: `https`, and not an address of this machine or of a private network.
 ///
-/// The text is checked here. The addresses of its host are checked when the URL is set and again at every request.
-/// The connection goes to the checked address.
+/// The text is checked here. The addresses of its host are checked when the URL is set and again at every request. The
+/// connection goes to the checked address.
 package struct PublicURL: Sendable, Equatable, CustomStringConvertible {
     package let web: WebAddress
     /// Whether this machine is permitted too, for development.

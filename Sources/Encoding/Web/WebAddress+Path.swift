@@ -1,6 +1,6 @@
 extension WebAddress {
-    /// A path without the differences that mean nothing (RFC 3986 §6.2.2): escapes of unreserved characters, the case of
-    /// hexadecimal digits, and the segments `.` and `..`.
+    /// A path in normal form (RFC 3986 §6.2.2): unreserved characters not escaped, hexadecimal digits in capitals, and
+    /// no segments `.` and `..`.
     package static func normalizedPath(_ path: some StringProtocol) -> String {
         let text = unescaped(Array(path.utf8))
         var segments: [Substring] = []
@@ -38,7 +38,7 @@ extension WebAddress {
         return String(decoding: plain, as: UTF8.self)
     }
 
-    /// RFC 3986 §2.3.
+    /// The unreserved characters of RFC 3986 §2.3.
     private static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
