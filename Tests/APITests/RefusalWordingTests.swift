@@ -10,7 +10,7 @@ struct RefusalWordingTests {
         let refusal = Refusal(.malformedRequest, "It is not a UUID.", about: .authorizationID)
         #expect(refusal.wording == "$.id: It is not a UUID.")
         let first = Refusal(.conflict, "Prove a phone number first.", about: .phoneVerification)
-        #expect(first.wording == "Prove a phone number first. POST /phone-verifications starts that.")
+        #expect(first.wording == "Prove a phone number first. Start at POST /phone-verifications.")
         let members = Refusal.Subject.allCases.map { Refusal(.malformedRequest, "X", about: $0).wording }
         #expect(Set(members).count == members.count)
     }

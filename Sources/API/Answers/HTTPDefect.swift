@@ -36,10 +36,10 @@ enum HTTPDefect: Error, Equatable {
     var detail: String {
         switch self {
         case .malformed(let detail): detail
-        case .methodNotAllowed(let methods): "This path takes \(Self.list(methods)) only."
-        case .targetTooLong: "The path and query are longer than this service reads."
-        case .fieldsTooLarge: "The header fields are more or longer than this service reads."
-        case .unknownTransferCoding: "The only transfer coding that is known here is chunked."
+        case .methodNotAllowed(let methods): "This path accepts only \(Self.list(methods))."
+        case .targetTooLong: "The path and query are too long. Shorten them."
+        case .fieldsTooLarge: "The request has too many or too long header fields. Send fewer."
+        case .unknownTransferCoding: "The transfer coding is not supported. Use chunked or Content-Length."
         }
     }
 

@@ -25,7 +25,7 @@ struct Problem {
         switch error {
         case let defect as HTTPDefect: self.init(http: defect)
         case is ClientGone:
-            self.init(ClientGone.status, "client_closed_request", "The request did not come to its end.")
+            self.init(ClientGone.status, "client_closed_request", "The request did not arrive completely.")
         case let error as Refusal: self.init(refusal: error, Self.status(of: error.code))
         case let error as HeaderSignInRefusal: self.init(refusal: error.refusal, .unauthorized)
         case let error as HTTPError:
@@ -45,7 +45,7 @@ struct Problem {
 
     private init(
         _ status: HTTPResponse.Status = .internalServerError, _ code: String = "internal_error",
-        _ detail: String = "The service failed; the request's id finds the reason in its log.",
+        _ detail: String = "The service failed. The operator finds the cause in the log by request_id.",
         _ refusal: Refusal? = nil
     ) {
         self.status = status
@@ -56,9 +56,9 @@ struct Problem {
 
     private static func refusal(for status: HTTPResponse.Status) -> Refusal? {
         switch status {
-        case .notFound: Refusal(.notFound, "There is nothing here under this path.")
-        case .contentTooLarge: Refusal(.payloadTooLarge, "The body is larger than this service reads.")
-        case .badRequest: Refusal(.malformedRequest, "The request cannot be read.")
+        case .notFound: Refusal(.notFound, "This path does not exist.")
+        case .contentTooLarge: Refusal(.payloadTooLarge, "The body is too large. Send less.")
+        case .badRequest: Refusal(.malformedRequest, "The request is malformed.")
         default: nil
         }
     }
@@ -188,9 +188,9 @@ extension Refusal {
         case .recipient: "$.to: \(detail)"
         case .webhookURL: "$.url: \(detail)"
         case .streamURL: "$.delivery.endpoint_url: \(detail)"
-        case .authorizations: "\(detail) GET /authorizations lists it."
+        case .authorizations: "\(detail) It is listed by GET /authorizations."
         case .cursor: "\(detail) Start again without a cursor."
-        case .phoneVerification: "\(detail) POST /phone-verifications starts that."
+        case .phoneVerification: "\(detail) Start at POST /phone-verifications."
         }
     }
 }

@@ -46,7 +46,7 @@ final class ClearTextHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// A problem document in an answer of HTTP/1.1, which a client of HTTP/1.0 or of HTTP/2 without TLS can read too.
     private func answer() -> ByteBuffer {
         let id = face.newRequestIDs().next()
-        let problem = Problem(HTTPDefect.malformed("This listener speaks HTTP over TLS alone: use https."))
+        let problem = Problem(HTTPDefect.malformed("This listener accepts only HTTP over TLS. Use https."))
         var (fields, body) = problem.document(requestID: id, from: face)
         fields.append(.requestID(id))
         var answer = ByteBuffer(string: "HTTP/1.1 400 Bad Request\r\n")

@@ -13,7 +13,7 @@ enum MessageRules {
         for (name, value) in head.headers {
             // Most fields have another length than these two: no letter of them is compared.
             if name.utf8.count == 4, name.lowercased() == "host" {
-                guard host == nil else { return .malformed("Host stands in the request twice.") }
+                guard host == nil else { return .malformed("The request has more than one Host field. Send one.") }
                 host = value
             } else if name.utf8.count == 17, name.lowercased() == "transfer-encoding" {
                 codings = codings.map { "\($0),\(value)" } ?? value
@@ -22,7 +22,7 @@ enum MessageRules {
         if let defect = defect(ofTarget: head.uri, values: head.headers.lazy.map(\.value)) { return defect }
         if let defect = codings.flatMap({ Self.defect(ofCodings: $0, head.version) }) { return defect }
         guard let host else {
-            return head.version == .http1_0 ? nil : .malformed("Host is missing.")
+            return head.version == .http1_0 ? nil : .malformed("The Host field is missing.")
         }
         return isHost(host) ? nil : .malformed("The Host header is not a valid host and optional port.")
     }
@@ -36,7 +36,7 @@ enum MessageRules {
         var decoded = target
         if target.utf8.contains(UInt8(ascii: "%")) {
             guard let text = target.removingPercentEncoding else {
-                return .malformed("The target's percent-encoding is not of UTF-8 text.")
+                return .malformed("The target's percent-encoding does not decode to UTF-8 text.")
             }
             decoded = text
         }
@@ -54,10 +54,10 @@ enum MessageRules {
 
     /// RFC 9112 §6.1: `chunked` alone, once, and not in HTTP/1.0.
     private static func defect(ofCodings field: String, _ version: HTTPVersion) -> HTTPDefect? {
-        guard version != .http1_0 else { return .malformed("HTTP/1.0 knows no Transfer-Encoding.") }
+        guard version != .http1_0 else { return .malformed("HTTP/1.0 has no Transfer-Encoding. Send Content-Length.") }
         let codings = field.split(separator: ",").map { $0.trimming(while: \.isWhitespace).lowercased() }
         guard codings.allSatisfy({ $0 == "chunked" }) else { return .unknownTransferCoding }
-        return codings.count == 1 ? nil : .malformed("Transfer-Encoding names chunked twice, or nothing.")
+        return codings.count == 1 ? nil : .malformed("Transfer-Encoding must be chunked, exactly once.")
     }
 
     /// RFC 3986 §3.2.2 and §3.2.3: a name, an IPv4 address or an IPv6 address in brackets, and a port.

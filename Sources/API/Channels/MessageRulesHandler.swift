@@ -89,7 +89,7 @@ final class MessageRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .headerOverflow:
             let isTarget = bytes.map { $0.requestLine > limits.maximumHeaders } ?? false
             refuse(isTarget ? .targetTooLong : .fieldsTooLarge, nil, context)
-        default: refuse(.malformed("This is no request of HTTP/1.1."), nil, context)
+        default: refuse(.malformed("This is not a valid HTTP/1.1 request."), nil, context)
         }
     }
 

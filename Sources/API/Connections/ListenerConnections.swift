@@ -99,7 +99,7 @@ final class ListenerConnections: Sendable {
     /// One more is open than there may be: who is idle for longest closes for it, or the first that has answered.
     private func makeRoomForOne() {
         log.warning(
-            "the listener is full: idle connections give way, others wait", kind: "full",
+            "the listener is full: idle connections are closed, new ones wait", kind: "full",
             ["listener": .string(name), "connections": .stringConvertible(total)])
         // Before the look, so that nobody comes to rest unseen after it.
         isWaiting.store(true, ordering: .relaxed)

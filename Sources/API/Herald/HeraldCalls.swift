@@ -42,7 +42,7 @@ struct HeraldCalls: Sendable {
         _ call: ThriftMessage, _ token: String, _ channel: any Channel, _ logger: Logger
     ) async -> ThriftMessage {
         guard let function = interface.functions[call.name] else {
-            return failure(.unknownFunction, "There is no such function.", of: call)
+            return failure(.unknownFunction, "The function does not exist.", of: call)
         }
         var arguments = interface.members(call.body, as: function.arguments)
         // A structure that does not come is an empty one: the route says what it misses.
@@ -52,7 +52,7 @@ struct HeraldCalls: Sendable {
             }
         }
         guard let wanted = HeraldRequest(function, arguments, token: token) else {
-            return failure(.arguments, "An argument that names something is missing.", of: call)
+            return failure(.arguments, "An argument of the path is missing.", of: call)
         }
         var logger = logger
         logger[metadataKey: "protocol"] = "herald"

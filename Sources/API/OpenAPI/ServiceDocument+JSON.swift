@@ -9,7 +9,7 @@ extension ServiceDocument {
   "title": "Countersign",
   "version": "1",
   "summary": "Federated sign-in for certified devices",
-  "description": "The internal CA certifies devices, and they connect over mutual TLS. Providers sign identity tokens around a nonce. A session is bound to device and connection. Every refusal is a problem document (RFC 9457) with a fixed code. HEAD works wherever GET does, OPTIONS everywhere (204 with Allow); another method is 405 with Allow. Header fields beyond the limits are 431, a longer path and query 414, a transfer coding besides chunked 501. Requests with an unknown member are refused. Every answer has X-Request-ID, the id of the request in the log. Answers may get new members: ignore those that you do not know. Identifiers are UUIDs; those that the service creates are of version 8, and their bits are opaque to clients."
+  "description": "The internal CA certifies devices, and they connect over mutual TLS. Providers sign identity tokens around a nonce. A session is bound to device and connection. Every refusal is a problem document (RFC 9457) with a fixed code. HEAD works wherever GET does. OPTIONS works everywhere (204 with Allow). Another method is 405 with Allow. Header fields beyond the limits are 431, a path and query that are too long 414, a transfer coding other than chunked 501. Requests with an unknown member are refused. Every response has X-Request-ID, the id of the request in the log. Responses may get new members. Ignore members that you do not know. Identifiers are UUIDs. Those that the service creates are of version 8, and their bits are opaque to clients."
  },
  "tags": [
   {
@@ -34,7 +34,7 @@ extension ServiceDocument {
   },
   {
    "name": "Users",
-   "description": "What the service holds on the user: show, change, export, erase."
+   "description": "The user's data: show, change, export, erase."
   },
   {
    "name": "Authorizations",
@@ -42,7 +42,7 @@ extension ServiceDocument {
   },
   {
    "name": "Addresses",
-   "description": "By which addresses users can be found, and finding them."
+   "description": "The addresses by which users can be found."
   },
   {
    "name": "Streams",
@@ -54,11 +54,11 @@ extension ServiceDocument {
   },
   {
    "name": "Providers",
-   "description": "What a provider's backend calls."
+   "description": "Calls of a provider's backend."
   },
   {
    "name": "Ops",
-   "description": "Probes and metrics, on a listener of their own."
+   "description": "Probes and metrics, on their own listener."
   }
  ],
  "servers": [
@@ -149,7 +149,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -173,7 +173,7 @@ extension ServiceDocument {
     "tags": [
      "Discovery"
     ],
-    "summary": "Describe the service, at its well-known place",
+    "summary": "Describe the service, at its well-known URL",
     "description": "Returns the document of GET /.",
     "responses": {
      "200": {
@@ -242,7 +242,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -267,7 +267,7 @@ extension ServiceDocument {
      "Discovery"
     ],
     "summary": "Get the service's public signing keys (RFC 7517)",
-    "description": "The P-256 key signs security events, the checkpoints of the audit log, and the access tokens of sessions for providers that take ES256. The RSA keys sign access tokens: the present one first, then the next one and former ones.",
+    "description": "The P-256 key signs security events, the checkpoints of the audit log, and the access tokens of sessions for providers that accept ES256. The RSA keys sign access tokens: the current one first, then the next one and former ones.",
     "responses": {
      "200": {
       "description": "A JSON Web Key Set",
@@ -337,7 +337,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -362,7 +362,7 @@ extension ServiceDocument {
      "Discovery"
     ],
     "summary": "Describe the authorization server (RFC 8414)",
-    "description": "Where an OAuth client takes tokens and how it proves itself; the endpoint with mutual TLS is in mtls_endpoint_aliases (RFC 8705).",
+    "description": "Where an OAuth client gets tokens and how it authenticates. The endpoint with mutual TLS is in mtls_endpoint_aliases (RFC 8705).",
     "responses": {
      "200": {
       "description": "Describe the authorization server",
@@ -478,7 +478,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -503,7 +503,7 @@ extension ServiceDocument {
      "Discovery"
     ],
     "summary": "Describe the transmitter of security events (SSF 1.0)",
-    "description": "Where a receiver manages its streams.",
+    "description": "The endpoints with which a receiver manages its streams.",
     "responses": {
      "200": {
       "description": "The metadata of the transmitter",
@@ -628,7 +628,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -653,7 +653,7 @@ extension ServiceDocument {
      "Discovery"
     ],
     "summary": "Describe the protected resource (RFC 9728)",
-    "description": "A 401 of the client listener names this path in resource_metadata.",
+    "description": "A 401 response of the client listener names this path in resource_metadata.",
     "responses": {
      "200": {
       "description": "Describe the protected resource",
@@ -686,7 +686,7 @@ extension ServiceDocument {
       }
      },
      "403": {
-      "description": "certificate_revoked; the connection is then closed",
+      "description": "certificate_revoked. The connection is then closed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -716,7 +716,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -746,7 +746,7 @@ extension ServiceDocument {
      "Discovery"
     ],
     "summary": "Get this document",
-    "description": "With the listeners as they are seen from outside.",
+    "description": "With the external URLs of the listeners.",
     "responses": {
      "200": {
       "description": "OpenAPI 3.1",
@@ -820,7 +820,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -844,8 +844,8 @@ extension ServiceDocument {
     "tags": [
      "Discovery"
     ],
-    "summary": "Get what a code means",
-    "description": "The page under the type of a problem: cause, mend and an example. HTML where Accept prefers it to JSON.",
+    "summary": "Get the meaning of a code",
+    "description": "The page under the type of a problem: cause, mend and an example. HTML if Accept prefers it to JSON.",
     "responses": {
      "200": {
       "description": "The page of the code",
@@ -868,11 +868,11 @@ extension ServiceDocument {
           },
           "cause": {
            "type": "string",
-           "description": "When the service refuses by it."
+           "description": "When the service refuses with this code."
           },
           "mend": {
            "type": "string",
-           "description": "What to do then."
+           "description": "What to do."
           },
           "example": {
            "type": "object",
@@ -945,7 +945,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -1067,7 +1067,7 @@ extension ServiceDocument {
       }
      },
      "422": {
-      "description": "The proof in the body was refused; reason says why",
+      "description": "The proof in the body was refused. reason says why",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -1077,7 +1077,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -1087,7 +1087,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -1196,7 +1196,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -1240,7 +1240,7 @@ extension ServiceDocument {
       }
      },
      "304": {
-      "description": "The list that If-None-Match names is the one in force"
+      "description": "The list that If-None-Match names is the current one"
      },
      "400": {
       "description": "Not readable: malformed_request",
@@ -1273,7 +1273,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -1298,7 +1298,7 @@ extension ServiceDocument {
      "Certificates"
     ],
     "summary": "Renew the certificate",
-    "description": "From two thirds of its life on. The body is optional; without csr the present key stays. The new certificate supersedes the old one when it is first shown.",
+    "description": "Allowed after two thirds of its validity period. The body is optional. Without csr the key stays the same. The new certificate supersedes the old one when it is first used.",
     "responses": {
      "201": {
       "description": "Renewed",
@@ -1352,7 +1352,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: a transition that the present state does not allow",
+      "description": "conflict: the current state does not allow this transition",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -1382,7 +1382,7 @@ extension ServiceDocument {
       }
      },
      "422": {
-      "description": "The proof in the body was refused; reason says why",
+      "description": "The proof in the body was refused. reason says why",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -1392,7 +1392,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -1402,7 +1402,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -1489,7 +1489,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: a transition that the present state does not allow",
+      "description": "conflict: the current state does not allow this transition",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -1509,7 +1509,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -1519,7 +1519,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -1549,7 +1549,7 @@ extension ServiceDocument {
      "Sessions"
     ],
     "summary": "Get a nonce",
-    "description": "For this certificate, accepted once, 10 minutes. It goes into an identity token or a presence proof.",
+    "description": "For this certificate, valid once, for 10 minutes. Put it into an identity token or a presence proof.",
     "responses": {
      "201": {
       "description": "Issued",
@@ -1619,7 +1619,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -1702,7 +1702,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -1732,7 +1732,7 @@ extension ServiceDocument {
      "Sessions"
     ],
     "summary": "Open a session",
-    "description": "The identity token is signed by a registered key of a provider around a nonce of this device. The session token is in this answer only.",
+    "description": "The identity token contains a nonce of this device and is signed with a registered key of a provider. The session token is in this response only.",
     "responses": {
      "201": {
       "description": "Opened",
@@ -1808,7 +1808,7 @@ extension ServiceDocument {
       }
      },
      "422": {
-      "description": "The proof in the body was refused; reason says why",
+      "description": "The proof in the body was refused. reason says why",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -1818,7 +1818,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -1828,7 +1828,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -1966,7 +1966,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -1976,7 +1976,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -2093,7 +2093,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -2103,7 +2103,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -2227,7 +2227,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: a transition that the present state does not allow",
+      "description": "conflict: the current state does not allow this transition",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -2257,7 +2257,7 @@ extension ServiceDocument {
       }
      },
      "422": {
-      "description": "The proof in the body was refused; reason says why",
+      "description": "The proof in the body was refused. reason says why",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -2267,7 +2267,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -2277,7 +2277,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -2330,7 +2330,7 @@ extension ServiceDocument {
      "Sessions"
     ],
     "summary": "Show the session",
-    "description": "Also in the header form: an identity token in Authorization opens a session, and the answer has its token in X-Layer-Session-Token.",
+    "description": "Also in the header form: an identity token in Authorization opens a session, and the response has its token in X-Layer-Session-Token.",
     "responses": {
      "200": {
       "description": "The session",
@@ -2403,7 +2403,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -2413,7 +2413,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -2492,7 +2492,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -2502,7 +2502,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -2589,7 +2589,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -2599,7 +2599,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -2642,7 +2642,7 @@ extension ServiceDocument {
      "Phone numbers"
     ],
     "summary": "Text a code to a number",
-    "description": "Every well-formed number gets the same kind of response. While a verification of this number is open, its id is returned and nothing is sent.",
+    "description": "Every well-formed number gets the same kind of response. While a verification of this number is open, its id is returned and no text is sent.",
     "responses": {
      "202": {
       "description": "Returned for every well-formed number, whether or not a text is sent",
@@ -2721,7 +2721,7 @@ extension ServiceDocument {
       }
      },
      "422": {
-      "description": "invalid_presence_proof; reason says why",
+      "description": "invalid_presence_proof. reason says why",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -2731,7 +2731,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -2741,7 +2741,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -2781,7 +2781,7 @@ extension ServiceDocument {
            "string",
            "null"
           ],
-          "description": "A JWS, cty layer-presence;v=1, by the device's presence key over nce, iat, method and phone_sha256"
+          "description": "A JWS with cty layer-presence;v=1, signed with the device's presence key over nce, iat, method and phone_sha256"
          }
         },
         "required": [
@@ -2816,7 +2816,7 @@ extension ServiceDocument {
      "Phone numbers"
     ],
     "summary": "Check the code of a text",
-    "description": "Five codes for one verification. Wrong, expired, used up and unknown get the same answer.",
+    "description": "Five attempts for one verification. Wrong, expired, used up and unknown get the same response.",
     "responses": {
      "200": {
       "description": "The number is the user's",
@@ -2913,7 +2913,7 @@ extension ServiceDocument {
       }
      },
      "422": {
-      "description": "verification_failed: wrong, expired, used up and unknown are one answer",
+      "description": "verification_failed: wrong, expired, used up and unknown get the same response",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -2923,7 +2923,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -2933,7 +2933,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -2996,10 +2996,10 @@ extension ServiceDocument {
      "Phone numbers"
     ],
     "summary": "Text the same code again",
-    "description": "30, 60 and 120 seconds after the text before it. Earlier is rate_limited with Retry-After.",
+    "description": "30, 60 and 120 seconds after the previous text. Earlier calls are rate_limited with Retry-After.",
     "responses": {
      "202": {
-      "description": "As at the start; checks and end are kept",
+      "description": "As at the start. Attempts and expiry stay the same",
       "content": {
        "application/json": {
         "schema": {
@@ -3055,7 +3055,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: a transition that the present state does not allow",
+      "description": "conflict: the current state does not allow this transition",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -3075,7 +3075,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -3085,7 +3085,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -3126,10 +3126,10 @@ extension ServiceDocument {
      "Identity cards"
     ],
     "summary": "Submit a state-issued card",
-    "description": "A proven phone number comes first. Send one of the two members. A text that cannot be read is no submission.",
+    "description": "Requires a proven phone number. Send one of the two members. A text that cannot be read is not a submission.",
     "responses": {
      "201": {
-      "description": "Judged: it counts, or a person decides",
+      "description": "Evaluated: the card is verified, or a reviewer decides",
       "content": {
        "application/json": {
         "schema": {
@@ -3246,7 +3246,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -3256,7 +3256,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -3285,7 +3285,7 @@ extension ServiceDocument {
            "string",
            "null"
           ],
-          "description": "The lines of a machine readable zone (ICAO 9303: TD1, TD2, TD3)"
+          "description": "The lines of a machine-readable zone (ICAO 9303: TD1, TD2, TD3)"
          }
         },
         "additionalProperties": false
@@ -3317,7 +3317,7 @@ extension ServiceDocument {
      "Identity cards"
     ],
     "summary": "Show one of the caller's cards",
-    "description": "With its present status.",
+    "description": "With its current status.",
     "responses": {
      "200": {
       "description": "The card",
@@ -3407,7 +3407,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -3417,7 +3417,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -3459,11 +3459,11 @@ extension ServiceDocument {
     "tags": [
      "Users"
     ],
-    "summary": "Show what the user proved",
-    "description": "null for what is not proved.",
+    "summary": "Show the user's data",
+    "description": "Members that are not proved are null.",
     "responses": {
      "200": {
-      "description": "The own row",
+      "description": "The user's data",
       "content": {
        "application/json": {
         "schema": {
@@ -3538,7 +3538,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -3548,7 +3548,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -3574,7 +3574,7 @@ extension ServiceDocument {
     "description": "null removes the endpoint.",
     "responses": {
      "200": {
-      "description": "The own row",
+      "description": "The user's data",
       "content": {
        "application/json": {
         "schema": {
@@ -3669,7 +3669,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -3679,7 +3679,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -3701,7 +3701,7 @@ extension ServiceDocument {
            "string",
            "null"
           ],
-          "description": "The ARN of an Amazon SNS endpoint of an application in the service's policy; null for none"
+          "description": "The ARN of an Amazon SNS endpoint of an application in the service's policy, or null for none"
          }
         },
         "required": [
@@ -3728,10 +3728,10 @@ extension ServiceDocument {
      "Users"
     ],
     "summary": "Erase the user",
-    "description": "Needs a session that was created or renewed within ten minutes, or the export token of a banned user. Data and key are deleted.",
+    "description": "Requires a session that was created or renewed within ten minutes, or the export token of a banned user. Data and key are deleted.",
     "responses": {
      "202": {
-      "description": "Erased; every session of the user is over",
+      "description": "Erased. Every session of the user has ended",
       "content": {
        "application/json": {
         "schema": {
@@ -3803,7 +3803,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -3813,7 +3813,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -3847,11 +3847,11 @@ extension ServiceDocument {
     "tags": [
      "Users"
     ],
-    "summary": "Export everything that is held on the user",
-    "description": "Needs a session that was created or renewed within ten minutes, or the export token of a banned user. Messages that were deleted are not in it. The policy limits the exports of a user in an hour.",
+    "summary": "Export all data of the user",
+    "description": "Requires a session that was created or renewed within ten minutes, or the export token of a banned user. Deleted messages are not included. The policy limits the exports of a user in an hour.",
     "responses": {
      "200": {
-      "description": "All of it",
+      "description": "All data of the user",
       "content": {
        "application/json": {
         "schema": {
@@ -3977,7 +3977,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -3987,7 +3987,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4022,10 +4022,10 @@ extension ServiceDocument {
      "Authorizations"
     ],
     "summary": "Ask another user for permission to message",
-    "description": "Repeating the request gives the same answer. A recipient who does not exist, or who blocks the caller, gives the same answer, too.",
+    "description": "Repeating the request returns the same response. So does a recipient that does not exist or blocks the caller.",
     "responses": {
      "201": {
-      "description": "Asked; the same for everybody, whether or not there is such a user, and for a repeated call",
+      "description": "Requested. The same response whether or not there is such a user, and for a repeated call",
       "content": {
        "application/json": {
         "schema": {
@@ -4072,7 +4072,7 @@ extension ServiceDocument {
       }
      },
      "403": {
-      "description": "not_verified with required_level (reason caller or partner); certificate_revoked, binding_mismatch or user_banned",
+      "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4092,7 +4092,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: state says which state forbids it",
+      "description": "conflict: state names the state that forbids the call",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4122,7 +4122,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4132,7 +4132,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4152,7 +4152,7 @@ extension ServiceDocument {
          "id": {
           "type": "string",
           "format": "uuid",
-          "description": "Made by the asking app; the authorization's id from now on"
+          "description": "Made by the requester's app. The authorization keeps this id"
          },
          "to": {
           "type": "string",
@@ -4248,7 +4248,7 @@ extension ServiceDocument {
       }
      },
      "403": {
-      "description": "not_verified with required_level (reason caller or partner); certificate_revoked, binding_mismatch or user_banned",
+      "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4278,7 +4278,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4288,7 +4288,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4303,7 +4303,7 @@ extension ServiceDocument {
       "name": "box",
       "in": "query",
       "required": false,
-      "description": "One side; both where it is left out",
+      "description": "One side, or both if omitted",
       "schema": {
        "type": "string",
        "enum": [
@@ -4316,7 +4316,7 @@ extension ServiceDocument {
       "name": "state",
       "in": "query",
       "required": false,
-      "description": "One state; all where it is left out",
+      "description": "One state, or all if omitted",
       "schema": {
        "type": "string",
        "enum": [
@@ -4333,7 +4333,7 @@ extension ServiceDocument {
       "name": "cursor",
       "in": "query",
       "required": false,
-      "description": "From the page before",
+      "description": "The cursor of the previous page",
       "schema": {
        "type": "string"
       }
@@ -4360,7 +4360,7 @@ extension ServiceDocument {
      "Authorizations"
     ],
     "summary": "Show one authorization",
-    "description": "What the caller's side may see of it.",
+    "description": "The members that the caller's side may see.",
     "responses": {
      "200": {
       "description": "The authorization",
@@ -4411,7 +4411,7 @@ extension ServiceDocument {
       }
      },
      "403": {
-      "description": "not_verified with required_level (reason caller or partner); certificate_revoked, binding_mismatch or user_banned",
+      "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4441,7 +4441,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4451,7 +4451,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4494,7 +4494,7 @@ extension ServiceDocument {
      "Authorizations"
     ],
     "summary": "Block a user",
-    "description": "Permissions between the two end, and so does the caller's own request.",
+    "description": "Ends permissions between the two users, and the caller's own request.",
     "responses": {
      "204": {
       "description": "Blocked, whether or not there is such a user"
@@ -4560,7 +4560,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4570,7 +4570,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4605,7 +4605,7 @@ extension ServiceDocument {
      "Authorizations"
     ],
     "summary": "Unblock a user",
-    "description": "It restores nothing.",
+    "description": "Permissions that ended are not restored.",
     "responses": {
      "204": {
       "description": "Not blocked"
@@ -4661,7 +4661,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4671,7 +4671,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4765,7 +4765,7 @@ extension ServiceDocument {
       }
      },
      "403": {
-      "description": "not_verified with required_level (reason caller or partner); certificate_revoked, binding_mismatch or user_banned",
+      "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4785,7 +4785,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: state says which state forbids it",
+      "description": "conflict: state names the state that forbids the call",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4795,7 +4795,7 @@ extension ServiceDocument {
       }
      },
      "410": {
-      "description": "gone: nobody answered in time",
+      "description": "gone: the recipient did not respond in time",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4815,7 +4815,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4825,7 +4825,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4933,7 +4933,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: state says which state forbids it",
+      "description": "conflict: state names the state that forbids the call",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4943,7 +4943,7 @@ extension ServiceDocument {
       }
      },
      "410": {
-      "description": "gone: nobody answered in time",
+      "description": "gone: the recipient did not respond in time",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4963,7 +4963,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4973,7 +4973,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -5081,7 +5081,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: state says which state forbids it",
+      "description": "conflict: state names the state that forbids the call",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -5091,7 +5091,7 @@ extension ServiceDocument {
       }
      },
      "410": {
-      "description": "gone: nobody answered in time",
+      "description": "gone: the recipient did not respond in time",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -5111,7 +5111,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -5121,7 +5121,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -5164,10 +5164,10 @@ extension ServiceDocument {
      "Streams"
     ],
     "summary": "Open a stream",
-    "description": "Repeating the request gives the same answer. The caller is a member without being named.",
+    "description": "Repeating the request returns the same response. The caller is always a member.",
     "responses": {
      "201": {
-      "description": "Opened; the same for a repeated call",
+      "description": "Opened. The same response for a repeated call",
       "content": {
        "application/json": {
         "schema": {
@@ -5226,7 +5226,7 @@ extension ServiceDocument {
       }
      },
      "403": {
-      "description": "not_verified with required_level (reason caller or partner); certificate_revoked, binding_mismatch or user_banned",
+      "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -5246,7 +5246,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: state says which state forbids it",
+      "description": "conflict: state names the state that forbids the call",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -5276,7 +5276,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -5286,7 +5286,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -5306,7 +5306,7 @@ extension ServiceDocument {
          "id": {
           "type": "string",
           "format": "uuid",
-          "description": "Made by the app; the stream's id from now on"
+          "description": "Made by the app. The stream keeps this id"
          },
          "kind": {
           "type": "string",
@@ -5379,7 +5379,7 @@ extension ServiceDocument {
      "Streams"
     ],
     "summary": "List the user's streams, or the forums of the user's provider",
-    "description": "Newest change first. A page may hold less than the next one.",
+    "description": "Newest change first. A page may be shorter than the next one.",
     "responses": {
      "200": {
       "description": "One page",
@@ -5501,7 +5501,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -5511,7 +5511,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -5526,7 +5526,7 @@ extension ServiceDocument {
       "name": "kind",
       "in": "query",
       "required": false,
-      "description": "One kind; forum lists the provider's, otherwise the user's own",
+      "description": "One kind. forum lists the provider's forums, any other kind the user's own streams",
       "schema": {
        "type": "string",
        "enum": [
@@ -5541,7 +5541,7 @@ extension ServiceDocument {
       "name": "cursor",
       "in": "query",
       "required": false,
-      "description": "From the page before",
+      "description": "The cursor of the previous page",
       "schema": {
        "type": "string"
       }
@@ -5669,7 +5669,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -5679,7 +5679,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -5714,7 +5714,7 @@ extension ServiceDocument {
      "Streams"
     ],
     "summary": "Delete a stream for all members",
-    "description": "Either side of a direct stream, otherwise who opened it. Its key is deleted.",
+    "description": "For either side of a direct stream, otherwise for its creator. Its key is deleted.",
     "responses": {
      "204": {
       "description": "Deleted, now or before"
@@ -5760,7 +5760,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: state says which state forbids it",
+      "description": "conflict: state names the state that forbids the call",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -5780,7 +5780,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -5790,7 +5790,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -5833,10 +5833,10 @@ extension ServiceDocument {
      "Streams"
     ],
     "summary": "Append a message",
-    "description": "Repeating the request gives the same answer.",
+    "description": "Repeating the request returns the same response.",
     "responses": {
      "201": {
-      "description": "Appended; the same for a repeated call",
+      "description": "Appended. The same response for a repeated call",
       "content": {
        "application/json": {
         "schema": {
@@ -5894,7 +5894,7 @@ extension ServiceDocument {
       }
      },
      "403": {
-      "description": "not_verified with required_level (reason caller or partner); certificate_revoked, binding_mismatch or user_banned",
+      "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -5914,7 +5914,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: state says which state forbids it",
+      "description": "conflict: state names the state that forbids the call",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -5944,7 +5944,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -5954,7 +5954,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6052,7 +6052,7 @@ extension ServiceDocument {
      "Streams"
     ],
     "summary": "Read messages",
-    "description": "Behind a number oldest first, otherwise newest first. A page ends early where bodies are long.",
+    "description": "After a number oldest first, otherwise newest first. A page ends early if bodies are long.",
     "responses": {
      "200": {
       "description": "One page",
@@ -6147,7 +6147,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: state says which state forbids it",
+      "description": "conflict: state names the state that forbids the call",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6167,7 +6167,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6177,7 +6177,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6202,7 +6202,7 @@ extension ServiceDocument {
       "name": "after",
       "in": "query",
       "required": false,
-      "description": "Messages behind this number",
+      "description": "Messages after this number",
       "schema": {
        "type": "integer",
        "minimum": 0
@@ -6251,7 +6251,7 @@ extension ServiceDocument {
      "Streams"
     ],
     "summary": "Delete a message for all members",
-    "description": "The sender's own; in conversations and forums also for who opened the stream.",
+    "description": "For the sender, and in conversations and forums also for the stream's creator.",
     "responses": {
      "204": {
       "description": "Deleted, now or before"
@@ -6297,7 +6297,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: state says which state forbids it",
+      "description": "conflict: state names the state that forbids the call",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6317,7 +6317,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6327,7 +6327,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6379,11 +6379,11 @@ extension ServiceDocument {
     "tags": [
      "Streams"
     ],
-    "summary": "Say how far the user has come",
-    "description": "Both numbers only rise. What is read is delivered, too.",
+    "summary": "Report how far the user has read",
+    "description": "Both numbers only rise. A read message is also delivered.",
     "responses": {
      "200": {
-      "description": "What there is now",
+      "description": "The current metadata",
       "content": {
        "application/json": {
         "schema": {
@@ -6451,7 +6451,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: state says which state forbids it",
+      "description": "conflict: state names the state that forbids the call",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6481,7 +6481,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6491,7 +6491,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6563,11 +6563,11 @@ extension ServiceDocument {
     "tags": [
      "Streams"
     ],
-    "summary": "Say that the user is writing",
-    "description": "Members who wait in /sync at this moment see it. It is kept for nobody. More than once a second it has no effect.",
+    "summary": "Report that the user is writing",
+    "description": "Members that wait in /sync at this moment see it. It is not stored. More than once a second it has no effect.",
     "responses": {
      "204": {
-      "description": "Shown to those who wait"
+      "description": "Reported to waiting members"
      },
      "401": {
       "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
@@ -6600,7 +6600,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: state says which state forbids it",
+      "description": "conflict: state names the state that forbids the call",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6610,7 +6610,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6620,7 +6620,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6689,7 +6689,7 @@ extension ServiceDocument {
       }
      },
      "403": {
-      "description": "not_verified with required_level (reason caller or partner); certificate_revoked, binding_mismatch or user_banned",
+      "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6709,7 +6709,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: state says which state forbids it",
+      "description": "conflict: state names the state that forbids the call",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6729,7 +6729,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6739,7 +6739,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6784,10 +6784,10 @@ extension ServiceDocument {
      "Streams"
     ],
     "summary": "Remove a user from a conversation, or leave it",
-    "description": "The user keeps what there is until now.",
+    "description": "The user keeps the messages sent so far.",
     "responses": {
      "204": {
-      "description": "No member, now or before"
+      "description": "Not a member, now or before"
      },
      "400": {
       "description": "Not readable: malformed_request",
@@ -6810,7 +6810,7 @@ extension ServiceDocument {
       }
      },
      "403": {
-      "description": "not_verified with required_level (reason caller or partner); certificate_revoked, binding_mismatch or user_banned",
+      "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6830,7 +6830,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: state says which state forbids it",
+      "description": "conflict: state names the state that forbids the call",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6850,7 +6850,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6860,7 +6860,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6913,10 +6913,10 @@ extension ServiceDocument {
      "Streams"
     ],
     "summary": "Change the metadata that all members see",
-    "description": "Either set or merge. In a forum, for who opened it.",
+    "description": "Either set or merge. In a forum only for its creator.",
     "responses": {
      "200": {
-      "description": "What there is now",
+      "description": "The current metadata",
       "content": {
        "application/json": {
         "schema": {
@@ -6959,7 +6959,7 @@ extension ServiceDocument {
       }
      },
      "403": {
-      "description": "not_verified with required_level (reason caller or partner); certificate_revoked, binding_mismatch or user_banned",
+      "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -6979,7 +6979,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: state says which state forbids it",
+      "description": "conflict: state names the state that forbids the call",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -7009,7 +7009,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -7019,7 +7019,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -7038,11 +7038,11 @@ extension ServiceDocument {
         "properties": {
          "set": {
           "type": "object",
-          "description": "In the place of what there is"
+          "description": "Replaces the metadata"
          },
          "merge": {
           "type": "object",
-          "description": "A merge patch (RFC 7396): null removes"
+          "description": "A merge patch (RFC 7396): null removes a member"
          }
         },
         "additionalProperties": false
@@ -7088,11 +7088,11 @@ extension ServiceDocument {
     "tags": [
      "Streams"
     ],
-    "summary": "Change the metadata that the user alone sees",
+    "summary": "Change the metadata that only the user sees",
     "description": "Either set or merge.",
     "responses": {
      "200": {
-      "description": "What there is now",
+      "description": "The current metadata",
       "content": {
        "application/json": {
         "schema": {
@@ -7155,7 +7155,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: state says which state forbids it",
+      "description": "conflict: state names the state that forbids the call",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -7185,7 +7185,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -7195,7 +7195,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -7214,11 +7214,11 @@ extension ServiceDocument {
         "properties": {
          "set": {
           "type": "object",
-          "description": "In the place of what there is"
+          "description": "Replaces the metadata"
          },
          "merge": {
           "type": "object",
-          "description": "A merge patch (RFC 7396): null removes"
+          "description": "A merge patch (RFC 7396): null removes a member"
          }
         },
         "additionalProperties": false
@@ -7263,11 +7263,11 @@ extension ServiceDocument {
     "tags": [
      "Streams"
     ],
-    "summary": "Learn what has changed",
-    "description": "The latest state of each change since an anchor. Without one the call waits.",
+    "summary": "Get changes",
+    "description": "The latest state of each change since an anchor. Without a change the call waits.",
     "responses": {
      "200": {
-      "description": "The operations; none when the wait was over",
+      "description": "The operations, or none if the wait ended",
       "content": {
        "application/json": {
         "schema": {
@@ -7322,7 +7322,7 @@ extension ServiceDocument {
                 "type": "null"
                }
               ],
-              "description": "The stream as it is now; null for DELETED and NOTIFICATION"
+              "description": "The current stream, or null for DELETED and NOTIFICATION"
              },
              "notification": {
               "oneOf": [
@@ -7333,7 +7333,7 @@ extension ServiceDocument {
                 "type": "null"
                }
               ],
-              "description": "What the user's provider sent; null for the others"
+              "description": "The notification of the user's provider, or null for other operations"
              }
             },
             "required": [
@@ -7347,7 +7347,7 @@ extension ServiceDocument {
           },
           "typing": {
            "type": "array",
-           "description": "Who is writing at this moment",
+           "description": "The users that are writing",
            "items": {
             "type": "object",
             "properties": {
@@ -7477,7 +7477,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -7487,7 +7487,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -7502,7 +7502,7 @@ extension ServiceDocument {
       "name": "anchor",
       "in": "query",
       "required": false,
-      "description": "From the answer before; 0 or none for the beginning, latest for the end",
+      "description": "From the previous response. 0 or none for the beginning, latest for the end",
       "schema": {
        "type": "string"
       }
@@ -7542,7 +7542,7 @@ extension ServiceDocument {
     "description": "List the addresses by which others can find you.",
     "responses": {
      "200": {
-      "description": "The findable ones",
+      "description": "The addresses that others can find",
       "content": {
        "application/json": {
         "schema": {
@@ -7628,7 +7628,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -7638,7 +7638,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -7669,7 +7669,7 @@ extension ServiceDocument {
      "Addresses"
     ],
     "summary": "Let others find you by an address",
-    "description": "Only a proven number and the provider's own name can be shared. Repeating it changes nothing.",
+    "description": "Only a proven number and the provider's own name can be shared. Repeating the call changes nothing.",
     "responses": {
      "204": {
       "description": "Findable"
@@ -7735,7 +7735,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -7745,7 +7745,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -7760,7 +7760,7 @@ extension ServiceDocument {
       "name": "type",
       "in": "path",
       "required": true,
-      "description": "Which of the own addresses",
+      "description": "The kind of the user's address",
       "schema": {
        "type": "string",
        "enum": [
@@ -7783,7 +7783,7 @@ extension ServiceDocument {
      "Addresses"
     ],
     "summary": "Hide an address",
-    "description": "Repeating it changes nothing.",
+    "description": "Repeating the call changes nothing.",
     "responses": {
      "204": {
       "description": "Hidden"
@@ -7839,7 +7839,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -7849,7 +7849,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -7864,7 +7864,7 @@ extension ServiceDocument {
       "name": "type",
       "in": "path",
       "required": true,
-      "description": "Which of the own addresses",
+      "description": "The kind of the user's address",
       "schema": {
        "type": "string",
        "enum": [
@@ -7895,7 +7895,7 @@ extension ServiceDocument {
      "Addresses"
     ],
     "summary": "Find a user by an address",
-    "description": "Hidden and unknown addresses give the same answer. Every look-up is counted, by user and by device.",
+    "description": "Hidden and unknown addresses get the same response. Look-ups are limited by user and by device.",
     "responses": {
      "200": {
       "description": "The user",
@@ -7940,7 +7940,7 @@ extension ServiceDocument {
       }
      },
      "403": {
-      "description": "not_verified with required_level (reason caller); certificate_revoked, binding_mismatch or user_banned",
+      "description": "not_verified with required_level (reason caller), certificate_revoked, binding_mismatch or user_banned",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -7980,7 +7980,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -7990,7 +7990,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8044,7 +8044,7 @@ extension ServiceDocument {
      "Addresses"
     ],
     "summary": "Read the key of contact discovery",
-    "description": "Private contact discovery (RFC 9497, P384-SHA384): see Addresses.md. The key is the provider's, and another one each week.",
+    "description": "Private contact discovery (RFC 9497, P384-SHA384), described in Addresses.md. Each provider has its own key, and a new one each week.",
     "responses": {
      "200": {
       "description": "The week's key",
@@ -8074,7 +8074,7 @@ extension ServiceDocument {
            "type": "integer",
            "minimum": 0,
            "maximum": 8,
-           "description": "How many bits name a bucket"
+           "description": "The number of bits that name a bucket"
           },
           "evaluations_per_day": {
            "type": "integer"
@@ -8121,7 +8121,7 @@ extension ServiceDocument {
       }
      },
      "403": {
-      "description": "not_verified with required_level (reason caller); certificate_revoked, binding_mismatch or user_banned",
+      "description": "not_verified with required_level (reason caller), certificate_revoked, binding_mismatch or user_banned",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8141,7 +8141,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8151,7 +8151,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8182,7 +8182,7 @@ extension ServiceDocument {
      "Addresses"
     ],
     "summary": "Evaluate blinded contacts",
-    "description": "Each is counted for the caller's proven number before it is evaluated. An evaluation is the evaluated element (49 bytes) and the proof (96 bytes).",
+    "description": "Each element is counted against the limit of the caller's proven number before it is evaluated. An evaluation is the evaluated element (49 bytes) and the proof (96 bytes).",
     "responses": {
      "200": {
       "description": "The evaluations, in the order of the elements",
@@ -8232,7 +8232,7 @@ extension ServiceDocument {
       }
      },
      "403": {
-      "description": "not_verified with required_level (reason caller); certificate_revoked, binding_mismatch or user_banned",
+      "description": "not_verified with required_level (reason caller), certificate_revoked, binding_mismatch or user_banned",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8242,7 +8242,7 @@ extension ServiceDocument {
       }
      },
      "404": {
-      "description": "not_found: the week is over",
+      "description": "not_found: the week has ended",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8282,7 +8282,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8292,7 +8292,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8358,7 +8358,7 @@ extension ServiceDocument {
      "Addresses"
     ],
     "summary": "Download a bucket of findable numbers",
-    "description": "A bucket has 4096 entries at least; those that are missing are made up. An entry is a tag (16 bytes) and a masked user id (16 bytes).",
+    "description": "A bucket has at least 4096 entries, padded with decoys. An entry is a tag (16 bytes) and a masked user id (16 bytes).",
     "responses": {
      "200": {
       "description": "A bucket, or a part of a large one",
@@ -8369,14 +8369,14 @@ extension ServiceDocument {
          "properties": {
           "entries": {
            "type": "string",
-           "description": "base64url of the entries, one behind the other"
+           "description": "base64url of the concatenated entries"
           },
           "next": {
            "type": [
             "string",
             "null"
            ],
-           "description": "The last tag, if there are more: the next call's after"
+           "description": "The last tag, if there are more entries. Send it as after in the next call"
           }
          },
          "required": [
@@ -8412,7 +8412,7 @@ extension ServiceDocument {
       }
      },
      "403": {
-      "description": "not_verified with required_level (reason caller); certificate_revoked, binding_mismatch or user_banned",
+      "description": "not_verified with required_level (reason caller), certificate_revoked, binding_mismatch or user_banned",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8422,7 +8422,7 @@ extension ServiceDocument {
       }
      },
      "404": {
-      "description": "not_found: the week is over, or has no such bucket",
+      "description": "not_found: the week has ended, or has no such bucket",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8442,7 +8442,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8452,7 +8452,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8485,7 +8485,7 @@ extension ServiceDocument {
       "name": "bits",
       "in": "query",
       "required": true,
-      "description": "How many bits name the bucket",
+      "description": "The number of bits that name the bucket",
       "schema": {
        "type": "integer"
       }
@@ -8494,7 +8494,7 @@ extension ServiceDocument {
       "name": "after",
       "in": "query",
       "required": false,
-      "description": "The last tag of the part before",
+      "description": "The last tag of the previous part",
       "schema": {
        "type": "string"
       }
@@ -8521,10 +8521,10 @@ extension ServiceDocument {
      "Calls"
     ],
     "summary": "List the servers that help devices reach each other",
-    "description": "In the form of WebRTC's RTCIceServer. The credentials are good until they end, whatever becomes of the session.",
+    "description": "In the form of WebRTC's RTCIceServer. The credentials are valid until they expire, even if the session ends.",
     "responses": {
      "200": {
-      "description": "STUN and TURN servers; none if the operator names none",
+      "description": "STUN and TURN servers. Empty if the operator configured none",
       "content": {
        "application/json": {
         "schema": {
@@ -8602,7 +8602,7 @@ extension ServiceDocument {
       }
      },
      "403": {
-      "description": "not_verified with required_level (reason caller); certificate_revoked, binding_mismatch or user_banned",
+      "description": "not_verified with required_level (reason caller), certificate_revoked, binding_mismatch or user_banned",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8622,7 +8622,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8632,7 +8632,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8663,7 +8663,7 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Show the provider's record, apps and keys",
-    "description": "Ended keys, too.",
+    "description": "Keys that ended are included.",
     "responses": {
      "200": {
       "description": "The provider",
@@ -8736,7 +8736,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8746,7 +8746,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8776,7 +8776,7 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Add a key",
-    "description": "The bearer token is a fresh one: exp within 60 s of iat, jti, htm and htu (the method and the URL without query) and body_sha256. The new key remembers the key that signed.",
+    "description": "Requires a fresh bearer token: exp within 60 s of iat, jti, htm and htu (the method and the URL without query) and body_sha256. The service records the key that signed the token as the one that added the new key.",
     "responses": {
      "201": {
       "description": "Added",
@@ -8831,7 +8831,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: a transition that the present state does not allow",
+      "description": "conflict: the current state does not allow this transition",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8861,7 +8861,7 @@ extension ServiceDocument {
       }
      },
      "422": {
-      "description": "The proof in the body was refused; reason says why",
+      "description": "The proof in the body was refused. reason says why",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8871,7 +8871,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited, with Retry-After: a provider sends 600 proofs in a minute",
+      "description": "rate_limited, with Retry-After: a provider may send 600 proofs in a minute",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8881,7 +8881,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -8942,7 +8942,7 @@ extension ServiceDocument {
       "name": "Countersign-Proof",
       "in": "header",
       "required": false,
-      "description": "A fresh provider token for this one request, beside an access token in Authorization.",
+      "description": "A fresh provider token for this request, in addition to an access token in Authorization.",
       "schema": {
        "type": "string"
       }
@@ -8963,7 +8963,7 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Delete a key",
-    "description": "The bearer token is a fresh one, as for POST /provider/keys. The keys that it added are deleted too, and those that these added.",
+    "description": "Requires a fresh bearer token, as for POST /provider/keys. The keys that this key added are deleted too, and so are the keys that those added.",
     "responses": {
      "204": {
       "description": "Deleted"
@@ -8999,7 +8999,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: a transition that the present state does not allow",
+      "description": "conflict: the current state does not allow this transition",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -9019,7 +9019,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited, with Retry-After: a provider sends 600 proofs in a minute",
+      "description": "rate_limited, with Retry-After: a provider may send 600 proofs in a minute",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -9029,7 +9029,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -9060,13 +9060,13 @@ extension ServiceDocument {
         "end"
        ]
       },
-      "description": "end also ends the sessions that the key opened"
+      "description": "end also ends the sessions that were opened with the key"
      },
      {
       "name": "Countersign-Proof",
       "in": "header",
       "required": false,
-      "description": "A fresh provider token for this one request, beside an access token in Authorization.",
+      "description": "A fresh provider token for this request, in addition to an access token in Authorization.",
       "schema": {
        "type": "string"
       }
@@ -9095,8 +9095,8 @@ extension ServiceDocument {
     "tags": [
      "Providers"
     ],
-    "summary": "Take a token (RFC 6749, RFC 7523, RFC 8693)",
-    "description": "On the client listener a device opens a session (jwt-bearer, assertion) or exchanges its session's token for one that its provider verifies by the key set (token-exchange). On the public listener a provider takes an access token for its calls (client_credentials, client_assertion). Unknown parameters are ignored.",
+    "summary": "Get a token (RFC 6749, RFC 7523, RFC 8693)",
+    "description": "On the client listener a device opens a session (jwt-bearer, assertion) or exchanges its session's token for one that its provider verifies with the key set (token-exchange). On the public listener a provider gets an access token for its calls (client_credentials, client_assertion). Unknown parameters are ignored.",
     "responses": {
      "200": {
       "description": "The token",
@@ -9125,7 +9125,7 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "error is invalid_request, invalid_grant, invalid_target, invalid_scope, invalid_dpop_proof or unsupported_grant_type; code says more",
+      "description": "error is invalid_request, invalid_grant, invalid_target, invalid_scope, invalid_dpop_proof or unsupported_grant_type. code is more specific",
       "content": {
        "application/json": {
         "schema": {
@@ -9155,7 +9155,7 @@ extension ServiceDocument {
       }
      },
      "403": {
-      "description": "invalid_client: certificate_revoked; the connection is then closed",
+      "description": "invalid_client: certificate_revoked. The connection is then closed",
       "content": {
        "application/json": {
         "schema": {
@@ -9230,7 +9230,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/json": {
         "schema": {
@@ -9266,29 +9266,29 @@ extension ServiceDocument {
          },
          "scope": {
           "type": "string",
-          "description": "Of client_credentials: what the token permits. Of a token exchange: verified_claims asks for what a card proved; other words are ignored."
+          "description": "For client_credentials: the permissions of the token. For a token exchange: verified_claims requests the facts that a card proved. Other words are ignored."
          },
          "assertion": {
           "type": "string"
          },
          "subject_token": {
           "type": "string",
-          "description": "Of a token exchange: a session token, or an ID token of a registered issuer."
+          "description": "For a token exchange: a session token, or an ID token of a registered issuer."
          },
          "subject_token_type": {
           "type": "string",
-          "description": "Of a token exchange: urn:ietf:params:oauth:token-type:access_token, or …:id_token."
+          "description": "For a token exchange: urn:ietf:params:oauth:token-type:access_token, or …:id_token."
          },
          "requested_token_type": {
           "type": "string"
          },
          "audience": {
           "type": "string",
-          "description": "Of a token exchange: the id of the session's provider, or a URL that is registered for it."
+          "description": "For a token exchange: the id of the session's provider, or a URL that is registered for it."
          },
          "resource": {
           "type": "string",
-          "description": "Of a token exchange: a URL that is registered for the session's provider (RFC 8707)."
+          "description": "For a token exchange: a URL that is registered for the session's provider (RFC 8707)."
          }
         },
         "required": [
@@ -9316,7 +9316,7 @@ extension ServiceDocument {
       "name": "DPoP",
       "in": "header",
       "required": false,
-      "description": "A proof by the device's certified key (RFC 9449, section 4), with a token exchange on the client listener: the token is then bound to this key. Anywhere else it is ignored.",
+      "description": "For a token exchange on the client listener: a proof by the device's certified key (RFC 9449, section 4). The token is then bound to this key. Elsewhere it is ignored.",
       "schema": {
        "type": "string"
       }
@@ -9340,7 +9340,7 @@ extension ServiceDocument {
     "description": "active is false for anything but an authenticated session of this provider. Compare cnf with the certificate that you see.",
     "responses": {
      "200": {
-      "description": "What the token is",
+      "description": "The state of the token",
       "content": {
        "application/json": {
         "schema": {
@@ -9370,7 +9370,7 @@ extension ServiceDocument {
        "application/token-introspection+jwt": {
         "schema": {
          "type": "string",
-         "description": "The answer as the member token_introspection of a JWT of the service (RFC 9701), for Accept: application/token-introspection+jwt."
+         "description": "The response as the member token_introspection of a JWT of the service (RFC 9701), for Accept: application/token-introspection+jwt."
         }
        }
       }
@@ -9391,7 +9391,7 @@ extension ServiceDocument {
       }
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid; error is invalid_client, or invalid_token with Authorization",
+      "description": "provider_token_required or provider_token_invalid. error is invalid_client, or invalid_token with Authorization",
       "content": {
        "application/json": {
         "schema": {
@@ -9466,7 +9466,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited, with Retry-After: a provider sends 600 proofs in a minute",
+      "description": "rate_limited, with Retry-After: a provider may send 600 proofs in a minute",
       "content": {
        "application/json": {
         "schema": {
@@ -9481,7 +9481,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/json": {
         "schema": {
@@ -9545,10 +9545,10 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Revoke a session token (RFC 7009)",
-    "description": "The answer is 200 for an unknown token, too.",
+    "description": "An unknown token also gets 200.",
     "responses": {
      "200": {
-      "description": "Done, or nothing to do"
+      "description": "Revoked, or there was nothing to revoke"
      },
      "400": {
       "description": "Not readable: malformed_request",
@@ -9566,7 +9566,7 @@ extension ServiceDocument {
       }
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid; error is invalid_client, or invalid_token with Authorization",
+      "description": "provider_token_required or provider_token_invalid. error is invalid_client, or invalid_token with Authorization",
       "content": {
        "application/json": {
         "schema": {
@@ -9641,7 +9641,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited, with Retry-After: a provider sends 600 proofs in a minute",
+      "description": "rate_limited, with Retry-After: a provider may send 600 proofs in a minute",
       "content": {
        "application/json": {
         "schema": {
@@ -9656,7 +9656,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/json": {
         "schema": {
@@ -9791,7 +9791,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -9801,7 +9801,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -9898,7 +9898,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -9908,7 +9908,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -9949,7 +9949,7 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Notify a user on all devices",
-    "description": "The user's devices find it by GET /sync, for seven days and of the newest hundred; a user with a push endpoint gets a push too, if there is a title or a body. Repeating an id has no effect.",
+    "description": "The user's devices get it with GET /sync for seven days, and of each user the newest hundred. A user with a push endpoint also gets a push, if there is a title or a body. Repeating an id has no effect.",
     "responses": {
      "202": {
       "description": "The notification waits for the user's devices",
@@ -10044,7 +10044,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -10075,7 +10075,7 @@ extension ServiceDocument {
          "id": {
           "type": "string",
           "format": "uuid",
-          "description": "Made by the provider, new for each notification"
+          "description": "Made by the provider, a new one for each notification"
          },
          "title": {
           "type": [
@@ -10097,7 +10097,7 @@ extension ServiceDocument {
           "additionalProperties": {
            "type": "string"
           },
-          "description": "Texts for the app; none is named aps or notification_id"
+          "description": "Texts for the app. No name may be aps or notification_id"
          }
         },
         "required": [
@@ -10136,10 +10136,10 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Find every defect of an identity token",
-    "description": "Creates and spends nothing. Of another provider's token it reports unknown_issuer only.",
+    "description": "Creates and spends nothing. For another provider's token it reports only unknown_issuer.",
     "responses": {
      "200": {
-      "description": "What was found",
+      "description": "The defects",
       "content": {
        "application/json": {
         "schema": {
@@ -10168,7 +10168,7 @@ extension ServiceDocument {
           },
           "ignored": {
            "type": "array",
-           "description": "Claims that describe the user and that a session opens without.",
+           "description": "Claims about the user that are left out, and do not prevent a session.",
            "items": {
             "type": "object",
             "properties": {
@@ -10279,7 +10279,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -10289,7 +10289,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -10341,7 +10341,7 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Show the provider's webhook",
-    "description": "The URL in the one spelling that is kept.",
+    "description": "The normalised URL, as stored.",
     "responses": {
      "200": {
       "description": "The URL",
@@ -10415,7 +10415,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -10425,7 +10425,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -10447,7 +10447,7 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Set the provider's webhook",
-    "description": "The bearer token is a fresh one, as for POST /provider/keys. An https URL of a public host.",
+    "description": "Requires a fresh bearer token, as for POST /provider/keys. The URL must be an https URL of a public host.",
     "responses": {
      "200": {
       "description": "The URL",
@@ -10521,7 +10521,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited, with Retry-After: a provider sends 600 proofs and changes its webhook ten times in a minute",
+      "description": "rate_limited, with Retry-After: a provider may send 600 proofs and change its webhook ten times in a minute",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -10531,7 +10531,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -10573,7 +10573,7 @@ extension ServiceDocument {
       "name": "Countersign-Proof",
       "in": "header",
       "required": false,
-      "description": "A fresh provider token for this one request, beside an access token in Authorization.",
+      "description": "A fresh provider token for this request, in addition to an access token in Authorization.",
       "schema": {
        "type": "string"
       }
@@ -10586,10 +10586,10 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Remove the provider's webhook",
-    "description": "The bearer token is a fresh one, as for POST /provider/keys.",
+    "description": "Requires a fresh bearer token, as for POST /provider/keys.",
     "responses": {
      "204": {
-      "description": "Nothing is told from now on"
+      "description": "No events are sent from now on"
      },
      "400": {
       "description": "Not readable: malformed_request",
@@ -10632,7 +10632,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited, with Retry-After: a provider sends 600 proofs and changes its webhook ten times in a minute",
+      "description": "rate_limited, with Retry-After: a provider may send 600 proofs and change its webhook ten times in a minute",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -10642,7 +10642,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -10662,7 +10662,7 @@ extension ServiceDocument {
       "name": "Countersign-Proof",
       "in": "header",
       "required": false,
-      "description": "A fresh provider token for this one request, beside an access token in Authorization.",
+      "description": "A fresh provider token for this request, in addition to an access token in Authorization.",
       "schema": {
        "type": "string"
       }
@@ -10683,10 +10683,10 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Send a test event to the webhook",
-    "description": "SSF's verification event, signed and sent as any other event. It is about nobody: sub_id is opaque, with the provider's id. It is tried for five minutes.",
+    "description": "SSF's verification event, signed and sent as any other event. It is about no user: sub_id is opaque, with the provider's id. It is retried for five minutes.",
     "responses": {
      "202": {
-      "description": "The event waits to be sent; its jti",
+      "description": "The event waits to be sent. jti is its id",
       "content": {
        "application/json": {
         "schema": {
@@ -10757,7 +10757,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited, with Retry-After: one test in verification_interval",
+      "description": "rate_limited, with Retry-After: one test in each verification_interval",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -10767,7 +10767,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -10797,13 +10797,13 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Receive a security event of the provider",
-    "description": "A Security Event Token (RFC 8417) of the provider about one of its users: CAEP's session-revoked or RISC's account-disabled ends sessions, CAEP's credential-change (update, revoke, delete) challenges them. Its signature is the proof; no bearer token is needed.",
+    "description": "A Security Event Token (RFC 8417) of the provider about one of its users: CAEP's session-revoked or RISC's account-disabled ends sessions, CAEP's credential-change (update, revoke, delete) challenges them. Its signature authenticates it, so no bearer token is needed.",
     "responses": {
      "202": {
-      "description": "Acted on, once"
+      "description": "Accepted. A repeated event has no further effect"
      },
      "400": {
-      "description": "provider_token_invalid or malformed_request; err is a word of RFC 8935",
+      "description": "provider_token_invalid or malformed_request. err is an error code of RFC 8935",
       "content": {
        "application/json": {
         "schema": {
@@ -10874,7 +10874,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -10884,7 +10884,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -10921,7 +10921,7 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Create a stream of security events (SSF 1.0)",
-    "description": "Without delivery the stream is polled. A push address without a fresh proof of this request in the header Countersign-Proof waits for an operator's approval; the stream is paused until then.",
+    "description": "Without delivery the stream is polled. A push address without a fresh proof of this request in the header Countersign-Proof waits for an operator's approval. The stream is paused until then.",
     "responses": {
      "201": {
       "description": "The stream",
@@ -10962,7 +10962,7 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request; error is invalid_request",
+      "description": "Not readable: malformed_request. error is invalid_request",
       "content": {
        "application/json": {
         "schema": {
@@ -10977,7 +10977,7 @@ extension ServiceDocument {
       }
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
       "content": {
        "application/json": {
         "schema": {
@@ -11067,7 +11067,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited: ten changes of streams or 600 proofs of one provider in a minute",
+      "description": "rate_limited: a provider may change streams ten times and send 600 proofs in a minute",
       "content": {
        "application/json": {
         "schema": {
@@ -11082,7 +11082,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/json": {
         "schema": {
@@ -11127,7 +11127,7 @@ extension ServiceDocument {
       "name": "Countersign-Proof",
       "in": "header",
       "required": false,
-      "description": "A fresh provider token for this one request, beside an access token in Authorization.",
+      "description": "A fresh provider token for this request, in addition to an access token in Authorization.",
       "schema": {
        "type": "string"
       }
@@ -11202,7 +11202,7 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request; error is invalid_request",
+      "description": "Not readable: malformed_request. error is invalid_request",
       "content": {
        "application/json": {
         "schema": {
@@ -11217,7 +11217,7 @@ extension ServiceDocument {
       }
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
       "content": {
        "application/json": {
         "schema": {
@@ -11277,7 +11277,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/json": {
         "schema": {
@@ -11292,7 +11292,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/json": {
         "schema": {
@@ -11319,7 +11319,7 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Update a stream",
-    "description": "What is left out stays as it is. Members that the transmitter sets may be repeated as they are. Demands a fresh provider token for this request, in Authorization or in Countersign-Proof beside the access token.",
+    "description": "Omitted members stay as they are. Members that the transmitter sets may be repeated unchanged. Requires a fresh provider token for this request, in Authorization or in Countersign-Proof in addition to the access token.",
     "responses": {
      "200": {
       "description": "The stream",
@@ -11360,7 +11360,7 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request; error is invalid_request",
+      "description": "Not readable: malformed_request. error is invalid_request",
       "content": {
        "application/json": {
         "schema": {
@@ -11375,7 +11375,7 @@ extension ServiceDocument {
       }
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
       "content": {
        "application/json": {
         "schema": {
@@ -11450,7 +11450,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited: ten changes of streams or 600 proofs of one provider in a minute",
+      "description": "rate_limited: a provider may change streams ten times and send 600 proofs in a minute",
       "content": {
        "application/json": {
         "schema": {
@@ -11465,7 +11465,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/json": {
         "schema": {
@@ -11507,7 +11507,7 @@ extension ServiceDocument {
       "name": "Countersign-Proof",
       "in": "header",
       "required": false,
-      "description": "A fresh provider token for this one request, beside an access token in Authorization.",
+      "description": "A fresh provider token for this request, in addition to an access token in Authorization.",
       "schema": {
        "type": "string"
       }
@@ -11520,7 +11520,7 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Replace a stream",
-    "description": "What is left out gets its default. Demands a fresh provider token for this request, in Authorization or in Countersign-Proof beside the access token.",
+    "description": "Omitted members get their defaults. Requires a fresh provider token for this request, in Authorization or in Countersign-Proof in addition to the access token.",
     "responses": {
      "200": {
       "description": "The stream",
@@ -11561,7 +11561,7 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request; error is invalid_request",
+      "description": "Not readable: malformed_request. error is invalid_request",
       "content": {
        "application/json": {
         "schema": {
@@ -11576,7 +11576,7 @@ extension ServiceDocument {
       }
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
       "content": {
        "application/json": {
         "schema": {
@@ -11651,7 +11651,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited: ten changes of streams or 600 proofs of one provider in a minute",
+      "description": "rate_limited: a provider may change streams ten times and send 600 proofs in a minute",
       "content": {
        "application/json": {
         "schema": {
@@ -11666,7 +11666,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/json": {
         "schema": {
@@ -11712,7 +11712,7 @@ extension ServiceDocument {
       "name": "Countersign-Proof",
       "in": "header",
       "required": false,
-      "description": "A fresh provider token for this one request, beside an access token in Authorization.",
+      "description": "A fresh provider token for this request, in addition to an access token in Authorization.",
       "schema": {
        "type": "string"
       }
@@ -11725,7 +11725,7 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Delete a stream",
-    "description": "What waits in it is dropped. Demands a fresh provider token for this request, in Authorization or in Countersign-Proof beside the access token.",
+    "description": "Waiting events are dropped. Requires a fresh provider token for this request, in Authorization or in Countersign-Proof in addition to the access token.",
     "parameters": [
      {
       "name": "stream_id",
@@ -11740,7 +11740,7 @@ extension ServiceDocument {
       "name": "Countersign-Proof",
       "in": "header",
       "required": false,
-      "description": "A fresh provider token for this one request, beside an access token in Authorization.",
+      "description": "A fresh provider token for this request, in addition to an access token in Authorization.",
       "schema": {
        "type": "string"
       }
@@ -11751,7 +11751,7 @@ extension ServiceDocument {
       "description": "Deleted"
      },
      "400": {
-      "description": "Not readable: malformed_request; error is invalid_request",
+      "description": "Not readable: malformed_request. error is invalid_request",
       "content": {
        "application/json": {
         "schema": {
@@ -11766,7 +11766,7 @@ extension ServiceDocument {
       }
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
       "content": {
        "application/json": {
         "schema": {
@@ -11841,7 +11841,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/json": {
         "schema": {
@@ -11904,7 +11904,7 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request; error is invalid_request",
+      "description": "Not readable: malformed_request. error is invalid_request",
       "content": {
        "application/json": {
         "schema": {
@@ -11919,7 +11919,7 @@ extension ServiceDocument {
       }
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
       "content": {
        "application/json": {
         "schema": {
@@ -11979,7 +11979,7 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited; Retry-After says for how long",
+      "description": "rate_limited. Repeat the call after Retry-After",
       "content": {
        "application/json": {
         "schema": {
@@ -11994,7 +11994,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/json": {
         "schema": {
@@ -12021,7 +12021,7 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Set the status of a stream",
-    "description": "enabled sends; paused holds; disabled neither sends nor holds. Demands a fresh provider token for this request, in Authorization or in Countersign-Proof beside the access token.",
+    "description": "enabled sends events, paused keeps them, disabled drops them. Requires a fresh provider token for this request, in Authorization or in Countersign-Proof in addition to the access token.",
     "responses": {
      "200": {
       "description": "The status",
@@ -12038,7 +12038,7 @@ extension ServiceDocument {
       }
      },
      "202": {
-      "description": "The status is not in force yet: the push address awaits approval",
+      "description": "The status takes effect after the push address is approved",
       "content": {
        "application/json": {
         "schema": {
@@ -12053,7 +12053,7 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request; error is invalid_request",
+      "description": "Not readable: malformed_request. error is invalid_request",
       "content": {
        "application/json": {
         "schema": {
@@ -12068,7 +12068,7 @@ extension ServiceDocument {
       }
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
       "content": {
        "application/json": {
         "schema": {
@@ -12158,7 +12158,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/json": {
         "schema": {
@@ -12197,7 +12197,7 @@ extension ServiceDocument {
       "name": "Countersign-Proof",
       "in": "header",
       "required": false,
-      "description": "A fresh provider token for this one request, beside an access token in Authorization.",
+      "description": "A fresh provider token for this request, in addition to an access token in Authorization.",
       "schema": {
        "type": "string"
       }
@@ -12218,13 +12218,13 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Request a verification event",
-    "description": "The event with the state comes by the stream, in any order.",
+    "description": "The event with the state arrives through the stream, in any order.",
     "responses": {
      "204": {
       "description": "The event waits in the stream"
      },
      "400": {
-      "description": "Not readable: malformed_request; error is invalid_request",
+      "description": "Not readable: malformed_request. error is invalid_request",
       "content": {
        "application/json": {
         "schema": {
@@ -12239,7 +12239,7 @@ extension ServiceDocument {
       }
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
       "content": {
        "application/json": {
         "schema": {
@@ -12344,7 +12344,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/json": {
         "schema": {
@@ -12408,10 +12408,10 @@ extension ServiceDocument {
     "description": "A stream carries the events of all users from the beginning.",
     "responses": {
      "200": {
-      "description": "They are in the stream from now on"
+      "description": "The user's events are in the stream from now on"
      },
      "400": {
-      "description": "Not readable: malformed_request; error is invalid_request",
+      "description": "Not readable: malformed_request. error is invalid_request",
       "content": {
        "application/json": {
         "schema": {
@@ -12426,7 +12426,7 @@ extension ServiceDocument {
       }
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
       "content": {
        "application/json": {
         "schema": {
@@ -12456,7 +12456,7 @@ extension ServiceDocument {
       }
      },
      "404": {
-      "description": "not_found: there is no such stream or user of the provider's",
+      "description": "not_found: the provider has no such stream or user",
       "content": {
        "application/json": {
         "schema": {
@@ -12516,7 +12516,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/json": {
         "schema": {
@@ -12543,7 +12543,7 @@ extension ServiceDocument {
          },
          "subject": {
           "type": "object",
-          "description": "RFC 9493: iss_sub with the issuer and the user_id, or with the provider id and its own name of the user; or email",
+          "description": "RFC 9493: iss_sub with the issuer and the user_id, or with the provider id and the provider's own id of the user, or email",
           "properties": {
            "format": {
             "type": "string"
@@ -12595,13 +12595,13 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Leave the events of a user out of a stream",
-    "description": "What waits already is still delivered.",
+    "description": "Events that already wait are still delivered.",
     "responses": {
      "204": {
-      "description": "They are left out from now on"
+      "description": "The user's events are left out from now on"
      },
      "400": {
-      "description": "Not readable: malformed_request; error is invalid_request",
+      "description": "Not readable: malformed_request. error is invalid_request",
       "content": {
        "application/json": {
         "schema": {
@@ -12616,7 +12616,7 @@ extension ServiceDocument {
       }
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
       "content": {
        "application/json": {
         "schema": {
@@ -12646,7 +12646,7 @@ extension ServiceDocument {
       }
      },
      "404": {
-      "description": "not_found: there is no such stream or user of the provider's",
+      "description": "not_found: the provider has no such stream or user",
       "content": {
        "application/json": {
         "schema": {
@@ -12661,7 +12661,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: the stream leaves out as many users as it may",
+      "description": "conflict: the stream already leaves out the maximum number of users",
       "content": {
        "application/json": {
         "schema": {
@@ -12721,7 +12721,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/json": {
         "schema": {
@@ -12748,7 +12748,7 @@ extension ServiceDocument {
          },
          "subject": {
           "type": "object",
-          "description": "RFC 9493: iss_sub with the issuer and the user_id, or with the provider id and its own name of the user; or email",
+          "description": "RFC 9493: iss_sub with the issuer and the user_id, or with the provider id and the provider's own id of the user, or email",
           "properties": {
            "format": {
             "type": "string"
@@ -12797,7 +12797,7 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Poll the events of a stream (RFC 8936)",
-    "description": "Without an event the answer waits, unless returnImmediately is true. Events that are not acknowledged come again.",
+    "description": "Without an event the response waits, unless returnImmediately is true. Events that are not acknowledged are sent again.",
     "parameters": [
      {
       "name": "stream_id",
@@ -12842,7 +12842,7 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request; error is invalid_request",
+      "description": "Not readable: malformed_request. error is invalid_request",
       "content": {
        "application/json": {
         "schema": {
@@ -12857,7 +12857,7 @@ extension ServiceDocument {
       }
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid; error is invalid_token",
+      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
       "content": {
        "application/json": {
         "schema": {
@@ -12947,7 +12947,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/json": {
         "schema": {
@@ -13021,10 +13021,10 @@ extension ServiceDocument {
      "Ops"
     ],
     "summary": "Probe whether the process is alive",
-    "description": "It does not look at the store.",
+    "description": "The store is not checked.",
     "responses": {
      "200": {
-      "description": "It does",
+      "description": "The process is alive",
       "content": {
        "application/json": {
         "schema": {
@@ -13067,7 +13067,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -13092,10 +13092,10 @@ extension ServiceDocument {
      "Ops"
     ],
     "summary": "Probe whether the service is ready",
-    "description": "503 while the store is away, the view of it is old, or the clock is wrong.",
+    "description": "503 while the store is unavailable, the node's caches are stale, or the clock is wrong.",
     "responses": {
      "200": {
-      "description": "It can",
+      "description": "Ready",
       "content": {
        "application/json": {
         "schema": {
@@ -13141,7 +13141,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "It cannot",
+      "description": "Not ready",
       "content": {
        "application/json": {
         "schema": {
@@ -13209,7 +13209,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable; nothing was changed",
+      "description": "unavailable. Nothing was changed",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -13240,7 +13240,7 @@ extension ServiceDocument {
    "exportToken": {
     "type": "http",
     "scheme": "Layer",
-    "description": "Authorization: Layer export-token=\"…\", which a banned user gets with user_banned; ten minutes, this certificate"
+    "description": "Authorization: Layer export-token=\"…\", which a banned user gets with user_banned. Valid for ten minutes with this certificate"
    }
   },
   "schemas": {
@@ -13400,7 +13400,7 @@ extension ServiceDocument {
            },
            "minItems": 1,
            "maxItems": 1,
-           "description": "The key in a certificate, DER in base64 (RFC 7517, section 4.7); nobody trusts who signed it."
+           "description": "The key in a certificate, DER in base64 (RFC 7517, section 4.7). Its signature is not meant to be trusted."
           }
          },
          "required": [
@@ -13442,7 +13442,7 @@ extension ServiceDocument {
            },
            "minItems": 1,
            "maxItems": 1,
-           "description": "The key in a certificate, DER in base64 (RFC 7517, section 4.7); nobody trusts who signed it."
+           "description": "The key in a certificate, DER in base64 (RFC 7517, section 4.7). Its signature is not meant to be trusted."
           }
          },
          "required": [
@@ -13798,7 +13798,7 @@ extension ServiceDocument {
      },
      "clock": {
       "type": "boolean",
-      "description": "Whether the node's clock is near enough to the store's"
+      "description": "Whether the node's clock is close enough to the store's"
      }
     },
     "required": [
@@ -13864,11 +13864,11 @@ extension ServiceDocument {
      },
      "request_id": {
       "type": "string",
-      "description": "The request's id in the service's log; X-Request-ID has it too."
+      "description": "The request's id in the service's log, also in X-Request-ID."
      },
      "reason": {
       "type": "string",
-      "description": "A finer word under the code. Under unavailable: outcome_unknown, look whether the change was made; store_moved, ask another node."
+      "description": "A reason that is more specific than the code. With unavailable: outcome_unknown (check whether the change was made) or store_moved (call another node)."
      },
      "state": {
       "type": "string",
@@ -13880,16 +13880,16 @@ extension ServiceDocument {
      },
      "nonce": {
       "type": "string",
-      "description": "A fresh nonce, which saves the call of POST /nonces."
+      "description": "A fresh nonce, which saves a call to POST /nonces."
      },
      "until": {
       "type": "string",
       "format": "date-time",
-      "description": "When a ban ends by itself"
+      "description": "When the ban expires"
      },
      "export_token": {
       "type": "string",
-      "description": "Opens GET /me/export and DELETE /me to a banned user, from this device for ten minutes"
+      "description": "Lets a banned user call GET /me/export and DELETE /me from this device for ten minutes"
      },
      "nonce_expires_at": {
       "type": "string",
@@ -13984,7 +13984,7 @@ extension ServiceDocument {
      },
      "session_token": {
       "type": "string",
-      "description": "Only at creation and renewal. Opaque: clients read nothing out of it and expect no length."
+      "description": "Only at creation and renewal. Opaque and of any length."
      },
      "ttl": {
       "type": "integer"
@@ -14668,7 +14668,7 @@ extension ServiceDocument {
         "name"
        ]
       },
-      "description": "By which of the own addresses others can find the user"
+      "description": "The user's addresses by which others can find the user"
      },
      "streams": {
       "type": "array",
@@ -14799,7 +14799,7 @@ extension ServiceDocument {
         "sent_at"
        ]
       },
-      "description": "What the provider sent and still waits for the user's devices"
+      "description": "Notifications of the provider that still wait for the user's devices"
      }
     },
     "required": [
@@ -14866,7 +14866,7 @@ extension ServiceDocument {
        "null"
       ],
       "format": "date-time",
-      "description": "While nobody answered"
+      "description": "While the request is open"
      },
      "changed_at": {
       "type": "string",
@@ -14877,14 +14877,14 @@ extension ServiceDocument {
        "string",
        "null"
       ],
-      "description": "The recipient in the requester's words; null in the box in"
+      "description": "The recipient in the requester's words, or null in the box in"
      },
      "event_id": {
       "type": [
        "string",
        "null"
       ],
-      "description": "In the requester's words; null in the box in"
+      "description": "In the requester's words, or null in the box in"
      },
      "grant": {
       "type": [
@@ -14894,7 +14894,7 @@ extension ServiceDocument {
       "description": "<requester> -> <recipient> while both may message each other"
      },
      "partner": {
-      "description": "The other side: of a request in the box in, and of an approval; while it is verified",
+      "description": "The other side, of a request in the box in and of an approval, while that user is verified",
       "oneOf": [
        {
         "$ref": "#/components/schemas/AuthorizationPartner"
@@ -14955,7 +14955,7 @@ extension ServiceDocument {
        "string",
        "null"
       ],
-      "description": "The SNS endpoint; of an approval only"
+      "description": "The SNS endpoint, of an approval only"
      }
     },
     "required": [
@@ -14980,7 +14980,7 @@ extension ServiceDocument {
        "string",
        "null"
       ],
-      "description": "The cursor of the next page; null behind the last"
+      "description": "The cursor of the next page, or null after the last one"
      }
     },
     "required": [
@@ -15010,7 +15010,7 @@ extension ServiceDocument {
      },
      "error_description": {
       "type": "string",
-      "description": "The text of detail, under the name of OAuth."
+      "description": "The text of detail, under OAuth's name for it."
      },
      "type": {
       "type": "string"
@@ -15068,7 +15068,7 @@ extension ServiceDocument {
      },
      "reason": {
       "type": "string",
-      "description": "A finer word under the code. Under unavailable: outcome_unknown, look whether the change was made; store_moved, ask another node."
+      "description": "A reason that is more specific than the code. With unavailable: outcome_unknown (check whether the change was made) or store_moved (call another node)."
      },
      "state": {
       "type": "string",
@@ -15080,16 +15080,16 @@ extension ServiceDocument {
      },
      "nonce": {
       "type": "string",
-      "description": "A fresh nonce, which saves the call of POST /nonces."
+      "description": "A fresh nonce, which saves a call to POST /nonces."
      },
      "until": {
       "type": "string",
       "format": "date-time",
-      "description": "When a ban ends by itself"
+      "description": "When the ban expires"
      },
      "export_token": {
       "type": "string",
-      "description": "Opens GET /me/export and DELETE /me to a banned user, from this device for ten minutes"
+      "description": "Lets a banned user call GET /me/export and DELETE /me from this device for ten minutes"
      },
      "nonce_expires_at": {
       "type": "string",
@@ -15516,7 +15516,7 @@ extension ServiceDocument {
      },
      "inactivity_timeout": {
       "type": "integer",
-      "description": "Seconds; absent if a stream may be left alone for ever"
+      "description": "Seconds, absent if there is no limit"
      },
      "description": {
       "type": "string"
@@ -15721,7 +15721,7 @@ extension ServiceDocument {
        "null"
       ],
       "format": "uuid",
-      "description": "The message that began the thread; null for one that is no reply"
+      "description": "The first message of the thread, or null if the message is not a reply"
      },
      "deleted": {
       "type": "boolean"
@@ -15750,7 +15750,7 @@ extension ServiceDocument {
         "type"
        ]
       },
-      "description": "null once it was deleted, and in a list where it is longer than 4,096 bytes"
+      "description": "null after the message was deleted, and in a list if it is longer than 4,096 bytes"
      }
     },
     "required": [
@@ -15827,7 +15827,7 @@ extension ServiceDocument {
        "closed",
        "left"
       ],
-      "description": "closed: nobody permits the direct stream any more; left: the user was removed"
+      "description": "closed: the direct stream is no longer permitted. left: the user was removed"
      },
      "created_by": {
       "type": [

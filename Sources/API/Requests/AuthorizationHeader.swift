@@ -26,7 +26,7 @@ package enum AuthorizationHeader: Sendable, Equatable {
             return
         }
         guard field.utf8.count <= Self.maximumLength else {
-            throw Refusal(.malformedRequest, "Authorization is longer than \(Self.maximumLength) bytes.")
+            throw Refusal(.malformedRequest, "The Authorization header is longer than \(Self.maximumLength) bytes.")
         }
         let scheme = field.prefix { $0 != " " }
         if scheme.lowercased() == "bearer" {
@@ -45,7 +45,7 @@ package enum AuthorizationHeader: Sendable, Equatable {
             self = .identity(token: token, applicationID: parameters["app-id"], realm: parameters["realm"])
         case (nil, nil, let token?): self = .export(token)
         case (nil, nil, nil): self = .none
-        default: throw Refusal(.malformedRequest, "Authorization holds two kinds of token at once.")
+        default: throw Refusal(.malformedRequest, "The Authorization header contains two tokens. Send one.")
         }
     }
 
@@ -103,10 +103,10 @@ package enum AuthorizationHeader: Sendable, Equatable {
                 rest = rest.dropFirst()
                 value = rest.prefix { $0 != quote }
                 rest = rest.dropFirst(value.count)
-                guard rest.first == quote else { throw malformed("a quote does not end") }
+                guard rest.first == quote else { throw malformed("a quote is not closed") }
                 rest = rest.dropFirst()
                 if let next = rest.first, !isSpace(next), next != UInt8(ascii: ",") {
-                    throw malformed("something follows a quote")
+                    throw malformed("there is text after a quote")
                 }
             } else {
                 value = rest.prefix { !isSpace($0) && $0 != UInt8(ascii: ",") }
@@ -114,12 +114,12 @@ package enum AuthorizationHeader: Sendable, Equatable {
             }
             guard !value.isEmpty else { throw malformed("a parameter is empty") }
             guard found.updateValue(String(Substring(value)), forKey: name) == nil else {
-                throw malformed("a parameter occurs twice")
+                throw malformed("a parameter is repeated")
             }
         }
     }
 
     private static func malformed(_ problem: String) -> Refusal {
-        Refusal(.malformedRequest, "Authorization cannot be read: \(problem).")
+        Refusal(.malformedRequest, "The Authorization header is malformed: \(problem).")
     }
 }

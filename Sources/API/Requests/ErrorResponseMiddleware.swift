@@ -122,7 +122,7 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
         case .elsewhere(let other):
             let place = face.place(of: other)
             problem = Problem(Refusal(.notFound, "This path is on the \(other.rawValue) listener\(place)."))
-        case .nowhere: problem = Problem(Refusal(.notFound, "There is nothing here under this path."))
+        case .nowhere: problem = Problem(Refusal(.notFound, "This path does not exist."))
         }
         return (response(problem, context), problem)
     }

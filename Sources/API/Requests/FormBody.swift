@@ -26,7 +26,7 @@ struct FormBody {
             }
             count += 1
             guard values[name] == nil || Self.repeatable.contains(name) else {
-                throw Refusal(.malformedRequest, "A parameter is in the form twice.")
+                throw Refusal(.malformedRequest, "A parameter of the form is repeated.")
             }
             values[name, default: []].append(value)
         }

@@ -128,7 +128,7 @@ extension Request {
     func securityEventToken(upTo maximum: Int) async throws -> String {
         try requireMediaType("application/secevent+jwt")
         guard let token = String(bytes: try await bytes(upTo: maximum), encoding: .utf8) else {
-            throw Refusal(.malformedRequest, "The body is no Security Event Token.")
+            throw Refusal(.malformedRequest, "The body is not a Security Event Token.")
         }
         return token
     }

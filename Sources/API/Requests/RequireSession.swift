@@ -21,7 +21,7 @@ struct RequireSession: RouterMiddleware {
         case .none:
             throw Refusal(.sessionRequired, "Send Authorization: Layer with a session token, or create a session.")
         case .export:
-            throw Refusal(.sessionRequired, "An export token opens GET /me/export and DELETE /me alone.")
+            throw Refusal(.sessionRequired, "An export token is valid only for GET /me/export and DELETE /me.")
         case .session(let token):
             let session = try await check(token, on: connection)
             context.session = session
@@ -30,7 +30,8 @@ struct RequireSession: RouterMiddleware {
         case .identity(let token, let applicationID, let named):
             guard allowsIdentityToken else {
                 throw Refusal(
-                    .malformedRequest, "Create the session at POST /sessions: this path takes no identity token.")
+                    .malformedRequest,
+                    "This path does not accept an identity token. Create the session at POST /sessions.")
             }
             let opened = try await create(token, applicationID, named, on: connection)
             context.session = opened.session
@@ -51,7 +52,8 @@ struct RequireSession: RouterMiddleware {
     ) async throws -> OpenedSession {
         do {
             if let named, named != realm {
-                throw Refusal(.invalidIdentityToken, "realm is not this service's.", reason: .wrongAudience)
+                throw Refusal(
+                    .invalidIdentityToken, "The realm is not the one of this service.", reason: .wrongAudience)
             }
             let opened = try await open(identityToken: token, applicationID: applicationID, on: connection)
             opened.count()

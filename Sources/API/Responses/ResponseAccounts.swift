@@ -97,15 +97,15 @@ extension ResponseBudget.Level {
         switch self {
         case .certificate:
             Refusal(
-                .rateLimited, "Large responses to this certificate have not been read: read them first.",
+                .rateLimited, "Large responses to this certificate are still unread. Read them first.",
                 retryAfter: Self.pause)
         case .user:
             Refusal(
-                .rateLimited, "Large responses to this user's devices have not been read: read them first.",
+                .rateLimited, "Large responses to this user's devices are still unread. Read them first.",
                 retryAfter: Self.pause)
         case .total:
             Refusal(
-                .unavailable, "Too many large responses are under way: ask again in a moment.", retryAfter: Self.pause)
+                .unavailable, "Too many large responses are under way. Try again in a moment.", retryAfter: Self.pause)
         }
     }
 }

@@ -59,7 +59,7 @@ package struct PhoneRoutes: Sendable {
         if let decision = started.decision { count(decision) }
         if let name = started.thinned {
             logger.warning(
-                "texts are thinned out: too few codes come back; see `countersign texts list`",
+                "texts are limited: too few codes come back; see `countersign texts list`",
                 metadata: ["subject": .string(name)])
         }
         return .json(

@@ -41,7 +41,7 @@ package struct SessionRoutes: Sendable {
             return Response.json(status: .created, body)
         }
         router.get("nonce", cost: .free) { _, _ -> Response in
-            throw Refusal(.sessionRequired, "The nonce is in WWW-Authenticate; POST /nonces gives one too.")
+            throw Refusal(.sessionRequired, "The nonce is in WWW-Authenticate. POST /nonces returns one, too.")
         }
         router.post("sessions", cost: .write, use: create)
         router.post("sessions/resume", cost: .write, use: resumeSession)
@@ -134,7 +134,8 @@ package struct SessionRoutes: Sendable {
         case .session(let token): return token
         case .identity:
             throw Refusal(
-                .malformedRequest, "Send the session's token in Authorization: this path takes no identity token.")
+                .malformedRequest,
+                "This path does not accept an identity token. Send the session's token in Authorization.")
         case .none, .export:
             throw Refusal(.sessionRequired, "Send Authorization: Layer session-token=\"…\".")
         }

@@ -60,7 +60,7 @@ package struct TokenRoutes: Sendable {
     @Sendable private func tokenForProvider(_ request: Request, _ context: PublicContext) async throws -> Response {
         let form = try await request.form(upTo: policy[\.requests].maximumBody)
         guard try grant(of: form) == .clientCredentials else {
-            throw Self.elsewhere("Devices take their tokens at \(urls.clientTokenEndpoint), with mutual TLS.")
+            throw Self.elsewhere("Devices get their tokens at \(urls.clientTokenEndpoint), with mutual TLS.")
         }
         try Self.requireOneProof(request, form)
         let answer = try await issue(form.assertion, scope: form["scope"], at: context.cost)
@@ -78,7 +78,7 @@ package struct TokenRoutes: Sendable {
         case .tokenExchange where form["subject_token_type"] == Self.idTokenType:
             return try await exchangeIDToken(form, on: connection)
         case .tokenExchange: return try await exchangeToken(form, proof: try request.proof, on: connection)
-        case .clientCredentials: throw Self.elsewhere("Providers take their tokens at \(urls.tokenEndpoint).")
+        case .clientCredentials: throw Self.elsewhere("Providers get their tokens at \(urls.tokenEndpoint).")
         }
     }
 
@@ -102,19 +102,19 @@ package struct TokenRoutes: Sendable {
     /// The exchange of an issuer's ID token for a session's token: what the user's own grant is with an identity token.
     private func exchangeIDToken(_ form: FormBody, on connection: ClientConnection) async throws -> Response {
         guard [nil, Self.accessTokenType].contains(form["requested_token_type"]) else {
-            throw Refusal(.malformedRequest, "requested_token_type is \(Self.accessTokenType), or left out.")
+            throw Refusal(.malformedRequest, "requested_token_type must be \(Self.accessTokenType) or omitted.")
         }
         try requireNoActor(form)
         guard form.targets.allSatisfy({ urls.audiences.contains($0) || $0 == urls.client }) else {
             throw Refusal(
-                .malformedRequest, "audience or resource is not this service: leave it out.", reason: .invalidTarget)
+                .malformedRequest, "audience or resource is not this service. Omit it.", reason: .invalidTarget)
         }
         return try await openSession(form, by: "subject_token", as: .idToken, on: connection)
     }
 
     private func requireNoActor(_ form: FormBody) throws(Refusal) {
         guard form["actor_token"] == nil, form["actor_token_type"] == nil else {
-            throw Refusal(.malformedRequest, "Nobody acts for another here: leave out actor_token.")
+            throw Refusal(.malformedRequest, "Delegation is not supported. Remove actor_token.")
         }
     }
 
@@ -130,14 +130,14 @@ package struct TokenRoutes: Sendable {
         guard try form.required("subject_token_type") == Self.accessTokenType else {
             throw Refusal(
                 .malformedRequest,
-                "subject_token_type is \(Self.accessTokenType), as a session's token is, or \(Self.idTokenType).")
+                "subject_token_type must be \(Self.accessTokenType) for a session's token, or \(Self.idTokenType).")
         }
         guard [nil, Self.jwtType, Self.accessTokenType].contains(form["requested_token_type"]) else {
-            throw Refusal(.malformedRequest, "requested_token_type is \(Self.jwtType), or left out.")
+            throw Refusal(.malformedRequest, "requested_token_type must be \(Self.jwtType) or omitted.")
         }
         try requireNoActor(form)
         guard !form.targets.isEmpty else {
-            throw Refusal(.malformedRequest, "audience is missing in the form: it is the provider's id.")
+            throw Refusal(.malformedRequest, "audience is missing in the form. It must be the provider's id.")
         }
         return ExchangeSessionToken.Request(
             token, for: form.targets, clientID: form["client_id"], scope: form["scope"], proof: proof)
@@ -216,14 +216,14 @@ package struct TokenRoutes: Sendable {
     private static func requireOneProof(_ request: Request, _ form: FormBody) throws(Refusal) {
         guard form["client_assertion"] == nil || request.headers[.authorization] == nil && form["client_secret"] == nil
         else {
-            throw Refusal(.malformedRequest, "Send one of Authorization, client_secret and client_assertion, not two.")
+            throw Refusal(.malformedRequest, "The request has more than one client authentication. Send one.")
         }
     }
 
     private func grant(of form: FormBody) throws(Refusal) -> Grant {
         guard let grant = Grant(rawValue: try form.required("grant_type")) else {
             let known = Grant.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Refusal(.malformedRequest, "grant_type is none of \(known).", reason: .unsupportedGrantType)
+            throw Refusal(.malformedRequest, "grant_type must be one of \(known).", reason: .unsupportedGrantType)
         }
         return grant
     }
@@ -239,7 +239,7 @@ extension Request {
         get throws(Refusal) {
             let fields = headers[values: .dpop]
             guard fields.count <= 1 else {
-                throw Refusal(.invalidDPoPProof, "The request has several DPoP fields: send one.", reason: .malformed)
+                throw Refusal(.invalidDPoPProof, "The request has several DPoP fields. Send one.", reason: .malformed)
             }
             return fields.first
         }

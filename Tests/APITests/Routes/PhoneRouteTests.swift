@@ -40,7 +40,7 @@ struct PhoneRouteTests {
             #expect(bench.counted(#"phone_texts_total{decision="provider_thinned"}"#) >= 1)
             #expect(bench.counted(#"phone_texts_total{decision="send"}"#) >= sent + 2)
             let name = "provider \(bench.fixture.registration.provider.id) US new"
-            let lines = bench.log.lines.filter { $0.contains("texts are thinned out") }
+            let lines = bench.log.lines.filter { $0.contains("texts are limited") }
             #expect(
                 lines.count == 1 && lines[0].hasPrefix("warning ") && lines[0].contains("subject=\(name)"), "\(lines)")
         }

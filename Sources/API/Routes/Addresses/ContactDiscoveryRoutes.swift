@@ -40,7 +40,7 @@ struct ContactDiscoveryRoutes: Sendable {
         try body.rejectUnknown()
         let blinded = try values.map { value throws(Refusal) in
             guard let bytes = value.text.flatMap({ Base64URL.decode($0) }) else {
-                throw Refusal(.malformedRequest, "$.blinded holds what is not base64url.")
+                throw Refusal(.malformedRequest, "$.blinded contains an element that is not base64url.")
             }
             return bytes
         }

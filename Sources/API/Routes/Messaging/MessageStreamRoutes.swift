@@ -171,7 +171,7 @@ package struct MessageStreamRoutes: Sendable {
         let anchor = try SynchronizeMessages.Anchor(query["anchor"].map(String.init))
         let wait = try query["wait"].map { text in
             guard text.utf8.count <= 4, let seconds = UInt16(text) else {
-                throw Refusal(.malformedRequest, "wait is a whole number of seconds.")
+                throw Refusal(.malformedRequest, "The query parameter wait must be a whole number of seconds.")
             }
             return Double(seconds)
         }

@@ -48,14 +48,15 @@ struct EventStreamDocument {
         ] {
             guard let given = try members.optionalValue(name) else { continue }
             guard Self.isSame(given, present[name]) else {
-                throw Refusal(.malformedRequest, "$.\(name) is set by this service: leave it out, or as it is.")
+                throw Refusal(.malformedRequest, "$.\(name) is set by this service. Omit it or send it unchanged.")
             }
         }
         let delivery = members.peek("delivery")
         if delivery?["method"]?.text == Method.poll.rawValue, stream.settings.delivery == .poll,
             let url = delivery?["endpoint_url"], url != present["delivery"]?["endpoint_url"]
         {
-            throw Refusal(.malformedRequest, "$.delivery.endpoint_url of a polled stream is set by this service.")
+            throw Refusal(
+                .malformedRequest, "$.delivery.endpoint_url of a polled stream is set by this service. Omit it.")
         }
     }
 
@@ -89,7 +90,7 @@ extension EventStreamChange {
             requested = .some(texts)
         default:
             throw Refusal(
-                .malformedRequest, "$.events_requested is a list of 1 to \(Self.maximumEvents) URIs of events.")
+                .malformedRequest, "$.events_requested must be a list of 1 to \(Self.maximumEvents) URIs of events.")
         }
         if members.peek("description") != nil { description = .some(try members.shortText("description")) }
         algorithm = try Self.choice("signing_alg", &members)
@@ -105,13 +106,13 @@ extension EventStreamChange {
             case .poll: delivery = .some(.poll)
             case .push:
                 guard let url = value?["endpoint_url"]?.text else {
-                    throw Refusal(.malformedRequest, "$.delivery.endpoint_url is missing: events are pushed there.")
+                    throw Refusal(.malformedRequest, "$.delivery.endpoint_url is missing. Send the receiver's URL.")
                 }
                 delivery = .some(.push(url))
                 try readHeader(value?["authorization_header"])
             case nil:
                 let known = EventStreamDocument.Method.allCases.map(\.rawValue).joined(separator: " or ")
-                throw Refusal(.malformedRequest, "$.delivery.method is \(known).")
+                throw Refusal(.malformedRequest, "$.delivery.method must be \(known).")
             }
         default: throw Refusal(.malformedRequest, "$.delivery is not an object.")
         }
@@ -129,7 +130,7 @@ extension EventStreamChange {
         default:
             throw Refusal(
                 .malformedRequest,
-                "$.delivery.authorization_header is 1 to \(Self.maximumLength) characters of ASCII.")
+                "$.delivery.authorization_header must be 1 to \(Self.maximumLength) characters of ASCII.")
         }
     }
 
@@ -140,7 +141,7 @@ extension EventStreamChange {
         if value == .null { return .some(nil) }
         guard let choice = value.text.flatMap(Choice.init) else {
             let known = Choice.allCases.map(\.rawValue).joined(separator: " or ")
-            throw Refusal(.malformedRequest, "$.\(name) is \(known).")
+            throw Refusal(.malformedRequest, "$.\(name) must be \(known).")
         }
         return .some(choice)
     }

@@ -68,7 +68,7 @@ package struct SharedSignalsRoutes: Sendable {
         of request: Request, for scope: ProviderScope, at cost: CallCost
     ) async throws -> ProvenProvider {
         guard request.uri.queryParameters["access_token"] == nil else {
-            throw Refusal(.providerTokenRequired, "Send the token in Authorization, never in the URL.")
+            throw Refusal(.providerTokenRequired, "The URL contains the token. Send it in the Authorization header.")
         }
         return try await authenticate(request.bearer, for: scope, in: request.named, at: cost)
     }
@@ -128,7 +128,7 @@ package struct SharedSignalsRoutes: Sendable {
         // The call was counted for its token.
         let proven = try await authenticate.fresh(proof, for: request.proven(body), at: .free)
         guard proven.id == caller.id else {
-            throw Refusal(.providerTokenInvalid, "The proof is another provider's than the access token.")
+            throw Refusal(.providerTokenInvalid, "The proof and the access token are from different providers.")
         }
         return proven
     }
@@ -155,7 +155,7 @@ package struct SharedSignalsRoutes: Sendable {
         let id = try Self.streamID(try members.string("stream_id"))
         guard let status = EventStream.Status(rawValue: try members.string("status")) else {
             let known = EventStream.Status.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Refusal(.malformedRequest, "$.status is one of \(known).")
+            throw Refusal(.malformedRequest, "$.status must be one of \(known).")
         }
         let reason = try members.shortText("reason")
         return self.status(of: try await setStatus(id, status, because: reason, by: caller), asked: status)
@@ -180,7 +180,7 @@ package struct SharedSignalsRoutes: Sendable {
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let id = try Self.streamID(try members.string("stream_id"))
         guard let subject = SubjectIdentifier(try members.value("subject")) else {
-            throw Refusal(.malformedRequest, "$.subject is no subject identifier of RFC 9493.")
+            throw Refusal(.malformedRequest, "$.subject is not a subject identifier of RFC 9493.")
         }
         switch try members.optionalValue("verified") {
         case nil, .null, .bool: break
@@ -205,7 +205,7 @@ package struct SharedSignalsRoutes: Sendable {
 
     private static func streamID(of request: Request) throws(Refusal) -> EventStreamID {
         guard let text = request.uri.queryParameters["stream_id"] else {
-            throw Refusal(.malformedRequest, "stream_id is missing in the query.")
+            throw Refusal(.malformedRequest, "The query parameter stream_id is missing.")
         }
         return try streamID(String(text))
     }
