@@ -5,7 +5,7 @@ struct EntityTag: Equatable, CustomStringConvertible {
     /// The text between the quotes.
     private let opaque: String
 
-    /// - Parameter opaque: without quotes and control characters.
+    /// - Parameter opaque: must not contain quotes or control characters.
     init(_ opaque: String) {
         self.opaque = opaque
     }
@@ -13,8 +13,8 @@ struct EntityTag: Equatable, CustomStringConvertible {
     /// The field's value, with its quotes.
     var description: String { "\"\(opaque)\"" }
 
-    /// Whether a client that sent these fields has this version already: `If-None-Match` (RFC 9110 §13.1.2) names it,
-    /// or is `*`. A weak tag with the same text matches too, because that field uses the weak comparison.
+    /// Whether a client that sent these fields already has this version. It has if `If-None-Match` (RFC 9110 §13.1.2)
+    /// names the tag or is `*`. A weak tag with the same text matches too, because that field uses the weak comparison.
     func isKnown(to fields: HTTPFields) -> Bool {
         fields[values: .ifNoneMatch].contains { value in
             value.split(separator: ",").contains { item in

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// A defect of a request as an HTTP message, whatever its target (RFC 9110, 9112, 9113).
+/// A defect of a request as an HTTP message, independent of its target (RFC 9110, 9112, 9113).
 enum HTTPDefect: Error, Equatable {
     /// The message cannot be parsed, or its parts contradict each other.
     case malformed(String)
@@ -8,7 +8,7 @@ enum HTTPDefect: Error, Equatable {
     case methodNotAllowed([HTTPRequest.Method])
     /// The request target is longer than the limit of all header fields together.
     case targetTooLong
-    /// Too many header fields, or too long ones.
+    /// There are too many header fields, or they are too long.
     case fieldsTooLarge
     /// The body has a transfer coding other than `chunked` (RFC 9112 §6.1).
     case unknownTransferCoding

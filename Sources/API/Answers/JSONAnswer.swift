@@ -21,7 +21,7 @@ extension Response {
         return response
     }
 
-    /// An answer with a JSON body that is written already.
+    /// A response with a body that is JSON already.
     static func json(status: HTTPResponse.Status = .ok, _ body: ByteBuffer) -> Response {
         var response = Response(status: status)
         response.headers[.contentType] = "application/json"

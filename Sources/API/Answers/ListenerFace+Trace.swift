@@ -2,9 +2,9 @@ import HTTPTypes
 import Traces
 import Tracing
 
-/// The span of a request, named as OpenTelemetry's conventions for HTTP have it.
+/// The span of a request, named by OpenTelemetry's conventions for HTTP.
 extension ListenerFace {
-    /// Ends the span of an answer; one that was answered in passing gets it now.
+    /// Ends the span of a response. A request without a span gets one now.
     func end(_ outcome: Outcome, id: String, by tracer: SpanTracer) {
         let method = RequestMeasurements.label(of: outcome.method, outcome.route)
         let name = "\(method) \(outcome.route)"
@@ -28,7 +28,7 @@ extension ListenerFace {
 }
 
 extension HTTPFields {
-    /// The trace that a client names by a `traceparent` that can be read.
+    /// The trace in the client's `traceparent`; `nil` if it is missing or malformed.
     var traceParent: TraceParent? { self[.traceParent].flatMap { TraceParent($0) } }
 }
 

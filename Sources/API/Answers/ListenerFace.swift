@@ -8,18 +8,18 @@ import NIOCore
 import Operations
 import Traces
 
-/// What all answers of one listener share, those of its routes and those that are made before a route is found:
-/// its name, the realm, its counters, its log, and where the other listeners are.
+/// What all responses of a listener share, including those without a route: its name, the realm, its counters, its log,
+/// and the URLs of the listeners.
 struct ListenerFace: Sendable {
     let name: ListenerName
     let realm: String
     let directory: RouteDirectory
-    /// As seen from outside; the ops listener is nobody's business there.
+    /// The external URL of a listener; `nil` for the ops listener, which has none.
     let urls: @Sendable (ListenerName) -> String?
     let logger: Logger
     /// The memory for responses that clients have not read.
     var accounts: ResponseAccounts
-    /// Records a span of each request; `nil` where nobody collects them.
+    /// Records a span of each request; `nil` if no spans are collected.
     let tracer: SpanTracer?
     private let environment: Operations.Environment
     private let measurements: RequestMeasurements
@@ -40,10 +40,10 @@ struct ListenerFace: Sendable {
         measurements = RequestMeasurements(listener: name.rawValue)
     }
 
-    /// The id of a connection that the listener accepted.
+    /// A new id for an accepted connection.
     func newConnectionID() -> ConnectionID { environment.newIdentifier() }
 
-    /// The ids of the requests of a connection.
+    /// New ids for the requests of a connection.
     func newRequestIDs() -> RequestIDs { RequestIDs(of: environment.newUUID()) }
 
     struct Outcome {
@@ -53,41 +53,41 @@ struct ListenerFace: Sendable {
         let elapsed: Duration
         var problem: Problem?
         var cause: (any Error)?
-        /// The trace that the client named, or the one of ``span``.
+        /// The client's trace, or the one of ``span``.
         var trace: TraceParent?
-        /// The span under which the request was worked on; `nil` where nothing of it waited for anything.
+        /// The request's span; `nil` if nothing in the request had to wait.
         var span: RecordedSpan?
 
-        /// What this service cannot do for a client is no failure of its own.
+        /// Whether the service failed. A function that is not implemented is not a failure.
         var isFailure: Bool { status.code >= 500 && status != .notImplemented }
     }
 
-    /// Where a listener is, to follow its name.
+    /// Where a listener is, to be appended to its name in a sentence.
     func place(of listener: ListenerName) -> String { urls(listener).map { ", \($0)" } ?? "" }
 
-    /// Where the listener describes itself as a protected resource; only the client listener is one.
+    /// The URL of the listener's metadata as a protected resource; `nil` except for the client listener.
     var resourceMetadata: String? {
         name == .client ? urls(.client).map { ServiceURLs.wellKnown("oauth-protected-resource", of: $0) } : nil
     }
 
-    /// What identifies a code as a problem's type, and where its page is (RFC 9457 §3.1.1).
+    /// The problem type of a code, which is the URL of its page (RFC 9457 §3.1.1).
     func problemType(_ code: String) -> String { "\(urls(.public) ?? "")/problems/\(code)" }
 
-    /// One log line and two measurements.
+    /// Writes a log line and two measurements.
     ///
-    /// - Parameter logger: that of the request, if it says more than the listener's.
+    /// - Parameter logger: the request's logger, if it has more metadata than the listener's.
     func record(_ outcome: Outcome, id: String, by logger: Logger? = nil) {
         record(outcome, id: id, by: logger, measurements.of(outcome.method, outcome.route, outcome.status))
     }
 
-    /// What measures one kind of answer, for who gives it often.
+    /// The metrics of one route and status, for callers that cache them.
     func instruments(
         _ method: HTTPRequest.Method, _ route: String, _ status: HTTPResponse.Status
     ) -> RequestMeasurements.Instruments {
         measurements.of(method, route, status)
     }
 
-    /// The same with instruments that were looked up before.
+    /// Writes a log line, and measures with instruments that the caller looked up before.
     func record(
         _ outcome: Outcome, id: String, by logger: Logger? = nil, _ instruments: RequestMeasurements.Instruments
     ) {
@@ -103,8 +103,8 @@ struct ListenerFace: Sendable {
             metadata: [RequestLine.key: .stringConvertible(RequestLine(listener: name, outcome: outcome, id: id))])
     }
 
-    /// The answer to a request that reaches no route, since it cannot be read or must not be; logged and counted as
-    /// any other.
+    /// The response to a request that reaches no route because it is malformed or not allowed. It is logged and counted
+    /// as any other.
     func refuse(
         _ defect: HTTPDefect, _ method: HTTPRequest.Method?, id: String
     ) -> (head: HTTPResponse, body: ByteBuffer) {
@@ -121,7 +121,7 @@ struct ListenerFace: Sendable {
         return (HTTPResponse(status: problem.status, headerFields: fields), body)
     }
 
-    /// A moment as HTTP writes it (RFC 9110 §5.6.7).
+    /// A date in HTTP's form (RFC 9110 §5.6.7).
     static func date(_ date: Date) -> String {
         var seconds = time_t(date.timeIntervalSince1970)
         var parts = tm()
@@ -135,6 +135,6 @@ struct ListenerFace: Sendable {
 }
 
 extension HTTPRequest.Method {
-    /// In place of a method that could not be read.
+    /// Recorded instead of a method that could not be parsed.
     static let unread = HTTPRequest.Method("UNREAD") ?? .get
 }

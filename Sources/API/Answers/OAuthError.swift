@@ -1,20 +1,20 @@
 import Domain
 import HTTPTypes
 
-/// A refusal in the words of OAuth: `error` and `error_description` beside the members of a problem.
+/// A refusal with OAuth's members: `error` and `error_description` in addition to those of a problem.
 struct OAuthError {
-    /// The paths whose specifications say what an error is like (RFC 6749 §5.2, RFC 7009 §2.2.1, RFC 7662 §2.3).
+    /// The paths whose errors have the form of RFC 6749 §5.2, RFC 7009 §2.2.1 and RFC 7662 §2.3.
     private static let paths: Set = ["/token", "/introspect", "/revoke"]
 
-    /// Whether errors of a path are in the words of OAuth, by its template or as it was asked. The endpoints of Shared
-    /// Signals have no words of their own, and take access tokens.
+    /// Whether errors of a path have OAuth's form, by its template or as requested. The endpoints of Shared Signals
+    /// accept access tokens and define no form of their own.
     static func applies(to path: String) -> Bool { paths.contains(path) || path.hasPrefix("/ssf/") }
 
-    /// The registered word (RFC 6749 §11.4).
+    /// The registered error code (RFC 6749 §11.4).
     let word: String
     let status: HTTPResponse.Status
 
-    /// - Parameter hasAuthorization: whether the client proved itself by `Authorization` (RFC 6750 §3.1) and not in the
+    /// - Parameter hasAuthorization: whether the client authenticated by `Authorization` (RFC 6750 §3.1), not in the
     ///   form.
     init(_ problem: Problem, hasAuthorization: Bool) {
         guard let refusal = problem.refusal else {
@@ -25,7 +25,7 @@ struct OAuthError {
         word = Self.word(refusal, hasAuthorization: hasAuthorization)
         status =
             switch refusal.code {
-            // RFC 6749 §5.2 and RFC 8693 §2.2.2 have 400 for these.
+            // RFC 6749 §5.2 and RFC 8693 §2.2.2 require 400 for these.
             case .invalidIdentityToken, .userBanned, .bindingMismatch, .sessionRequired, .sessionExpired,
                 .sessionChallenged, .sessionDestroyed, .sessionNotAttached:
                 .badRequest
@@ -33,7 +33,7 @@ struct OAuthError {
             }
     }
 
-    /// A sentence in the characters of `error_description` (RFC 6749 §5.2).
+    /// A sentence restricted to the characters of `error_description` (RFC 6749 §5.2).
     static func description(_ detail: String) -> String {
         String(
             decoding: detail.unicodeScalars.map { scalar -> UInt8 in

@@ -5,22 +5,22 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Turns an error into the contract's response (RFC 9457). Only this type knows status codes.
+/// Turns an error into a problem document (RFC 9457). Only this type knows status codes.
 struct Problem {
     private(set) var status: HTTPResponse.Status
     let code: String
     let detail: String
     let refusal: Refusal?
-    /// The methods of the path, if the request's method is not one of them.
+    /// The path's methods, if the request's method is not one of them.
     private var allowed: [HTTPRequest.Method] = []
-    /// A nonce that saves the caller a request to `/nonces`.
+    /// A nonce that saves the caller a call of `/nonces`.
     var nonce: (nonce: String, expiresAt: Date)?
     /// Whether the request had a bearer token.
     var hasBearer = false
     private var oauthError: String?
     private var eventError: String?
 
-    /// An error that is no refusal becomes a bare 500: its description is for the log alone.
+    /// An error that is not a refusal becomes a bare 500: its description is only for the log.
     init(_ error: any Error) {
         switch error {
         case let defect as HTTPDefect: self.init(http: defect)
@@ -86,7 +86,7 @@ struct Problem {
     /// Whether the service itself failed.
     var isFailure: Bool { refusal == nil && status == .internalServerError }
 
-    /// The same as an OAuth endpoint says it.
+    /// This problem in the form of an OAuth endpoint.
     func ofOAuth(hasAuthorization: Bool) -> Problem {
         let error = OAuthError(self, hasAuthorization: hasAuthorization)
         var problem = self
@@ -95,8 +95,8 @@ struct Problem {
         return problem
     }
 
-    /// The same as the receiver of security events says it (RFC 8935 §2.3): what is wrong with a token is in the body of a
-    /// 400.
+    /// This problem in the form of a receiver of security events (RFC 8935 §2.3): a defect of the token is in the body
+    /// of a 400.
     func ofSecurityEvent() -> Problem {
         guard let refusal, let word = SecurityEventError.word(refusal) else { return self }
         var problem = self
@@ -150,12 +150,12 @@ struct Problem {
         return .object(members)
     }
 
-    /// The schemes by which a refused caller may come again (RFC 9110 §11.6.1).
+    /// The authentication schemes for a refused caller (RFC 9110 §11.6.1).
     private func challenges(realm: String, resourceMetadata: String?) -> [String] {
         let bearer = "Bearer realm=\"\(realm)\""
         if refusal?.code == .insufficientScope { return ["\(bearer), error=\"insufficient_scope\""] }
         guard status == .unauthorized else { return [] }
-        // RFC 6750 §3.1: the word by which a client knows that it needs another token.
+        // RFC 6750 §3.1: with this error code a client requests another token.
         let error = hasBearer && refusal?.code == .providerTokenInvalid ? ", error=\"invalid_token\"" : ""
         guard let nonce else { return [bearer + error] }
         let resource = resourceMetadata.map { ", resource_metadata=\"\($0)\"" } ?? ""
@@ -163,13 +163,13 @@ struct Problem {
     }
 }
 
-/// A refusal of a sign-in by header: always 401, with the same code and reason.
+/// A refused sign-in by header. It is always 401, with the code and reason of the refusal.
 struct HeaderSignInRefusal: Error {
     let refusal: Refusal
 }
 
 extension Refusal {
-    /// The sentence for an HTTP caller, with the member of the request or the call that it is about.
+    /// The sentence for an HTTP caller, with the member or the call that it is about.
     var wording: String {
         switch subject {
         case nil, .slug: detail

@@ -3,16 +3,16 @@ import Encoding
 import HTTPTypes
 import Traces
 
-/// What the log says of a request. Of all lines these are the most: one is made once and written as it is, past any table.
+/// The log entry of a request. Most lines are of this kind, so it is written directly, without a metadata dictionary.
 package struct RequestLine: Sendable {
     let listener: ListenerName
     let outcome: ListenerFace.Outcome
     package let id: String
 
-    /// Under which a line stands in the metadata of the log.
+    /// The key of a line in a log message's metadata.
     package static let key = "request"
 
-    /// Its members without values that come from a client's content; every value is a text.
+    /// Visits the members. None contains content of the request; every value is a text.
     private func visit(_ member: (_ name: StaticString, _ value: String) -> Void) {
         member("listener", listener.rawValue)
         member("method", outcome.method.rawValue)
@@ -32,7 +32,7 @@ package struct RequestLine: Sendable {
         }
     }
 
-    /// Appends the members to an object of JSON that has some.
+    /// Appends the members to a JSON object that already has some.
     package func appendJSON(to line: inout [UInt8]) {
         visit { name, value in
             line += ",\"".utf8

@@ -7,8 +7,8 @@ package enum ListenerName: String, Sendable, CaseIterable {
     case `public`, client, ops
 }
 
-/// The methods of each path on each listener, and what a call of each costs, recorded when routes are added to the
-/// routers. It explains why a router has no route: a wrong method, `OPTIONS`, or a path of another listener.
+/// The methods of each path on each listener, and the cost of each call, recorded when routes are added to the routers.
+/// It explains why a router has no route: a wrong method, `OPTIONS`, or a path of another listener.
 final class RouteDirectory: Sendable {
     /// The result for a request without a route.
     enum Finding: Equatable {
@@ -23,7 +23,7 @@ final class RouteDirectory: Sendable {
         /// The template's parts; `nil` matches anything.
         let parts: [Substring?]
         var methods: [HTTPRequest.Method]
-        /// By the method and the template, such as `GET /sessions/{id}`.
+        /// By method and template, such as `GET /sessions/{id}`.
         var costs: [String: CallCost] = [:]
 
         func fits(_ path: [Substring]) -> Bool {
@@ -48,7 +48,7 @@ final class RouteDirectory: Sendable {
         }
     }
 
-    /// What a call of each route of a listener costs, by the route as `POST /sessions`.
+    /// The cost of each route of a listener, by a key such as `POST /sessions`.
     func costs(on listener: ListenerName) -> [String: CallCost] {
         routes.withLock { $0[listener] ?? [] }.reduce(into: [:]) { costs, route in
             costs.merge(route.costs) { $1 }
@@ -75,8 +75,8 @@ final class RouteDirectory: Sendable {
         return fitting.max { $0.parts.lexicographicallyPrecedes($1.parts) { $0 == nil && $1 != nil } }?.methods
     }
 
-    /// The parts of a path; `nil` where one is empty, or where it does not begin with a slash. Such a path is that of no
-    /// route. The router skips empty parts (Upstream.md), so that its choice counts only where this has parts.
+    /// The parts of a path. `nil` if a part is empty or the path does not begin with a slash: such a path has no route.
+    /// The router skips empty parts (Upstream.md), so its choice is valid only if this is not `nil`.
     static func parts(ofPath path: String) -> [Substring]? {
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }
         let rest = path.dropFirst()

@@ -1,11 +1,11 @@
 import Domain
 
-/// A refusal in the words of the push delivery of security events (RFC 8935 §2.4).
+/// A refusal in the form of RFC 8935 §2.4, push delivery of security events.
 enum SecurityEventError {
-    /// The path whose errors are in these words.
+    /// The path whose errors have this form.
     static let path = "/provider/events"
 
-    /// The registered word; `nil` if the token is not to blame.
+    /// The registered error code; `nil` if the error is not one of the token.
     static func word(_ refusal: Refusal) -> String? {
         switch refusal.code {
         case .malformedRequest: "invalid_request"

@@ -3,8 +3,8 @@ import NIOCore
 import Synchronization
 
 extension ResponseBody {
-    /// A body that many responses share. It is sent in pieces, each after the previous one has left. Bytes that
-    /// clients have not read yet are thus stored once, and not encrypted in advance for each.
+    /// A body that many responses share. It is sent in pieces, each after the previous one has been sent. Unread bytes
+    /// are thus stored once, and not encrypted in advance for each response.
     init(shared bytes: ByteBuffer) {
         ResponseCarrier.current?.share()
         guard bytes.readableBytes > Self.pieceLength else {
@@ -24,7 +24,7 @@ extension ResponseBody {
     private static var pieceLength: Int { 65_536 }
 }
 
-/// The bytes of a response that is built for each request and rarely changes. Equal responses share one buffer.
+/// The bytes of a response that is built for each request but rarely changes. Equal responses share one buffer.
 final class LatestBuffer: Sendable {
     private let latest = Mutex(ByteBuffer())
 

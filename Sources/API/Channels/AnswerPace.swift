@@ -4,47 +4,48 @@ import Metrics
 import NIOCore
 import NIOHTTPTypes
 
-/// Ends what carries an answer that is not taken at a pace that anybody's network has, and works on no more requests of
-/// a connection that owes too much.
+/// Ends a connection or stream whose peer reads an answer too slowly. It also stops work on the requests of a
+/// connection with too many unsent bytes.
 ///
-/// Without it a peer with a window of zero holds each answer until it goes (RFC 9113 §10.5). Progress alone is no measure,
-/// since one byte a minute is progress: the time of an answer is `answerTimeout` and a second for each 4 KiB that left.
+/// Without it a peer with a window of zero could keep each answer in memory (RFC 9113 §10.5). Progress alone is not
+/// enough, since one byte a minute is progress. So an answer may take `answerTimeout` and a second for each 4 KiB sent.
 ///
-/// Every answer is written through it, so it ends the claim of each when the last byte has left, or when nobody takes it.
+/// Every answer is written through this handler. It ends the answer's claim when the last byte has been sent or the
+/// peer is gone.
 final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// Bytes that are handed on at a time, so that it is seen how far an answer came. A frame of HTTP/2 holds as many.
+    /// Bytes that are passed on at a time, so that progress is visible. A frame of HTTP/2 is as large.
     static let piece = 16_384
     private let timeout: TimeAmount
     private let unsent: UnsentBytes
     private let progress: ConnectionProgress
-    /// Whether the channel is one stream of a connection, which itself says when a request begins and ends.
+    /// Whether the channel is a stream of a connection. A stream reports itself when a request begins and ends.
     private let isStream: Bool
     private let carrier: ResponseCarrier
-    /// The claims of answers whose end was not passed on, in order; `nil` for an answer without one.
+    /// The claims of answers whose end was not passed on, in order; `nil` for an answer without a claim.
     private var claims = CircularBuffer<ResponseClaim?>()
-    /// Those of answers whose end was passed on and has not left.
+    /// The claims of answers whose end was passed on but not sent yet.
     private var leaving: [ResponseAccounts.Budget.ClaimID: ResponseClaim] = [:]
-    /// When the oldest answer that has not left began.
+    /// When the oldest unsent answer began.
     private var began: NIODeadline?
     private var taken = 0
     private var guardian: Scheduled<Void>?
-    /// Requests whose answer has not left.
+    /// The number of requests whose answer has not been sent.
     private var unanswered = 0
-    /// Answers that were begun and have not left.
+    /// The number of answers that began and have not been sent.
     private var unfinished = 0
-    /// Requests that were read to their end, less answers that were given to theirs.
+    /// The number of completely received requests, minus the number of completed answers.
     private var due = 0
     private var isOurTurn = false
-    /// Bytes of this channel in ``unsent``.
+    /// This channel's bytes in ``unsent``.
     private var owed = 0
-    /// Of these, written since a promise of their departure was last asked for.
+    /// The bytes of ``owed`` that were written after the last promise was requested.
     private var unpromised = 0
-    /// What was written and goes on once the peer takes it.
+    /// Parts that wait until the peer reads.
     private var waiting = CircularBuffer<(part: HTTPResponsePart, promise: EventLoopPromise<Void>?)>()
     private var isPassingOn = false
     private var held: [NIOAny] = []
@@ -75,7 +76,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // The connection goes away when its streams have ended, not they with it.
+        // The connection closes after its streams have ended. Streams do not close with it.
         if isStream, event is ChannelShouldQuiesceEvent { return }
         if event is GiveWay, progress.givesWay() { return context.close(promise: nil) }
         // A stream's input also ends with a whole request.
@@ -97,7 +98,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .body(let bytes): progress.move(bytes.readableBytes)
         case .end:
             due += 1
-            judgeTurn()
+            updateTurn()
         }
         context.fireChannelRead(data)
     }
@@ -107,8 +108,8 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if !isStream { progress.begin() }
     }
 
-    /// It is the peer's turn where a request is still to come, or an answer to be taken.
-    private func judgeTurn() {
+    /// Records whether the service is at work, or the peer must send the rest of a request or read an answer.
+    private func updateTurn() {
         let isOurs = due > 0 && waiting.isEmpty
         guard isOurs != isOurTurn else { return }
         isOurTurn = isOurs
@@ -125,7 +126,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         unsent.wait(ObjectIdentifier(self)) { [self] in release() }
     }
 
-    /// Passes on the request that was held: unsent bytes are below the limit again.
+    /// Passes on the delayed request: unsent bytes are below the limit again.
     private func release() {
         guard isHolding, let context else { return }
         let parts = held
@@ -142,7 +143,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let part = unwrapOutboundIn(data)
         switch part {
         case .head(let head):
-            // An informational answer precedes the one that counts.
+            // Informational answers precede the final one.
             if head.status.kind != .informational {
                 unfinished += 1
                 if began == nil { (began, taken) = (context.eventLoop.now, 0) }
@@ -157,9 +158,9 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         passOn(context) { context.channel.isWritable }
     }
 
-    /// Passes on what waits, while the peer takes it: what was encrypted for it would lie in memory.
+    /// Passes on waiting parts while the peer reads. Anything encrypted earlier would stay in memory.
     private func passOn(_ context: ChannelHandlerContext, while mayPass: () -> Bool) {
-        // A flush may call back at once.
+        // A flush may call this function again at once.
         guard !isPassingOn else { return }
         isPassingOn = true
         while mayPass(), let (part, promise) = waiting.popFirst() {
@@ -168,7 +169,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
             case .body(var body):
                 while body.readableBytes > Self.piece, mayPass(), let piece = body.readSlice(length: Self.piece) {
                     write(piece, context, nil)
-                    // Only what was flushed counts as not taken.
+                    // Only flushed bytes are reported as not sent.
                     context.flush()
                 }
                 if body.readableBytes > Self.piece {
@@ -185,7 +186,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
             }
         }
         isPassingOn = false
-        judgeTurn()
+        updateTurn()
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -196,7 +197,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    /// What waits leaves ahead of the end, which has a deadline of its own.
+    /// Sends waiting parts before the end, which has its own deadline.
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         if !waiting.isEmpty, mode != .input {
             passOn(context) { true }
@@ -240,15 +241,15 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         watchAnswers()
     }
 
-    /// Looks after answers that have not left yet, once they were flushed.
+    /// Watches flushed answers that have not been sent yet.
     func watchAnswers() {
         if let context, let began, guardian == nil { watch(context, until: began + timeout) }
     }
 
-    /// Whether the connection owes so much that it works on no more requests.
+    /// Whether the connection has so many unsent bytes that no more requests are worked on.
     var isFull: Bool { unsent.isFull }
 
-    /// Counts answers that are written before a request came here; what is returned goes with their last byte.
+    /// Counts an answer that bypasses this handler. The returned promise must complete with its last byte.
     func follow(ahead bytes: Int) -> EventLoopPromise<Void>? {
         guard let context else { return nil }
         beginRequest()
@@ -294,7 +295,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         for claim in leaving.values { claim.end() }
         (claims, leaving) = ([], [:])
         due = 0
-        judgeTurn()
+        updateTurn()
         while let (_, promise) = waiting.popFirst() { promise?.fail(ChannelError.ioOnClosedChannel) }
     }
 }

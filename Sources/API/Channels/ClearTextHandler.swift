@@ -2,17 +2,17 @@ import Domain
 import HTTPTypes
 import NIOCore
 
-/// Says that what came is no handshake, and was answered.
+/// The event that a connection did not begin with a handshake and was answered.
 struct ClearText: Sendable {}
 
-/// Looks at the first byte of a connection to a TLS listener. HTTP without TLS is told so in the clear, and the connection
-/// ends; everything else is for the handshake, which says what is wrong with it.
+/// Checks the first byte of a connection to a TLS listener. HTTP without TLS gets an answer in clear text, and the
+/// connection closes. Everything else is passed to the handshake, which reports its errors.
 final class ClearTextHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// How long the rest of a request is taken, so that its answer is not lost in a reset.
+    /// How long the rest of a request is read, so that a reset does not destroy the answer.
     private static let linger = TimeAmount.seconds(1)
 
     private let handshakes: Handshakes
@@ -26,7 +26,7 @@ final class ClearTextHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isRefused else { return }
-        // A method begins with a letter; a record of TLS with its type, 20 to 24 (RFC 8446 §5.1).
+        // A method begins with a letter, a TLS record with its type, 20 to 24 (RFC 8446 §5.1).
         guard let first = unwrapInboundIn(data).readableBytesView.first, Self.letters.contains(first) else {
             context.fireChannelRead(data)
             context.pipeline.syncOperations.removeHandler(self, promise: nil)
@@ -43,7 +43,7 @@ final class ClearTextHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private static let letters = UInt8(ascii: "A")...UInt8(ascii: "Z")
 
-    /// A problem document in an answer of HTTP/1.1, which a client of HTTP/1.0 or of HTTP/2 without TLS can read too.
+    /// A problem document as HTTP/1.1, which clients of HTTP/1.0 and of HTTP/2 without TLS can read too.
     private func answer() -> ByteBuffer {
         let id = face.newRequestIDs().next()
         let problem = Problem(HTTPDefect.malformed("This listener accepts only HTTP over TLS. Use https."))

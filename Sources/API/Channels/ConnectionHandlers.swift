@@ -7,18 +7,17 @@ import NIOExtras
 import NIOSSL
 import NIOTLS
 
-/// Who is at the other end of a connection, once its handshake has ended.
+/// The peer of a connection after its handshake.
 struct Peer: Sendable {
-    /// SHA-256 of the certificate that the client proved to hold the key of; `nil` if it needed none.
+    /// SHA-256 of the client's certificate, whose key it has proved to possess; `nil` if none was required.
     let thumbprint: Digest256?
-    /// Where it comes from: the socket's address, or what a proxy of ours says (``ProxyHeader``).
+    /// The address of the socket, or the one that a trusted proxy reported (``ProxyHeader``).
     let address: SocketAddress?
 }
 
-/// Waits for the end of the TLS handshake, not for ever, and says who is at the other end.
+/// Waits for the end of the TLS handshake, with a deadline, and reports the peer.
 ///
-/// The peer's certificate is read from the TLS handler itself: a resumed connection has one without any callback
-/// having run.
+/// The peer's certificate is read from the TLS handler itself: a resumed connection has one without any callback.
 final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 
@@ -30,7 +29,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var deadline: Scheduled<Void>?
     private var isAnswered = false
     private var proxiedAddress: SocketAddress?
-    /// Whether the listener stops: who is still shaking hands may ask once.
+    /// Whether the listener stops. Clients that are still in the handshake may send one request.
     private(set) var isStopping = false
 
     init(
@@ -91,7 +90,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// Ends a connection that was accepted in the moment in which the listener closed: nobody reads it, nobody will.
+    /// Closes a connection that was accepted while the listener closed: no task will read it.
     private func closeUnlessHandled(_ channel: any Channel) {
         channel.eventLoop.scheduleTask(in: RequestBoundsHandler.grace) {
             if (try? channel.syncOptions?.getOption(.autoRead)) == false { channel.close(promise: nil) }
@@ -116,8 +115,9 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         return Peer(thumbprint: thumbprint, address: proxiedAddress ?? context.channel.remoteAddress)
     }
 
-    /// Acknowledges the client's last message at once. In TLS 1.3 nothing of ours follows it, and a client that combines small
-    /// writes (RFC 9293 §3.7.4) sends its first request only when the message before is acknowledged, 40 ms later.
+    /// Acknowledges the client's last message at once. In TLS 1.3 the server sends nothing after it. A client that
+    /// combines small writes (RFC 9293 §3.7.4) would wait 40 ms for the acknowledgement before it sends its first
+    /// request.
     private static func acknowledge(_ channel: any Channel) {
         #if canImport(Glibc)
             let option = ChannelOptions.Types.SocketOption(
@@ -131,7 +131,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         answer(.failure(ChannelError.eof))
     }
 
-    /// Ends the connection for a reason that is counted elsewhere.
+    /// Ends the connection. The caller has counted the reason.
     private func refuse(_ context: ChannelHandlerContext?) {
         answer(.failure(ChannelError.eof))
         context?.close(promise: nil)

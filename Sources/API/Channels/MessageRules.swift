@@ -3,15 +3,14 @@ import Foundation
 import HTTPTypes
 import NIOHTTP1
 
-/// What a request of HTTP/1 must be before anything is made of it (RFC 9112): the HTTP library reads its fields and
-/// leaves these to the server (Upstream.md).
+/// The rules for a request of HTTP/1 that the HTTP library leaves to the server (RFC 9112, Upstream.md).
 enum MessageRules {
-    /// What is wrong with a head, if anything.
+    /// The first defect of a head; `nil` if it is valid.
     static func defect(of head: HTTPRequestHead) -> HTTPDefect? {
         var host: String?
         var codings: String?
         for (name, value) in head.headers {
-            // Most fields have another length than these two: no letter of them is compared.
+            // Most fields differ from these two in length, so their letters need not be compared.
             if name.utf8.count == 4, name.lowercased() == "host" {
                 guard host == nil else { return .malformed("The request has more than one Host field. Send one.") }
                 host = value
@@ -27,8 +26,8 @@ enum MessageRules {
         return isHost(host) ? nil : .malformed("The Host header is not a valid host and optional port.")
     }
 
-    /// Whether the target is visible ASCII (RFC 9112 §3.2) that can be decoded, and whether what it decodes to and the
-    /// fields can be worked with in linear time: see `isStreamSafe`.
+    /// Whether the target is visible ASCII (RFC 9112 §3.2) that can be decoded. The decoded target and the fields must
+    /// allow linear-time work: see `isStreamSafe`.
     static func defect(ofTarget target: String, values: some Sequence<String>) -> HTTPDefect? {
         guard target.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             return .malformed("The target has a byte that is not visible ASCII. Percent-encode it.")
@@ -46,13 +45,14 @@ enum MessageRules {
         return nil
     }
 
-    /// Whether the connection ends with the answer: if the client says so or, in HTTP/1.0, does not say otherwise;
-    /// and if it wants to go on in another protocol, since the decoder then reads no further request.
+    /// Whether the connection closes after the answer. It does if the client asks for it, or with HTTP/1.0 does not ask
+    /// otherwise. It also does if the client requests another protocol, since the decoder then reads no further
+    /// request.
     static func isLast(_ head: HTTPRequestHead) -> Bool {
         !head.isKeepAlive || head.method == .CONNECT || head.headers.contains(name: "upgrade")
     }
 
-    /// RFC 9112 §6.1: `chunked` alone, once, and not in HTTP/1.0.
+    /// RFC 9112 §6.1: only `chunked`, once, and not in HTTP/1.0.
     private static func defect(ofCodings field: String, _ version: HTTPVersion) -> HTTPDefect? {
         guard version != .http1_0 else { return .malformed("HTTP/1.0 has no Transfer-Encoding. Send Content-Length.") }
         let codings = field.split(separator: ",").map { $0.trimming(while: \.isWhitespace).lowercased() }
@@ -60,7 +60,7 @@ enum MessageRules {
         return codings.count == 1 ? nil : .malformed("Transfer-Encoding must be chunked, exactly once.")
     }
 
-    /// RFC 3986 §3.2.2 and §3.2.3: a name, an IPv4 address or an IPv6 address in brackets, and a port.
+    /// RFC 3986 §3.2.2 and §3.2.3: a name, an IPv4 address or an IPv6 address in brackets, and an optional port.
     static func isHost(_ text: String) -> Bool {
         var rest = text.utf8[...]
         if rest.first == UInt8(ascii: "[") {
@@ -79,7 +79,7 @@ enum MessageRules {
             && port.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 
-    /// `unreserved`, `pct-encoded` and `sub-delims`.
+    /// Whether a byte is in `unreserved`, `pct-encoded` or `sub-delims`.
     private static func isName(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -4,11 +4,11 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypesHTTP1
 
-/// Refuses what is no request of HTTP/1 by a problem document, in its turn behind the answers that are still owed, and
-/// closes the connection; says in an answer whether it is the last. In front of the HTTP library, which knows neither
-/// the protocol's version nor how often a field stood there.
+/// Refuses malformed HTTP/1 requests with a problem document, after the answers that are still due, and closes the
+/// connection. Marks the last answer of a connection. It comes before the HTTP library, which knows neither the
+/// protocol's version nor how often a field was sent.
 ///
-/// A body that cannot be read is the business of whoever reads it: it is an error there, and the answer is made there.
+/// A body that cannot be read becomes an error for its reader, which then answers.
 final class MessageRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -19,7 +19,7 @@ final class MessageRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let face: ListenerFace
     private let requestIDs: RequestIDs
     private var bytes: FirstByteHandler?
-    /// Requests without the end of an answer.
+    /// The number of requests whose answer is not complete.
     private var unanswered = 0
     private var isReadingBody = false
     private var isLast = false
@@ -34,7 +34,7 @@ final class MessageRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.requestIDs = requestIDs
     }
 
-    /// Puts one between the decoder of HTTP/1 and what makes general requests of its parts.
+    /// Adds the handler between the decoder of HTTP/1 and the one that makes general requests of its parts.
     static func add(
         to channel: any Channel, limits: RequestPolicy, face: ListenerFace, requestIDs: RequestIDs
     ) throws {
@@ -65,7 +65,7 @@ final class MessageRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
             saysKeepAlive = head.version == .http1_0
             isLast = MessageRules.isLast(head)
             guard isLast || saysKeepAlive else { return context.fireChannelRead(data) }
-            // One spelling for the library, which looks for no other.
+            // One spelling, because the library recognizes only this one.
             if isLast { head.headers.replaceOrAdd(name: "connection", value: "close") }
             if saysKeepAlive { head.headers.remove(name: "expect") }
             context.fireChannelRead(wrapInboundOut(.head(head)))
@@ -83,7 +83,7 @@ final class MessageRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
         guard defect == nil, !isOver else { return }
         switch error as? HTTPParserError {
-        // The client has closed its half in the midst of a request, or sends more after its last.
+        // The client closed its side in the middle of a request, or sent more after its last one.
         case .invalidEOFState: isReadingBody ? context.fireErrorCaught(ClientGone()) : context.close(promise: nil)
         case .closedConnection: break
         case .headerOverflow:
@@ -120,8 +120,8 @@ final class MessageRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Says what is wrong and ends the connection; what still comes is read for a moment and given to nobody, since a
-    /// connection that is closed over unread bytes is reset, and the answer lost with it (RFC 9112 §9.6).
+    /// Sends the refusal and closes the connection. Further input is read for a moment and discarded, since closing
+    /// over unread bytes resets the connection and may destroy the answer (RFC 9112 §9.6).
     private func answer(_ context: ChannelHandlerContext) {
         guard let (defect, method) = defect, !isOver else { return }
         isOver = true

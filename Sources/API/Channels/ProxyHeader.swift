@@ -1,43 +1,43 @@
 import Encoding
 
-/// A PROXY protocol header of either version, by which a proxy in front says whose connection it passes on
-/// (haproxy's proxy-protocol.txt §2). Version 2 is read here, version 1 in ``ProxyLine``.
+/// A PROXY protocol header of either version, with which a proxy reports whose connection it forwards (haproxy's
+/// proxy-protocol.txt §2). Version 2 is parsed here, version 1 in ``ProxyLine``.
 struct ProxyHeader: Equatable, Sendable {
     enum Source: Equatable, Sendable {
-        /// The proxy's own, such as a health check, or one whose address it does not tell: the socket's address counts.
+        /// The proxy's own connection, such as a health check, or one without an address: use the socket's address.
         case connection
-        /// A client's address and port.
+        /// The client's address and port.
         case address(IPAddress, port: UInt16)
     }
 
-    /// Why bytes are no such header.
+    /// Why bytes are not a valid header.
     enum Defect: Error, Equatable {
         case signature
         case version
         case command
         case family
-        /// Longer than one segment of any network, or too short for the addresses that it announces.
+        /// Longer than one segment of any network, or too short for the announced addresses.
         case length
-        /// A line of version 1 that has another form.
+        /// A malformed line of version 1.
         case line
     }
 
-    /// What was read so far.
+    /// The result of parsing the first bytes.
     enum Reading: Equatable {
-        /// More bytes are needed.
+        /// More bytes are needed to decide.
         case incomplete
-        /// A header of so many bytes; what follows is the client's.
+        /// A header of this length. The bytes after it are the client's.
         case complete(ProxyHeader, length: Int)
     }
 
     let source: Source
 
-    /// The longest header that is read, bytes: one that fits the smallest segment that IPv6 guarantees (§2.2).
+    /// The longest accepted header, bytes: it fits the smallest segment that IPv6 guarantees (§2.2).
     static let maximumLength = 536
     static let fixedLength = 16
     static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
 
-    /// Reads the beginning of a connection. Refuses as early as a byte is wrong; skips what follows the addresses (TLVs).
+    /// Parses the beginning of a connection. Refuses at the first wrong byte; skips TLVs after the addresses.
     static func read(_ bytes: some Collection<UInt8>) throws(Defect) -> Reading {
         let start = Array(bytes.prefix(maximumLength))
         if start.first == ProxyLine.prefix.first { return try ProxyLine.read(start) }
@@ -57,7 +57,7 @@ struct ProxyHeader: Equatable, Sendable {
         return .complete(ProxyHeader(source: source), length: length)
     }
 
-    /// How long the addresses of a family and transport are; a receiver discards them with LOCAL.
+    /// The length of the addresses of a family and transport; a receiver discards them with LOCAL.
     private static func addressLength(family: UInt8, isLocal: Bool) throws(Defect) -> Int {
         if isLocal { return 0 }
         return switch family {
@@ -69,7 +69,7 @@ struct ProxyHeader: Equatable, Sendable {
         }
     }
 
-    /// Only a TCP connection has a client's address to count by; of the others §2.2 wants the socket's.
+    /// Only a TCP connection has a client's address to count by; for the others §2.2 requires the socket's.
     private static func source(family: UInt8, _ addresses: [UInt8]) -> Source {
         let length =
             switch family {
@@ -77,7 +77,7 @@ struct ProxyHeader: Equatable, Sendable {
             case 0x21: 16
             default: 0
             }
-        // The two addresses, and behind them the two ports.
+        // The two addresses are followed by the two ports.
         guard let address = IPAddress(bytes: addresses.prefix(length)) else { return .connection }
         let port = addresses.dropFirst(2 * length).prefix(2).reduce(0) { $0 << 8 | UInt16($1) }
         return .address(address, port: port)

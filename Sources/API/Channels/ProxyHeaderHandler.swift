@@ -1,13 +1,13 @@
 import Encoding
 import NIOCore
 
-/// The address that a proxy of ours says its client has.
+/// The client's address by a trusted proxy.
 struct ProxiedAddress: Sendable {
     let address: SocketAddress
 }
 
-/// Takes the PROXY header off the beginning of a connection from a network that must send one, ahead of TLS; a
-/// connection that begins with anything else is closed without a word. The handshake's time-out runs meanwhile.
+/// Removes the PROXY header from a connection whose network must send one, before TLS. A connection that begins with
+/// anything else is closed without an answer. The handshake's time-out applies meanwhile.
 final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

@@ -3,12 +3,12 @@ import Encoding
 /// The header of version 1, one line of text (haproxy's proxy-protocol.txt §2.1): `PROXY TCP4 203.0.113.5 192.0.2.1 49153
 /// 8440` and CR LF.
 enum ProxyLine {
-    /// The longest that there is, bytes, CR and LF among them.
+    /// The length of the longest valid line, bytes, CR and LF included.
     static let maximumLength = 107
     static let prefix = Array("PROXY ".utf8)
 
-    /// Reads the beginning of a connection. One form is taken: single spaces, addresses of the family that it names,
-    /// decimal ports without a leading zero. Behind `UNKNOWN` everything is skipped up to the end of the line.
+    /// Parses the beginning of a connection. Accepts only one form: single spaces, addresses of the named family,
+    /// decimal ports without leading zeros. After `UNKNOWN` everything up to the end of the line is skipped.
     static func read(_ start: [UInt8]) throws(ProxyHeader.Defect) -> ProxyHeader.Reading {
         let line = start.prefix(maximumLength)
         guard prefix.starts(with: line.prefix(prefix.count)) else { throw .signature }
@@ -18,7 +18,7 @@ enum ProxyLine {
         }
         guard line[end] == UInt8(ascii: "\r") else { throw .line }
         guard let last = line[end...].dropFirst().first else {
-            // A line that would end beyond its bound is none.
+            // A line that would end after the limit is refused.
             guard end + 2 <= maximumLength else { throw .length }
             return .incomplete
         }
@@ -29,7 +29,7 @@ enum ProxyLine {
     }
 
     private static func source(_ words: [Substring]) throws(ProxyHeader.Defect) -> ProxyHeader.Source {
-        // The prefix ends with a space, so that there are two words at least.
+        // The prefix ends with a space, so there are at least two words.
         if words.dropFirst().first == "UNKNOWN" { return .connection }
         guard words.count == 6 else { throw .line }
         let addresses = words[2...3].map { address(String($0), family: words[1]) }
@@ -41,7 +41,7 @@ enum ProxyLine {
     private static func address(_ text: String, family: Substring) -> IPAddress? {
         switch family {
         case "TCP4": IPAddress(ipv4: text)
-        // In hexadecimal digits alone, as the specification has it.
+        // Only hexadecimal digits, as the specification requires.
         case "TCP6": text.utf8.count <= 39 && !text.contains(".") ? IPAddress(ipv6: text) : nil
         default: nil
         }

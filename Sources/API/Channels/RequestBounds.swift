@@ -3,8 +3,8 @@ import NIOCore
 import NIOExtras
 import NIOHTTPTypes
 
-/// Says that bytes have come, before anyone makes sense of them: a request begins with its first byte, not with the
-/// end of its header.
+/// Reports the first bytes of a request before they are parsed: a request begins with its first byte, not with the end
+/// of its header.
 final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -12,7 +12,7 @@ final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     struct BytesArrived: Sendable {}
 
-    /// How long the line is with which the present request began, as far as it has come.
+    /// The length of the current request line so far.
     private(set) var requestLine = 0
     private var isInRequestLine = true
 
@@ -22,7 +22,7 @@ final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
         isInRequestLine = true
     }
 
-    /// Where bytes leave that need no encoding.
+    /// The context for bytes that need no encoding.
     private var context: ChannelHandlerContext?
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -33,7 +33,6 @@ final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
         self.context = nil
     }
 
-    /// Sends bytes as they are.
     func send(_ bytes: ByteBuffer, promise: EventLoopPromise<Void>?) {
         guard let context else {
             promise?.fail(ChannelError.ioOnClosedChannel)
@@ -54,51 +53,51 @@ final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 }
 
-/// Ends a connection whose request does not end in time, and one whose answer says `Connection: close`, once that
-/// answer has left. HTTP/2 knows no such field (RFC 9113 §8.2.2): there it is taken out and the connection goes away in order
+/// Ends a connection whose request does not end in time, and one whose answer says `Connection: close`, after that
+/// answer was sent. HTTP/2 has no such field (RFC 9113 §8.2.2): there it is removed, and the connection closes in order
 /// (``GoingAwayHandler``).
 ///
-/// A body that is too large is refused while it comes: what still comes is then taken for a moment, since a connection
-/// that is closed over unread bytes is reset, and the answer might be lost with it (RFC 9112 §9.6). A stream of HTTP/2
-/// is ended alone. Where the answer does not depend on the body, a body beyond the limit ends what carries it.
+/// A body that is too large is refused while it arrives. The rest is read for a moment, since closing over unread bytes
+/// resets the connection and may destroy the answer (RFC 9112 §9.6). With HTTP/2 only the stream ends. If the answer
+/// does not depend on the body, a body beyond the limit ends the connection or stream.
 ///
-/// A client that waits to be asked for its body is asked when somebody wants to read it. Where nobody does, the answer
-/// is the last on its connection, or ends its stream: what follows might be that body or a new request
-/// (RFC 9110 §10.1.1). A body that ends before its end is an error for its reader, never a shorter body.
+/// A client that waits for permission to send its body gets it when a handler wants to read the body. If none does, the
+/// answer is the last on its connection, or ends its stream: the next bytes might be that body or a new request (RFC
+/// 9110 §10.1.1). An incomplete body is an error for its reader, never a shorter body.
 ///
-/// When the listener stops, the last answer that is owed says `Connection: close` (RFC 9112 §9.6). A connection that
-/// owes none waits a moment for a request that may be on its way, so that a busy client learns of the end by an answer.
+/// When the listener stops, the last due answer says `Connection: close` (RFC 9112 §9.6). A connection without one
+/// waits a moment for a request that may be under way, so that a busy client learns of the end from an answer.
 final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// Somebody wants to read the body of the present request.
+    /// The event that a handler wants to read the body of the current request.
     struct BodyWanted: Sendable {}
 
-    /// How long a stopping connection waits for a request.
+    /// How long a connection waits for a request when the listener stops.
     static let grace = TimeAmount.milliseconds(500)
 
-    /// How long the rest of a refused request is taken.
+    /// How long the rest of a refused request is read.
     static let linger = TimeAmount.seconds(5)
 
     private let timeout: TimeAmount
     private let maximumBody: Int
     private let isStream: Bool
-    /// When the request that is being read began.
+    /// When the current request began.
     private var began: NIODeadline?
-    /// Looks after it; rearmed where it comes too early, since most requests end long before and a timer for each would
-    /// cost more than the request's reading.
+    /// The timer. It is set again if it fires too early: most requests end long before, and a timer for each would cost
+    /// more than reading the request.
     private var guardian: Scheduled<Void>?
     private var farewell: Scheduled<Void>?
     private var unanswered = 0
     private var closesAfterEnd = false
     private var isStopping = false
-    /// Bytes of the body that is being read.
+    /// Bytes of the current body received so far.
     private var received = 0
     private var isRefusedWhileRead = false
-    /// Whether the client sends its body only when it is asked to.
+    /// Whether the client waits for permission to send its body.
     private var awaitsBody = false
     private var isLingering = false
 
@@ -171,7 +170,7 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
         }
     }
 
-    /// Refusals that are made before the request is read to its end: they end a stream of HTTP/2, not its connection.
+    /// Statuses of refusals before the request is read completely. They end a stream of HTTP/2, not its connection.
     private static let leavesUnread = [400, 413, 431, 501]
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
@@ -182,17 +181,17 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
         context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
     }
 
-    /// The request that is being read was read to its end, and answered, before it came here.
+    /// The current request was read and answered before it reached this handler.
     func endRequest() {
         began = nil
     }
 
-    /// The last answer has left.
+    /// The last answer was sent.
     private func part(_ context: ChannelHandlerContext) {
         let channel = context.channel
         guard isRefusedWhileRead else {
             guard isStream, let connection = channel.parent else { return channel.close(promise: nil) }
-            // Other streams may wait for answers: the connection is told to go away, and ends after them.
+            // Other streams may wait for answers: the connection announces its end and closes after them.
             return connection.pipeline.fireUserInboundEventTriggered(LastAnswer())
         }
         guard began != nil, !isStream, channel.isActive else { return channel.close(promise: nil) }
@@ -202,14 +201,14 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
         context.read()
     }
 
-    /// Takes what still comes of a refused request and gives it to nobody.
+    /// Reads and discards the rest of a refused request.
     private func readOn(_ data: NIOAny, _ context: ChannelHandlerContext) {
         if case .end = unwrapInboundIn(data) { context.close(promise: nil) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
         context.fireChannelReadComplete()
-        // Nobody behind this handler asks for more.
+        // No later handler requests more input.
         if isLingering { context.read() }
     }
 

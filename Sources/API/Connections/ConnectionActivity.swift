@@ -2,16 +2,16 @@ import Domain
 import NIOCore
 import Synchronization
 
-/// Asks a connection that has no request, or waits for its peer for too long, to close for another.
+/// The event that asks an idle connection, or one that waits too long for its peer, to close for another.
 struct GiveWay: Sendable {}
 
 /// The activity of one connection of a listener. Its event loop writes it; any thread may read it.
 final class ConnectionActivity: Sendable {
     let channel: any Channel
     private let listener: ListenerConnections?
-    /// A `PeerActivity`.
+    /// The `PeerActivity` as one word, which any thread may read.
     private let word: Atomic<UInt64>
-    /// Whether it was asked to give way: it counts for nothing any more, and closes when it can.
+    /// Whether it was asked to close for another. Then it is no longer listed as idle, and closes when it can.
     private let isAsked = Atomic<Bool>(false)
 
     init(_ channel: any Channel, of listener: ListenerConnections?) {
@@ -20,7 +20,7 @@ final class ConnectionActivity: Sendable {
         word = Atomic(PeerActivity.handshaking(since: NIODeadline.now().uptimeNanoseconds).word)
     }
 
-    /// For a connection that no listener counts.
+    /// For a connection that no listener limits.
     convenience init(alone channel: any Channel) {
         self.init(channel, of: nil)
     }
@@ -35,18 +35,18 @@ final class ConnectionActivity: Sendable {
         show(.busy)
     }
 
-    /// The handshake has ended.
+    /// Records the end of the handshake.
     func begin() {
         show(.idle(since: NIODeadline.now().uptimeNanoseconds))
     }
 
-    /// There is no request any more. Who was asked to give way closes; while others wait, so does who was served.
+    /// Records that there is no request. Closes the connection if it was asked to close, or if others wait.
     func rest() {
         begin()
         if isAsked.load(ordering: .relaxed) || listener?.isWaitedFor() == true { giveWay() }
     }
 
-    /// It counts as being at work until it has closed, or says that it cannot.
+    /// Asks the connection to close. It is recorded as active until it has closed or reports that it cannot.
     func giveWay() {
         isAsked.store(true, ordering: .relaxed)
         work()
@@ -59,12 +59,12 @@ final class ConnectionActivity: Sendable {
     }
 }
 
-/// The requests of one connection of HTTP, as its listener sees them. Used on its event loop alone.
+/// The requests of one HTTP connection, as its listener sees them. Use only on its event loop.
 final class ConnectionProgress {
     private let activity: ConnectionActivity
     private var progress = RequestProgress(at: NIODeadline.now().uptimeNanoseconds)
 
-    /// The handshake has ended.
+    /// Records the end of the handshake, too.
     init(_ activity: ConnectionActivity) {
         self.activity = activity
         show()
@@ -98,7 +98,7 @@ final class ConnectionProgress {
         show()
     }
 
-    /// Whether it may close for another, which has asked for it. If not, it closes once it has answered.
+    /// Whether the connection, asked to close for another, may do so now. If not, it closes after its answer.
     func givesWay() -> Bool {
         if progress.activity.rank(at: NIODeadline.now().uptimeNanoseconds) != nil { return true }
         show()

@@ -12,13 +12,13 @@ package final class ConnectionTable: Sendable {
 
     package var count: Int { open.withLock { $0.count } }
 
-    /// Closes those whose certificate is not valid at a moment.
+    /// Closes connections whose certificate is not valid at a time.
     package func closeInvalid(at now: Date) {
         let all = open.withLock { Array($0.values) }
         for connection in all where !connection.isValid(at: now) { connection.close() }
     }
 
-    /// Takes users' sessions off every connection, and closes those that nobody else uses.
+    /// Detaches users' sessions from all connections, and closes connections without another user.
     package func detach(_ users: Set<UserID>) {
         let all = open.withLock { Array($0.values) }
         for connection in all { connection.detach(users) }
@@ -34,7 +34,7 @@ package final class ConnectionTable: Sendable {
     }
 }
 
-/// The connection on which the present task works. Set once a connection; HTTP/2 streams inherit it.
+/// The connection of the current task. It is set once for each connection; HTTP/2 streams inherit it.
 enum CurrentConnection {
     @TaskLocal static var value: ClientConnection?
     @TaskLocal static var peerAddress: SocketAddress?

@@ -3,27 +3,27 @@ import Logging
 import Metrics
 import NIOSSL
 
-/// Counts handshakes of a listener by their result, and writes a line of each kind of failure now and then.
+/// Counts handshakes of a listener by result, and logs a sample of each kind of failure.
 final class Handshakes: Sendable {
-    /// How a handshake ended, or why a connection did not get as far as to one.
+    /// The result of a handshake, or why a connection did not reach one.
     enum Result: String, Sendable, CaseIterable {
         case ok
         case plainHTTP = "plain_http"
-        /// Bytes that are no TLS.
+        /// The bytes were not TLS.
         case notTLS = "not_tls"
-        /// It comes from a network of proxies and does not begin with a PROXY header that can be read.
+        /// The connection came from a proxy network without a valid PROXY header.
         case proxyHeader = "proxy_header"
-        /// The client sent no certificate, and one is needed.
+        /// The client sent no certificate, but one is required.
         case noCertificate = "no_certificate"
-        /// The client's certificate is beyond its life.
+        /// The client's certificate has expired.
         case certificateExpired = "certificate_expired"
-        /// The client's certificate is not of the authority, or not for this use.
+        /// The client's certificate is not from a trusted authority, or not for this use.
         case unknownAuthority = "unknown_authority"
-        /// The client's certificate cannot be read, or its key did not sign.
+        /// The client's certificate is malformed, or its key did not sign.
         case certificateRefused = "certificate_refused"
-        /// No version, cipher suite or signature algorithm in common.
+        /// Client and server have no version, cipher suite or signature algorithm in common.
         case nothingInCommon = "nothing_in_common"
-        /// The client refused the server's certificate, or gave up for another reason that it said.
+        /// The client refused the server's certificate, or reported another reason.
         case refusedByClient = "refused_by_client"
         case timeout
         case closed
@@ -40,7 +40,7 @@ final class Handshakes: Sendable {
         log = SampledLog(logger: logger)
     }
 
-    /// Counts one. Nothing of the client's is written: neither address nor names.
+    /// Counts a result. The log contains no client data: neither address nor names.
     func record(_ result: Result) {
         guard result != .ok else { return completed.increment() }
         Self.counter(listener, result).increment()
@@ -53,7 +53,7 @@ final class Handshakes: Sendable {
         Counter(label: "handshakes", dimensions: [("listener", listener), ("result", result.rawValue)])
     }
 
-    /// Reads the result out of an error of the TLS library, which names reasons in its text alone (Upstream.md).
+    /// Derives the result from an error of the TLS library, whose reasons are only in its text (Upstream.md).
     static func result(of error: any Error, certificateExpiresAt expiry: Date?, now: Date) -> Result {
         guard let error = error as? NIOSSLError else { return .closed }
         guard case .handshakeFailed(let failure) = error, case .sslError(let stack) = failure else { return .closed }
@@ -67,9 +67,9 @@ final class Handshakes: Sendable {
             return .certificateRefused
         }
         if says("HTTP_REQUEST", "HTTPS_PROXY_REQUEST") { return .plainHTTP }
-        // OpenSSL's clients send their alert in clear text although TLS 1.3 has keys already: it cannot be decrypted.
+        // OpenSSL's clients send their alert in clear text although TLS 1.3 already has keys: it cannot be decrypted.
         if says("_ALERT_", "DECRYPTION_FAILED_OR_BAD_RECORD_MAC") { return .refusedByClient }
-        // The last two: none of the client's suites or curves fits the server's key.
+        // The last two: no suite or curve of the client fits the server's key.
         if says("UNSUPPORTED_PROTOCOL", "NO_SHARED", "NO_COMMON", "UNKNOWN_CERTIFICATE_TYPE", "WRONG_CURVE") {
             return .nothingInCommon
         }

@@ -7,8 +7,8 @@ import NIOCore
 import Operations
 import Synchronization
 
-/// The open connections of one listener: counts them by address, network and certificate, and lets the longest idle
-/// one give way if there are too many.
+/// The open connections of one listener. Limits them by address, network and certificate, and closes the longest idle
+/// one if there are too many.
 final class ListenerConnections: Sendable {
     private struct State {
         var census: ConnectionCensus<ObjectIdentifier>
@@ -32,7 +32,7 @@ final class ListenerConnections: Sendable {
 
     var count: Int { state.withLock { $0.census.count } }
 
-    /// Notes an accepted connection; `nil` if its address has too many and all are active.
+    /// Records an accepted connection; `nil` if its address has too many and all are active.
     func insert(_ channel: any Channel, from address: String?) -> ConnectionActivity? {
         let id = ObjectIdentifier(channel)
         let activity = ConnectionActivity(channel, of: self)
@@ -88,25 +88,25 @@ final class ListenerConnections: Sendable {
         return false
     }
 
-    /// Whether another connection is accepted while so many are open: one more than the limit, since an idle one is closed
-    /// only when it has come. The others wait in the kernel's queue: whether there are any is not known.
+    /// Whether another connection may be accepted: at most one above the limit, since an idle one is closed only after
+    /// it arrives. Others wait in the kernel's queue, whose length is not known.
     func hasRoom(_ open: Int) -> Bool {
         guard open > total else { return true }
         count("connections_waited", "full")
         return false
     }
 
-    /// One more is open than there may be: who is idle for longest closes for it, or the first that has answered.
+    /// There is one connection too many: closes the longest idle one, or else the first that has answered.
     private func makeRoomForOne() {
         log.warning(
             "the listener is full: idle connections are closed, new ones wait", kind: "full",
             ["listener": .string(name), "connections": .stringConvertible(total)])
-        // Before the look, so that nobody comes to rest unseen after it.
+        // Set before the search, so that no connection becomes idle unnoticed after it.
         isWaiting.store(true, ordering: .relaxed)
         makeRoom()
     }
 
-    /// Asks the connection that is idle for the longest time to close; tries again later if none is idle.
+    /// Asks the longest idle connection to close. Tries again later if none is idle.
     private func makeRoom() {
         let now = NIODeadline.now().uptimeNanoseconds
         let (leaving, any) = state.withLock { state in
@@ -137,7 +137,7 @@ final class ListenerConnections: Sendable {
         if isFull { makeRoomForOne() }
     }
 
-    /// Whether a connection waits; the caller then closes the longest idle one.
+    /// Whether a connection waits. The caller then closes the longest idle one.
     func isWaitedFor() -> Bool {
         isWaiting.load(ordering: .relaxed) && isWaiting.exchange(false, ordering: .relaxed)
     }
@@ -153,8 +153,8 @@ final class ListenerConnections: Sendable {
     }
 }
 
-/// Says when the HTTP library may accept. It has a count of its own: elsewhere a closed connection is removed later
-/// (Upstream.md).
+/// Reports when the HTTP library may accept connections. It has its own count: elsewhere a closed connection is removed
+/// later (Upstream.md).
 struct AvailableConnections: AvailableConnectionsDelegate {
     let connections: ListenerConnections
     private var open = 0

@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// Every connection of the listeners, in whatever state it is: a stop that takes too long ends them.
+/// All connections of the listeners in any state. A shutdown that takes too long closes them.
 package final class OpenChannels: Sendable {
     private let open = Mutex<[ObjectIdentifier: any Channel]>([:])
 
@@ -9,7 +9,7 @@ package final class OpenChannels: Sendable {
 
     package var count: Int { open.withLock { $0.count } }
 
-    /// Closes all of them at once, even with unsent answers.
+    /// Closes all connections at once, even with unsent answers.
     package func closeAll() {
         let all = open.withLock { Array($0.values) }
         for channel in all { channel.close(promise: nil) }

@@ -2,12 +2,12 @@ import Encoding
 import NIOCore
 
 extension IPAddress {
-    /// The address of a socket; `nil` if it is no Internet address.
+    /// The address of a socket; `nil` if it is not an IP address.
     init?(_ address: SocketAddress?) {
         guard let text = address?.ipAddress, let address = IPAddress(text) else { return nil }
         self = address
     }
 
-    /// The key by which limits count a sender; all senders without an IP address share one.
+    /// The key for limits by sender. All senders without an IP address share one.
     static func limitKey(_ address: IPAddress?) -> String { address?.limitKey ?? "local" }
 }

@@ -3,22 +3,22 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// The ids of one connection's requests: an identifier of the connection, of which the last 48 bits count its requests.
-/// They say nothing of other connections, and none costs a system call.
+/// The ids of one connection's requests: an identifier of the connection whose last 48 bits number the requests. They
+/// reveal nothing about other connections, and cost no system call.
 final class RequestIDs: Sendable {
-    /// Under which the HTTP library looks for an id in a request's log.
+    /// The metadata key under which the HTTP library looks for the id of a request.
     static let key = "hb.request.id"
 
-    /// 24 ASCII characters.
+    /// The first 24 characters in ASCII.
     private let prefix: [UInt8]
     private let count = Atomic<UInt64>(0)
 
-    /// - Parameter id: a random identifier of this connection alone.
+    /// - Parameter id: a random identifier that only this connection has.
     init(of id: UUID) {
         prefix = Array(ConnectionID(id).description.utf8.prefix(24))
     }
 
-    /// The ids of requests that no listener accepted. The HTTP library cannot do without one.
+    /// The ids of requests without a listener's connection. The HTTP library requires one.
     static let ofNoConnection = RequestIDs()
 
     private init() {
@@ -52,7 +52,7 @@ final class RequestIDs: Sendable {
 }
 
 extension HTTPField {
-    /// The id in an answer. It is never the same again: no table of a connection is to keep it (RFC 7541 §6.2.2).
+    /// The header field with a request's id. Each id is unique, so the field is not indexed (RFC 7541 §6.2.2).
     static func requestID(_ id: String) -> HTTPField {
         var field = HTTPField(name: requestIDName, value: id)
         field.indexingStrategy = .avoid

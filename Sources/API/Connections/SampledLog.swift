@@ -2,7 +2,8 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// Lines that strangers cause: of each kind one in ten seconds, with the number that was left out before it.
+/// Log lines that unauthenticated clients cause: one of each kind in ten seconds, with the number of lines omitted
+/// before it.
 final class SampledLog: Sendable {
     private struct Kind {
         var next: NIODeadline
@@ -18,7 +19,7 @@ final class SampledLog: Sendable {
         self.logger = logger
     }
 
-    /// Writes a line, or counts it. `kind` is a word of the service's own.
+    /// Writes or counts a line. `kind` is a constant of the service.
     func warning(_ message: Logger.Message, kind: String, _ metadata: Logger.Metadata) {
         guard let omitted = admit(kind, at: .now()) else { return }
         var metadata = metadata
@@ -26,7 +27,7 @@ final class SampledLog: Sendable {
         logger.warning(message, metadata: metadata)
     }
 
-    /// How many were left out before this one; `nil` if this one is left out.
+    /// The number of lines omitted before this one; `nil` if this one is omitted.
     func admit(_ kind: String, at now: NIODeadline) -> Int? {
         kinds.withLock { kinds in
             guard let known = kinds[kind], known.next > now else {

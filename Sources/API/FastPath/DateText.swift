@@ -3,7 +3,7 @@ import Foundation
 import NIOCore
 import Synchronization
 
-/// The present moment as HTTP writes it, made once a second.
+/// The current date in HTTP's form, formatted once a second.
 final class DateText: Sendable {
     private struct Made {
         var second = Int64.min

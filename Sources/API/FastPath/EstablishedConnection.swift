@@ -1,7 +1,7 @@
 import Operations
 import Synchronization
 
-/// The connection of a channel, once its peer is known; until then requests are for the routes.
+/// The connection of a channel once its peer is known. Until then the routes answer.
 final class EstablishedConnection: Sendable {
     /// Shared by the fast path and the routes.
     let requestIDs: RequestIDs

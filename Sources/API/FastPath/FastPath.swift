@@ -6,15 +6,15 @@ import Metrics
 import NIOCore
 import Operations
 
-/// Answers requests on the event loop of their connection: what this process's memory alone decides, and only success.
+/// Answers requests on the event loop of their connection if this process's memory suffices, and only with success.
 ///
-/// Whatever is refused, asks the store, or writes, goes on to the routes, so that refusals, audit and challenge are in
-/// one place. Both share what decides, the bodies, the measurements and the line of the log.
+/// Requests that are refused, need the store or write are passed to the routes, so that refusals, audit and challenge
+/// are in one place. Both share decisions, bodies, measurements and log lines.
 ///
-/// The cost of a call is not counted here, whatever its route says: what memory alone answers is free.
+/// Calls are not counted against limits here, whatever their cost: an answer from memory is free.
 final class FastPath: Sendable {
-    /// Who asks, as one object: copies of what lies in it would count dozens of references up and down for each request,
-    /// on all event loops at once.
+    /// The requester as one object. Copies of its members would change dozens of reference counters for each request,
+    /// contended by all event loops.
     private enum Asker {
         case devices(Devices)
         case providers(Providers)
@@ -45,14 +45,14 @@ final class FastPath: Sendable {
     private let answers = Counter(label: "fast_path_answers")
     let date: DateText
 
-    /// For the client listener.
+    /// The fast path of the client listener.
     convenience init(
         _ sessions: SessionRoutes, _ tokens: TokenRoutes, authenticate: AuthenticateConnection, face: ListenerFace
     ) {
         self.init(.devices(Devices(sessions, tokens, authenticate)), now: sessions.now, face)
     }
 
-    /// For the public listener.
+    /// The fast path of the public listener.
     convenience init(_ tokens: TokenRoutes, face: ListenerFace) {
         self.init(.providers(Providers(tokens)), now: tokens.now, face)
     }
@@ -68,11 +68,11 @@ final class FastPath: Sendable {
         date = DateText(now: now)
     }
 
-    /// Writes the body of the answer; `false` where the routes are to answer.
+    /// Writes the body of the answer; `false` if the routes must answer.
     ///
     /// - Parameters:
-    ///   - content: the request's, whole.
-    ///   - connection: the device's; `nil` where none is known.
+    ///   - content: the complete content of the request.
+    ///   - connection: the device's connection; `nil` if none is known.
     func write(
         _ request: FastRequest, _ content: ByteBuffer, on connection: ClientConnection?, to body: inout ByteBuffer
     ) -> Bool {
@@ -98,7 +98,7 @@ final class FastPath: Sendable {
         }
     }
 
-    /// Counts an answer and writes its line of the log, as the routes do.
+    /// Counts an answer and writes its log line as the routes do.
     func record(_ request: FastRequest, id: String, elapsed: Duration) {
         answers.increment()
         let route = request.route

@@ -3,19 +3,18 @@ import NIOExtras
 import NIOHTTP1
 import NIOHTTPTypesHTTP1
 
-/// The fast path of a connection of HTTP/1.1, between the decoder and everything that makes more of a request than its
-/// parts. Answers leave as bytes, past the encoder, once for all requests that were read together.
+/// The fast path of a connection of HTTP/1.1, between the decoder and the handlers that make requests of its parts.
+/// Answers bypass the encoder as bytes. Requests that were read together are answered with one write.
 ///
-/// A request is held from its head to its end, if both are read together. It goes on where it has more content than is
-/// waited for, where an answer of the routes is owed, where the peer does not take its answers, and where the listener
-/// stops.
+/// A request is kept from its head to its end, if both are read together. It is passed on in these cases: it has too
+/// much content, the routes have an answer due, the peer does not read its answers, or the listener stops.
 final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// Bytes of answers that wait for the end of a reading at most.
+    /// The most bytes of answers that wait for the end of a read.
     private static let mostPending = 65_536
 
     private let fastPath: FastPath
@@ -23,13 +22,13 @@ final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let idleTimeout: TimeAmount
     private var turn = AnswerTurn()
     private var held: (head: HTTPRequestHead, request: FastRequest, began: NIODeadline)?
-    /// What was read of the held request's content.
+    /// The content of the waiting request read so far.
     private var content = ByteBuffer()
     private var body = ByteBuffer()
     private var pending = ByteBuffer()
     private var lastUse = NIODeadline.distantPast
     private var idleTimer: Scheduled<Void>?
-    /// The parts of the connection that count requests and answers, and must learn of these.
+    /// The handlers that count requests and answers, which must be notified of these.
     private var bytes: FirstByteHandler?
     private var bounds: RequestBoundsHandler?
     private var pace: AnswerPaceHandler?
@@ -130,7 +129,7 @@ final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelReadComplete()
     }
 
-    /// Answers that wait leave before those of the routes.
+    /// Sends waiting answers before those of the routes.
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         send()
         switch unwrapOutboundIn(data) {
@@ -156,7 +155,7 @@ final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Idleness
 
-    /// Ends a connection that is not used: the library's own timer, behind this handler, does not see all uses.
+    /// Closes an unused connection: the library's own timer comes after this handler and does not see all uses.
     private func watch(_ context: ChannelHandlerContext, until deadline: NIODeadline) {
         idleTimer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [self] in
             if turn.isAwaited { lastUse = context.eventLoop.now }
@@ -175,7 +174,7 @@ final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
 }
 
 extension FastPathHandler {
-    /// Puts one ahead of everything behind the decoder of HTTP/1.
+    /// Adds a handler right after the decoder of HTTP/1.
     static func add(
         _ fastPath: FastPath, to channel: any Channel, _ established: EstablishedConnection, idleTimeout: TimeAmount
     ) throws {
@@ -187,7 +186,7 @@ extension FastPathHandler {
 }
 
 extension ByteBuffer {
-    /// An answer of HTTP/1.1 with the fields of the routes' answer, in its order.
+    /// An HTTP/1.1 answer with the same fields in the same order as the routes' answer.
     fileprivate mutating func writeAnswer(_ request: FastRequest, id: String, date: String, body: ByteBuffer) {
         switch request.question {
         case .session, .introspection, .exchange: writeStaticString("HTTP/1.1 200 OK\r\nContent-Length: ")

@@ -6,25 +6,25 @@ import NIOHPACK
 import NIOHTTP1
 import Traces
 
-/// A request that the fast path may answer, read from the parts of either version of HTTP. What is not of exactly this
-/// form is `nil`, and read by the routes.
+/// A request that the fast path may answer, parsed from either version of HTTP. Requests of any other form are `nil`,
+/// and the routes parse them.
 struct FastRequest {
     enum Question {
-        /// `GET /sessions/current` with a session's token, by the token's hash.
+        /// `GET /sessions/current` with a session token, by the hash of the token.
         case session(Digest256)
-        /// `POST /nonces`
+        /// `POST /nonces` of a device, without content.
         case nonce
-        /// `POST /introspect` of a provider, by the hash of its token. The session's token is in the content.
+        /// `POST /introspect` of a provider, by the hash of its token. The session token is in the content.
         case introspection(bearer: Digest256)
-        /// `POST /token` of a device without a DPoP proof. What it asks for is in the content.
+        /// `POST /token` of a device without a DPoP proof. Its parameters are in the content.
         case exchange
     }
 
     let question: Question
-    /// The trace that the client names.
+    /// The trace in the client's `traceparent`.
     let trace: TraceParent?
 
-    /// What such requests have in common with the route that answers them otherwise.
+    /// The properties that such requests share with their route.
     struct Route: Sendable {
         let method: HTTPRequest.Method
         let template: String
@@ -49,7 +49,7 @@ struct FastRequest {
         }
     }
 
-    /// Bytes of content that are waited for at most; 0 where a request has none.
+    /// The longest awaited content, bytes; 0 for a request without content.
     var maximumContent: Int {
         switch question {
         case .session, .nonce: 0
@@ -57,7 +57,7 @@ struct FastRequest {
         }
     }
 
-    /// Reads the head of a request of HTTP/1.1 that leaves its connection as it is.
+    /// Parses the head of a request of HTTP/1.1 that does not change its connection.
     init?(_ head: HTTPRequestHead) {
         guard head.version == .http1_1, let route = Self.route(head.method.rawValue, head.uri) else { return nil }
         var fields = FastFields()
@@ -68,7 +68,7 @@ struct FastRequest {
         self.init(route, fields)
     }
 
-    /// Reads the header of a request of HTTP/2. ``StreamRulesHandler`` has looked at its fields.
+    /// Parses the header of a request of HTTP/2, which ``StreamRulesHandler`` has checked.
     init?(_ headers: HPACKHeaders) {
         var fields = FastFields()
         var (method, path) = ("", "")
@@ -118,8 +118,8 @@ struct FastRequest {
         }
     }
 
-    /// The hash of the session's token in the content of an introspection, `token=…` and perhaps its hint, which says
-    /// nothing (RFC 7662 §2.1); `nil` for every other form.
+    /// The hash of the session token in the content of an introspection. Accepts `token=…` and optionally its hint,
+    /// which is ignored (RFC 7662 §2.1). `nil` for any other form.
     static func introspectedToken(_ content: ByteBuffer) -> Digest256? {
         content.withUnsafeReadableBytes { bytes in
             guard bytes.starts(with: "token=".utf8) else { return nil }
@@ -128,23 +128,23 @@ struct FastRequest {
                 return nil
             }
             let token = UnsafeRawBufferPointer(rebasing: bytes[6..<end])
-            // What a form may encode is read by the routes.
+            // The routes decode percent-encoding.
             guard !token.contains(UInt8(ascii: "%")), !token.contains(UInt8(ascii: "+")) else { return nil }
             return SessionToken.hash(ofShown: token)
         }
     }
 }
 
-/// The header fields that matter to the fast path.
+/// The header fields that are relevant to the fast path.
 struct FastFields {
     private(set) var authorization: String?
     private(set) var contentType: String?
-    /// No trace where the field stands twice: what it holds then is of no form.
+    /// `nil` if the field is repeated: such a trace is malformed.
     private(set) var traceParent: String?
     private(set) var hasNoContent = true
 
-    /// Takes a field; `false` where it makes the request another one's: about the connection, the body, the form of the
-    /// answer, or a second field of a kind that is read. Most fields are told apart by their length.
+    /// Reads a field. `false` if the routes must answer: a field about the connection, the body or the form of the
+    /// answer, or a repeated field. Most fields are distinguished by their length.
     mutating func take(_ name: String, _ value: String) -> Bool {
         switch name.utf8.count {
         case 4: return !Self.isSame(name, "dpop")
@@ -170,7 +170,7 @@ struct FastFields {
         }
     }
 
-    /// Whether an `Accept` field asks for a signed introspection (RFC 9701), or may.
+    /// Whether an `Accept` field may ask for a signed introspection (RFC 9701).
     private static func mentionsJWT(_ value: String) -> Bool {
         var rest = value.utf8[...]
         while let start = rest.firstIndex(where: { $0 | 0x20 == UInt8(ascii: "j") }) {
@@ -180,7 +180,7 @@ struct FastFields {
         return false
     }
 
-    /// Whether a name has these letters, in whatever case.
+    /// Whether a name has these letters, ignoring case.
     private static func isSame(_ name: String, _ letters: StaticString) -> Bool {
         var name = name
         return name.withUTF8 { name in

@@ -4,8 +4,8 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// The fast path of a stream of HTTP/2, between its frames and what makes a request of them. A stream carries one request,
-/// so that nothing comes out of order; who waits for the library's own parts on it is told that it has ended.
+/// The fast path of a stream of HTTP/2, between its frames and the handlers that make a request of them. A stream has
+/// one request, so answers need no order. The library's own tasks for the stream are notified that it has ended.
 final class FastStreamHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias InboundOut = HTTP2Frame.FramePayload
@@ -16,7 +16,7 @@ final class FastStreamHandler: ChannelInboundHandler, RemovableChannelHandler {
     private let limits: RequestPolicy
     private var isDecided = false
     private var isAnswered = false
-    /// A request whose content has not come to its end.
+    /// A request whose content is incomplete.
     private var held: (headers: InboundIn, request: FastRequest, began: NIODeadline)?
     private var content = ByteBuffer()
     private var pace: AnswerPaceHandler?
@@ -66,7 +66,7 @@ final class FastStreamHandler: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelReadComplete()
     }
 
-    /// The limits that ``FieldLimitsHandler`` holds, by a measure that is never smaller.
+    /// Whether headers are certainly within the limits of ``FieldLimitsHandler``: the measure here is never smaller.
     private func fits(_ headers: HPACKHeaders) -> Bool {
         guard headers.count <= limits.maximumHeaderCount else { return false }
         var size = 0
@@ -74,7 +74,7 @@ final class FastStreamHandler: ChannelInboundHandler, RemovableChannelHandler {
         return size <= limits.maximumHeaders
     }
 
-    /// The held request is whole.
+    /// Answers the waiting request, which is complete.
     private func end(_ context: ChannelHandlerContext) {
         guard let (headers, request, began) = held else { return }
         held = nil

@@ -1,18 +1,18 @@
 import Herald
 
-/// The calls of one connection: those of one channel run one after the other, those of several at once.
+/// The calls of one connection. Calls of one channel run one after the other, those of several channels concurrently.
 struct HeraldCallQueue {
-    /// Calls that run or wait. Beyond them nothing more is read.
+    /// The most calls that run or wait. At this number reading stops.
     private static let maximum = 8
 
-    /// A call that runs, and what carries its answer.
+    /// A running call and the carrier of its answer.
     struct Running {
         let call: ChannelTable.Message
         let carrier: ResponseCarrier
     }
 
     private var waiting: [ChannelTable.Message] = []
-    /// The call that runs on each channel that has one.
+    /// The running call of each channel.
     private var running: [UInt64: Running] = [:]
 
     var isEmpty: Bool { waiting.isEmpty && running.isEmpty }
@@ -21,13 +21,13 @@ struct HeraldCallQueue {
 
     mutating func add(_ call: ChannelTable.Message) { waiting.append(call) }
 
-    /// A call was carried out; what carried it.
+    /// Removes a finished call; returns its carrier.
     @discardableResult
     mutating func end(_ call: ChannelTable.Message) -> ResponseCarrier? {
         running.removeValue(forKey: call.instance)?.carrier
     }
 
-    /// Nobody waits for the calls of a channel any more: none begins, and one that runs waits for nothing.
+    /// Discards the waiting calls of a channel, and stops what its running call waits for.
     mutating func drop(_ channel: UInt8) {
         waiting.removeAll { $0.channel == channel }
         for one in running.values where one.call.channel == channel { one.carrier.close() }
@@ -38,7 +38,7 @@ struct HeraldCallQueue {
         for one in running.values { one.carrier.close() }
     }
 
-    /// The calls that may run now; they count as running.
+    /// Starts and returns the calls that may run now.
     mutating func start(_ carrier: () -> ResponseCarrier) -> [Running] {
         guard !waiting.isEmpty else { return [] }
         var started: [Running] = []

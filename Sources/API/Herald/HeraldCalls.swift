@@ -5,13 +5,13 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// Carries out calls of clients by the routes of the JSON calls, and answers them.
+/// Executes clients' calls with the routes of the JSON calls, and answers them.
 struct HeraldCalls: Sendable {
     enum Outcome: Sendable {
         case answer([UInt8])
-        /// The call wants no answer.
+        /// The call expects no answer.
         case none
-        /// It is no call: the connection cannot be gone on with.
+        /// The bytes are not a call: the connection must end.
         case malformed
     }
 
@@ -21,15 +21,15 @@ struct HeraldCalls: Sendable {
         case arguments = 7
     }
 
-    /// The routes of the client listener.
+    /// The routes of the client listener, as a function.
     let respond: @Sendable (Request, ClientContext) async throws -> Response
     private let interface = ThriftInterface.herald
 
-    /// Carries out a call.
+    /// Executes a call.
     ///
     /// - Parameters:
-    ///   - token: that of the session for which the connection acts.
-    ///   - logger: that of the connection.
+    ///   - token: the token of the connection's session.
+    ///   - logger: the connection's logger.
     func answer(_ message: [UInt8], token: String, on channel: any Channel, logger: Logger) async -> Outcome {
         guard let call = try? ThriftReader.message(message), call.kind == .call || call.kind == .oneWay else {
             return .malformed
@@ -45,7 +45,7 @@ struct HeraldCalls: Sendable {
             return failure(.unknownFunction, "The function does not exist.", of: call)
         }
         var arguments = interface.members(call.body, as: function.arguments)
-        // A structure that does not come is an empty one: the route says what it misses.
+        // A missing structure is treated as an empty one: the route reports the missing members.
         for declared in function.arguments where !arguments.contains(where: { $0.name == declared.name }) {
             if case .structure = declared.kind {
                 arguments.append(JSONMember(name: declared.name, value: .object([:])))
@@ -87,7 +87,7 @@ struct HeraldCalls: Sendable {
         return ThriftMessage(.reply, name: call.name, sequence: call.sequence, body: fields)
     }
 
-    /// `TApplicationException` of Thrift.
+    /// An answer with Thrift's `TApplicationException`.
     private func failure(_ failure: Failure, _ sentence: String, of call: ThriftMessage) -> ThriftMessage {
         ThriftMessage(
             .exception, name: call.name, sequence: call.sequence,
@@ -95,7 +95,7 @@ struct HeraldCalls: Sendable {
     }
 }
 
-/// The body of a response in one piece. Used by one task.
+/// Collects a response's body in one buffer. Used by one task.
 private final class CollectedBody: @unchecked Sendable {
     var bytes: [UInt8] = []
 }

@@ -3,22 +3,22 @@ import Encoding
 import Herald
 import NIOCore
 
-/// The deadlines of one connection, looked at twice a second.
+/// The deadlines of one connection, checked twice a second.
 struct HeraldClock {
-    /// How often they are looked at, and the session with them: one that has ended is closed within a second.
+    /// How often deadlines and session are checked: a connection closes within a second of its session's end.
     static let tick = TimeAmount.milliseconds(500)
-    /// From the end of the handshake to the whole initial frame.
+    /// The time from the end of the handshake to the complete initial frame.
     static let initialTimeout = TimeAmount.seconds(5)
-    /// How long the last frames of a connection may take to leave.
+    /// How long the last frames of a connection may take to be sent.
     private static let farewell = TimeAmount.seconds(5)
 
     private let silence: TimeAmount
     private let message: TimeAmount
-    /// For a piece of what is sent.
+    /// The time for the peer to read a piece of output.
     private let answer: TimeAmount
     private let began: NIODeadline
     private var lastUse: NIODeadline
-    /// Since when a frame is there in part.
+    /// When the current incomplete frame began.
     private var partial: NIODeadline?
     private var ending: NIODeadline?
 
@@ -29,7 +29,7 @@ struct HeraldClock {
         (began, lastUse) = (now, now)
     }
 
-    /// Nanoseconds, for the beginnings of messages.
+    /// The time in nanoseconds, for the beginnings of messages.
     var now: UInt64 { NIODeadline.now().uptimeNanoseconds }
 
     mutating func noteFrame() { (lastUse, partial) = (.now(), nil) }
@@ -42,9 +42,9 @@ struct HeraldClock {
 
     mutating func noteEnd() { ending = .now() }
 
-    /// Why the connection ends now; `nil` if it does not.
+    /// Why the connection must end now; `nil` if it need not.
     ///
-    /// - Parameter isReading: whether it is the client's turn: a service that does not read does not count its silence.
+    /// - Parameter isReading: whether the service is reading. If not, the client's silence is not measured.
     func overdue(_ state: HeraldState, isReading: Bool, _ output: HeraldOutput, isClosing: Bool) -> String? {
         let now = NIODeadline.now()
         if state.phase == .initial, began + Self.initialTimeout < now { return "initial" }

@@ -6,7 +6,7 @@ import Metrics
 import NIOCore
 import Operations
 
-/// What the connections of Herald use, beside their frames.
+/// The parts that all Herald connections share, in addition to their frames.
 package struct HeraldOperations: Sendable {
     let hold: HoldSession
     let watch: WatchMessages
@@ -16,13 +16,13 @@ package struct HeraldOperations: Sendable {
     }
 }
 
-/// Herald on an accepted connection (`herald/1`): the frames are handled on its event loop, and what waits for anything
-/// is done by tasks of the connection.
+/// Herald on an accepted connection (`herald/1`). Frames are handled on its event loop. Anything that must wait runs in
+/// tasks of the connection.
 final class HeraldConnection: Sendable {
-    /// The name in the handshake (RFC 7301).
+    /// The protocol's name in the handshake (RFC 7301).
     static let name = "herald/1"
 
-    /// What a connection's event loop wants to be done.
+    /// Work that a connection's event loop delegates.
     enum Job: Sendable {
         case authenticate(String)
         case judge(HoldSession.Held)
@@ -49,9 +49,9 @@ final class HeraldConnection: Sendable {
         self.face = face
     }
 
-    /// Adds the protocol's handler, on the connection's event loop.
+    /// Adds the protocol's handler. Call on the connection's event loop.
     func setup(channel: any Channel, activity: ConnectionActivity) throws -> Value {
-        // The handler bounds them: it reads on when they are done.
+        // The handler limits them: it reads on when they are done.
         let (jobs, sender) = AsyncStream.makeStream(of: Job.self)
         let handler = HeraldHandler(
             limits: limits, operations: operations, activity: activity, ticker: tickers.of(channel.eventLoop),
@@ -91,7 +91,7 @@ final class HeraldConnection: Sendable {
         }
     }
 
-    /// Judges a token, and writes a line of it as of a request.
+    /// Verifies a token, and logs that like a request.
     private func authenticate(
         _ token: String, on connection: ClientConnection
     ) async -> HeraldHandler.Authentication {
@@ -122,12 +122,12 @@ final class HeraldConnection: Sendable {
                 elapsed: ContinuousClock.now - start, problem: problem, cause: cause), id: id)
     }
 
-    /// In place of a method of HTTP, for measurements and the log.
+    /// Recorded as the method in measurements and the log.
     private static let method = HTTPRequest.Method("AUTH") ?? .unread
 }
 
 extension HoldSession.Verdict {
-    /// `nil` where nothing can be said.
+    /// `nil` if the session's state is not known.
     var ofHerald: HeraldState.Verdict? {
         switch self {
         case .holds: .holds

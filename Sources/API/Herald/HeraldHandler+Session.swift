@@ -3,9 +3,9 @@ import Metrics
 import NIOCore
 import Operations
 
-/// The session of a connection, and what its user's devices are to synchronize.
+/// The session of a connection, and the pushes to its client.
 extension HeraldHandler {
-    /// What is known of the session; `nil` where the store is asked first, and ``judged(_:)`` goes on.
+    /// The session's state by memory; `nil` if the store must be asked. Then ``judged(_:)`` continues.
     func verdictFromMemory(for frame: Frame?) -> HoldSession.Verdict? {
         guard let held, let connection else { return .ended }
         if let verdict = operations.hold.fromMemory(held, on: connection) { return verdict }
@@ -14,7 +14,7 @@ extension HeraldHandler {
         return nil
     }
 
-    /// The store was asked about the session.
+    /// Continues after the store was asked about the session.
     func judged(_ verdict: HoldSession.Verdict) {
         guard context != nil else { return }
         let frame = judgedFrame
@@ -30,7 +30,7 @@ extension HeraldHandler {
         proceed()
     }
 
-    /// A token was judged.
+    /// Continues after a token was verified.
     func authenticated(_ result: Authentication) {
         guard context != nil else { return }
         isJudging = false
@@ -52,7 +52,7 @@ extension HeraldHandler {
     // MARK: Pushes
 
     func startWatch() {
-        // The first one says to begin: what changed before is nobody's else to tell.
+        // The first push starts synchronization: earlier changes have not been reported to this client.
         isPushDue = true
         guard watch == nil, let held else { return }
         let new = operations.watch(held.userID)
@@ -66,7 +66,7 @@ extension HeraldHandler {
         isPushDue = false
     }
 
-    /// Something of the user may have changed.
+    /// Notes that something of the user may have changed.
     func change() {
         guard watch != nil else { return }
         isPushDue = true

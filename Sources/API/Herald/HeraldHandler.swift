@@ -5,20 +5,20 @@ import NIOCore
 import NIOExtras
 import Operations
 
-/// The frames of one connection, on its event loop: reads them while its limits permit, does what `HeraldState` says, and
-/// sends what waits while the client takes it.
+/// Handles the frames of one connection on its event loop. Reads them while its limits permit, does what `HeraldState`
+/// decides, and sends waiting frames while the client reads.
 ///
-/// Nothing is read while a token is judged, while as many calls are under way as may be, or while the client owes the
-/// reading of too much. So a connection holds a bounded amount, and a client that sends faster is slowed down by TCP.
+/// Reading pauses while a token is verified, while the maximum number of calls runs, or while too many bytes are
+/// unsent. So a connection needs bounded memory, and TCP slows down a client that sends faster.
 final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
 
-    /// What came of a token.
+    /// The result of the verification of a token.
     enum Authentication: Sendable {
         case holds(HoldSession.Held)
         case refused(HeraldError)
-        /// It could not be judged, or the certificate is valid no more: the connection ends.
+        /// It could not be verified, or the certificate is no longer valid: the connection ends.
         case impossible
     }
 
@@ -26,7 +26,7 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
     let send: (HeraldConnection.Job) -> Void
     private let over: () -> Void
     private let activity: ConnectionActivity
-    /// Makes what carries the answer of one call.
+    /// Makes the carrier of one call's answer.
     private let makeCarrier: () -> ResponseCarrier
     private let maximumUnsent: Int
     var context: ChannelHandlerContext?
@@ -41,11 +41,11 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
     var watch: WatchMessages.Watch?
     /// Whether a sync request is due on the push channels.
     var isPushDue = false
-    /// The store could not be asked about the session: it is asked again a tick later, not at once.
+    /// The store could not be asked about the session. It is asked again a tick later, not at once.
     var isUnknown = false
-    /// A token is judged, or a session for which memory does not suffice; no frame is acted on meanwhile.
+    /// Whether a token or a session is being verified. Meanwhile no frame is handled.
     var isJudging = false
-    /// The frame for which a session is judged.
+    /// The frame that waits for the session's verification.
     var judgedFrame: Frame?
     private var calls = HeraldCallQueue()
     var isClosing = false
@@ -95,7 +95,7 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// The peer is known: frames may be acted on.
+    /// Begins to handle frames: the peer is known.
     func begin(on connection: ClientConnection) {
         self.connection = connection
         proceed()
@@ -126,12 +126,12 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func channelReadComplete(context: ChannelHandlerContext) { proceed() }
 
     func read(context: ChannelHandlerContext) {
-        // What still comes at the end is read and let go: a connection that is closed over it is reset, and its last frame
-        // might be lost.
+        // At the end, input is read and discarded: closing over unread bytes resets the connection, and may destroy the
+        // last frame.
         if mayRead || isClosing { context.read() } else { wantsRead = true }
     }
 
-    /// Acts on frames while that is possible, sends what waits, and reads on.
+    /// Handles frames while that is possible, sends waiting ones, and reads on.
     func proceed() {
         guard let context else { return }
         while mayRead, let frame = nextFrame() { receive(frame) }
@@ -178,7 +178,7 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func receive(_ frame: Frame, _ verdict: HoldSession.Verdict) {
         guard let verdict = verdict.ofHerald else {
-            // A call's route refuses it; nothing else has an answer for a service that cannot judge.
+            // The route refuses a call. For other frames there is no answer while the session cannot be verified.
             if case .data = frame { return perform(state.receive(frame, at: clock.now)) }
             return end("unavailable")
         }
@@ -206,10 +206,10 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// A token is never longer; what is cut off is no token, and is not looked for.
+    /// A longer token is not valid, so a cut-off token is not looked up.
     private static let longestToken = 128
 
-    /// Nobody acts on the connection any more.
+    /// Detaches the session from the connection.
     private func drop() {
         endWatch()
         output.dropAll()
@@ -234,7 +234,7 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// A call was carried out.
+    /// Sends the answer of a finished call.
     func finish(_ call: ChannelTable.Message, _ outcome: HeraldCalls.Outcome) {
         let carrier = calls.end(call)
         defer { carrier?.close() }
@@ -258,7 +258,7 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    /// Looks at the deadlines and the session.
+    /// Checks the deadlines and the session.
     func tick() {
         guard let context else { return }
         let isIdle = mayRead && calls.isEmpty
@@ -268,7 +268,7 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
         isUnknown = false
         judge()
-        // Most connections are at rest, and there are many.
+        // Most connections are idle, and there are many.
         if isPushDue || isClosing || isStopping || reader.count > 0 || !output.isEmpty { proceed() }
     }
 }

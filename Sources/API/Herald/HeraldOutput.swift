@@ -1,39 +1,40 @@
 import Herald
 import NIOCore
 
-/// What a connection owes its client: frames that wait, and bytes that were handed to TLS and have not left.
+/// A connection's unsent output: waiting frames, and bytes that were passed to TLS but not sent.
 final class HeraldOutput {
-    /// Bytes of a frame to the client, however large it takes them: a long answer delays others by no more.
+    /// The largest frame to the client, bytes, even if the client accepts larger ones. So a long answer delays others
+    /// no longer than that.
     private static let largestFrame = 16_384
-    /// Bytes that are handed to TLS at once.
+    /// The bytes that are passed to TLS at once.
     static let piece = AnswerPaceHandler.piece
 
     private var frames = FrameWriter(maximumFrame: largestFrame)
     private var unsent = 0
-    /// The claims of answers that wait, by channel.
+    /// The claims of waiting answers, by channel.
     private var claims: [UInt8: [ResponseClaim]] = [:]
-    /// Since when the client has taken no piece, though one waits.
+    /// Since when a piece waits that the client has not read.
     private(set) var began: NIODeadline?
 
-    /// The client said how large frames may be.
+    /// Sets the largest frame that the client accepts.
     func begin(_ initial: InitialFrame) {
         frames = FrameWriter(maximumFrame: min(Int(clamping: initial.frameSize), Self.largestFrame))
     }
 
-    /// Bytes that the client has not taken.
+    /// The number of bytes that the client has not read.
     var owed: Int { frames.count + unsent }
 
     var isEmpty: Bool { frames.isEmpty && unsent == 0 }
 
     func write(_ frame: Frame) { frames.write(frame) }
 
-    /// - Parameter claim: the answer's; it ends when the channel has nothing more to send.
+    /// - Parameter claim: the answer's claim; it ends when the channel's output was sent.
     func write(_ answer: [UInt8], on channel: UInt8, _ claim: ResponseClaim?) {
         frames.write(answer, packet: PacketType.normalizedMessage, on: channel)
         if let claim { claims[channel, default: []].append(claim) }
     }
 
-    /// Asks the client to synchronize; `false` where it was asked, and that has not left.
+    /// Asks the client to synchronize; `false` if an earlier request has not been sent yet.
     func askToSynchronize(on channel: UInt8) -> Bool {
         guard !frames.holds(channel) else { return false }
         frames.write([], packet: PacketType.synchronizationRequest, on: channel)
@@ -50,7 +51,7 @@ final class HeraldOutput {
         endClaims()
     }
 
-    /// Ends the claims of channels that have nothing more to send.
+    /// Ends the claims of channels without more output.
     private func endClaims() {
         for (channel, ended) in claims where !frames.holds(channel) {
             claims[channel] = nil
@@ -58,9 +59,9 @@ final class HeraldOutput {
         }
     }
 
-    /// Sends while the client takes it.
+    /// Sends while the client reads.
     ///
-    /// - Parameter onTaken: called when bytes have left, in a turn of its own.
+    /// - Parameter onTaken: called after bytes were sent, in a later turn of the event loop.
     func send(_ context: ChannelHandlerContext, onTaken: @escaping () -> Void) {
         while context.channel.isActive, context.channel.isWritable, !frames.isEmpty {
             let bytes = frames.next(Self.piece)

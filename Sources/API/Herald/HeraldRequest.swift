@@ -4,12 +4,12 @@ import Herald
 import Hummingbird
 import NIOCore
 
-/// A call as the request of its route: the route carries it out, so that both have the same effects, refusals, limits,
-/// measurements and lines of the log.
+/// A call as a request for its route. The route executes it, so both have the same effects, refusals, limits,
+/// measurements and log lines.
 struct HeraldRequest {
     let request: Request
 
-    /// `nil` where an argument is missing that is part of the path.
+    /// `nil` if an argument of the path is missing.
     init?(_ function: ThriftInterface.Function, _ arguments: [JSONMember], token: String) {
         let parts = function.route.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, let method = HTTPRequest.Method(String(parts[0])),
@@ -25,7 +25,7 @@ struct HeraldRequest {
         request = Request(head: head, body: RequestBody(buffer: body ?? ByteBuffer()))
     }
 
-    /// A path of the interface with arguments in the place of their names.
+    /// The interface's path with arguments in place of their names.
     static func path(_ template: Substring, _ arguments: [JSONMember]) -> String? {
         let halves = template.split(separator: "?", maxSplits: 1)
         guard let names = halves.first else { return nil }
@@ -54,7 +54,7 @@ struct HeraldRequest {
 }
 
 extension JSONMember {
-    /// Whether an argument is the body of its request.
+    /// Whether the argument is the request's body.
     fileprivate var isBody: Bool {
         if case .object = value { true } else { false }
     }

@@ -1,10 +1,10 @@
 import NIOCore
 import Synchronization
 
-/// Looks at the connections of Herald on one event loop, each of them once a ``HeraldClock/tick``.
+/// Ticks the Herald connections of one event loop, each once a ``HeraldClock/tick``.
 ///
-/// One timer for all of them: a timer for each costs several times what is looked at. They take turns in slices, so that
-/// nobody else on the loop waits for all of them.
+/// They share one timer: a timer for each costs several times the work of a tick. They are ticked in slices, so that
+/// other work on the loop never waits for all of them.
 final class HeraldTicker {
     private static let sliceCount = 10
 
@@ -33,7 +33,7 @@ final class HeraldTicker {
 
     private func tick() {
         next = (next + 1) % slices.count
-        // A copy: who is closed leaves.
+        // A copy, because closed handlers remove themselves.
         for handler in slices[next].values { handler.tick() }
     }
 }
@@ -42,7 +42,7 @@ final class HeraldTicker {
 final class HeraldTickers: Sendable {
     private let tickers = Mutex<[ObjectIdentifier: NIOLoopBound<HeraldTicker>]>([:])
 
-    /// That of an event loop, on this event loop.
+    /// The ticker of an event loop. Call on that event loop.
     func of(_ loop: any EventLoop) -> HeraldTicker {
         tickers.withLock { tickers in
             if let ticker = tickers[ObjectIdentifier(loop)] { return ticker }

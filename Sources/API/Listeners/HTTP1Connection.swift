@@ -4,7 +4,7 @@ import Logging
 import NIOCore
 import NIOHTTPTypes
 
-/// HTTP/1.1 on an accepted connection, composed of the library's parts and of ours before and between them.
+/// HTTP/1.1 on an accepted connection, composed of the library's handlers and our own before and between them.
 final class HTTP1Connection: Sendable {
     /// A connection whose requests may be handled.
     struct Value: ServerChildChannelValue {
@@ -19,7 +19,7 @@ final class HTTP1Connection: Sendable {
     private let face: ListenerFace
     private let fastPath: FastPath?
 
-    /// - Parameter fastPath: what answers ahead of the routes; `nil` if nothing does.
+    /// - Parameter fastPath: answers ahead of the routes; `nil` if there is none.
     init(
         limits: RequestPolicy, face: ListenerFace, fastPath: FastPath?,
         responder: @escaping HTTPChannelHandler.Responder
@@ -28,19 +28,19 @@ final class HTTP1Connection: Sendable {
         self.face = face
         self.fastPath = fastPath
         var configuration = Self.configuration(limits, face, isStream: false)
-        // The fast path has a timer of its own, which sees its answers too.
+        // The fast path has its own timer, which sees its answers too.
         if fastPath != nil { configuration.idleTimeout = nil }
         http1 = HTTP1Channel(responder: responder, configuration: configuration)
     }
 
-    /// How requests are read: on a connection of HTTP/1.1, or on a stream of HTTP/2.
+    /// How requests are read, on a connection of HTTP/1.1 or on a stream of HTTP/2.
     static func configuration(
         _ limits: RequestPolicy, _ face: ListenerFace, isStream: Bool
     ) -> HTTP1Channel.Configuration {
         let timeout = TimeAmount.milliseconds(Int64(limits.requestTimeout * 1000))
         let handlers = { @Sendable () -> [any RemovableChannelHandler] in
             let bounds = RequestBoundsHandler(timeout: timeout, maximumBody: limits.maximumBody, isStream: isStream)
-            // Over HTTP/1.1 the decoder itself holds the limits of the header.
+            // With HTTP/1.1 the decoder itself enforces the limits of the header.
             return isStream ? [FieldLimitsHandler(limits: limits, face: face), bounds] : [bounds]
         }
         return HTTP1Channel.Configuration(
@@ -78,7 +78,7 @@ final class HTTP1Connection: Sendable {
         }
     }
 
-    /// For one connection: its answers have a deadline, and the listener counts it.
+    /// The handlers for one connection: its answers have a deadline, and the listener limits it.
     private func paced(_ activity: ConnectionActivity, _ carrier: ResponseCarrier) -> HTTP1Channel {
         var configuration = http1.configuration
         let others = configuration.additionalChannelHandlers

@@ -6,8 +6,8 @@ import NIOHTTP2
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP2
 
-/// HTTP/2 on an accepted connection, composed of the library's parts: its own composition has one set of limits for all
-/// (Upstream.md).
+/// HTTP/2 on an accepted connection, composed of the library's handlers: its own composition has one set of limits for
+/// all (Upstream.md).
 final class HTTP2Connection: Sendable {
     /// A stream whose request may be handled.
     struct Stream: Sendable {
@@ -17,16 +17,16 @@ final class HTTP2Connection: Sendable {
 
     /// A connection whose streams may be handled.
     struct Value: Sendable {
-        /// `nil` for a stream that was refused.
+        /// `nil` for a refused stream.
         let streams: NIOHTTP2Handler.AsyncStreamMultiplexer<Stream?>
     }
 
-    /// What happens to the requests of a stream, once they are read.
+    /// Handles the requests of a stream after they were read.
     let http1: HTTP1Channel
     let limits: RequestPolicy
-    /// Streams that a peer may have open at a time.
+    /// The number of streams that a peer may have open at a time.
     let maximumStreams: Int
-    /// What answers ahead of the routes; `nil` if nothing does.
+    /// Answers ahead of the routes; `nil` if there is none.
     let fastPath: FastPath?
     private let accounts: ResponseAccounts
 
@@ -101,24 +101,24 @@ final class HTTP2Connection: Sendable {
         }
     }
 
-    /// What is counted against floods. A peer that cancels all its streams at once, twice, is not one; a peer that opens
-    /// and resets streams as fast as it can meets the limit within a second (CVE-2023-44487). Each count is of one
-    /// connection, and reserves eight bytes for each of its events.
+    /// The limits against floods. A peer that cancels all its streams at once, twice, is not refused. A peer that opens
+    /// and resets streams as fast as it can reaches the limit within a second (CVE-2023-44487). Each count is for one
+    /// connection, and reserves eight bytes for each event.
     var configuration: NIOHTTP2Handler.Configuration {
         var configuration = NIOHTTP2Handler.Configuration()
-        // It compares what was not looked at yet as text: StreamRulesHandler has the rules (Upstream.md).
+        // It compares unvalidated bytes as text: StreamRulesHandler has the rules instead (Upstream.md).
         configuration.connection.headerBlockValidation = .disabled
         configuration.connection.contentLengthValidation = .disabled
         configuration.connection.initialSettings = nioDefaultSettings.filter {
             $0.parameter != .maxConcurrentStreams && $0.parameter != .maxHeaderListSize
         }
-        // The library ends the connection at this size; a stream alone is refused below it (FieldLimitsHandler).
+        // The library closes the connection at this size. Below it only the stream is refused (FieldLimitsHandler).
         let most = 2 * limits.maximumHeaders + 32 * limits.maximumHeaderCount
         configuration.connection.initialSettings.append(HTTP2Setting(parameter: .maxHeaderListSize, value: most))
         configuration.connection.initialSettings.append(
             HTTP2Setting(parameter: .maxConcurrentStreams, value: maximumStreams))
         configuration.connection.maximumSequentialEmptyDataFrames = 16
-        // Errors of streams over the whole life of a connection; the rate of them is limited besides.
+        // Errors of streams over the whole life of a connection. Their rate is limited, too.
         configuration.connection.maximumConnectionGlitches = 2000
         configuration.connection.controlFrameRateLimit.windowLength = .seconds(5)
         configuration.stream.streamResetFrameRateLimit.maximumCount = 400

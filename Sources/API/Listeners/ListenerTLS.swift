@@ -2,9 +2,9 @@ import NIOCore
 import NIOSSL
 import Synchronization
 
-/// The service's own certificate and, on the client listener, the authorities whose certificates it takes.
+/// The service's own certificate and, on the client listener, the authorities of clients' certificates.
 package final class ListenerTLS: Sendable {
-    /// The authorities whose certificates a listener takes from clients.
+    /// The authorities whose certificates a listener accepts from clients.
     package struct Clients: Sendable {
         let authorities: [[UInt8]]
         let areRoots: Bool
@@ -12,8 +12,8 @@ package final class ListenerTLS: Sendable {
 
         /// - Parameters:
         ///   - authorities: certificates in DER.
-        ///   - areRoots: whether each of them signed itself. Then the TLS library judges chains, and can say in its alert
-        ///     what is wrong; it does not trust an authority that is not a root (Upstream.md).
+        ///   - areRoots: whether each of them signed itself. Then the TLS library verifies chains, and its alert can
+        ///     say what is wrong. It does not trust an authority that is not a root (Upstream.md).
         ///   - isTLS13Only: whether TLS 1.2 is refused.
         package init(authorities: [[UInt8]], areRoots: Bool, isTLS13Only: Bool) {
             self.authorities = authorities
@@ -25,7 +25,7 @@ package final class ListenerTLS: Sendable {
     private let clients: Clients?
     private let context: Mutex<NIOSSLContext>
 
-    /// Reads the server's chain and key. Each listener has a context, and so ticket keys, of its own.
+    /// Reads the server's chain and key. Each listener has its own context, and so its own ticket keys.
     ///
     /// - Parameter clients: `nil` if clients need no certificate.
     package init(chainPEM: [UInt8], keyPEM: [UInt8], clients: Clients?) throws {
@@ -33,18 +33,18 @@ package final class ListenerTLS: Sendable {
         context = Mutex(try Self.context(chainPEM: chainPEM, keyPEM: keyPEM, clients: clients))
     }
 
-    /// Puts another chain and key of the server into use, for connections that are made from now on.
+    /// Replaces the server's chain and key for new connections.
     package func replace(chainPEM: [UInt8], keyPEM: [UInt8]) throws {
         let new = try Self.context(chainPEM: chainPEM, keyPEM: keyPEM, clients: clients)
         context.withLock { $0 = new }
     }
 
-    /// What the next connection is accepted with.
+    /// The context of the next connection.
     var sslContext: NIOSSLContext { context.withLock { $0 } }
 
     /// A handler for the next connection.
     ///
-    /// - Parameter verifyChain: verifies the chain that the client sent, if the TLS library does not.
+    /// - Parameter verifyChain: verifies the client's chain, if the TLS library does not.
     func makeHandler(verifyChain: (@Sendable ([[UInt8]]) -> Bool)?) -> NIOSSLServerHandler {
         guard let verifyChain, clients?.areRoots == false else { return NIOSSLServerHandler(context: sslContext) }
         return NIOSSLServerHandler(context: sslContext) { chain, promise in
@@ -62,7 +62,7 @@ package final class ListenerTLS: Sendable {
         configuration.minimumTLSVersion = clients?.isTLS13Only == true ? .tlsv13 : .tlsv12
         configuration.cipherSuites = cipherSuites.joined(separator: ":")
         configuration.verifySignatureAlgorithms = signatureAlgorithms
-        // How long the end of a connection waits for the client's: an idle one that is closed must free its place soon.
+        // How long a closing connection waits for the client to close: an idle one must free its place soon.
         configuration.shutdownTimeout = .seconds(1)
         configuration.applicationProtocols = ["h2", "http/1.1"]
         if let clients {
@@ -75,13 +75,13 @@ package final class ListenerTLS: Sendable {
         return try NIOSSLContext(configuration: configuration)
     }
 
-    /// Those of TLS 1.2 with ephemeral keys and authenticated encryption (RFC 9325 §4.2). TLS 1.3 has no others.
+    /// The suites of TLS 1.2 with ephemeral keys and authenticated encryption (RFC 9325 §4.2). TLS 1.3 has no others.
     private static let cipherSuites = [
         "ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384",
         "ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-RSA-CHACHA20-POLY1305",
     ]
 
-    /// What a client may prove its key by: no SHA-1 (RFC 9155). Keys are those that Certify takes.
+    /// The algorithms of a client's proof of its key: no SHA-1 (RFC 9155). The key types are those of certification.
     private static let signatureAlgorithms: [SignatureAlgorithm] = [
         .ecdsaSecp256R1Sha256, .rsaPssRsaeSha256, .rsaPkcs1Sha256, .ecdsaSecp384R1Sha384, .rsaPssRsaeSha384,
         .rsaPkcs1Sha384, .rsaPssRsaeSha512, .rsaPkcs1Sha512,

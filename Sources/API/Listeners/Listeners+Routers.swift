@@ -1,9 +1,9 @@
 import Hummingbird
 import Operations
 
-/// What is asked on each listener: its routes, behind what holds for all of them.
+/// The routers of the listeners, with the middleware that all routes share.
 extension Listeners {
-    /// A router without routes.
+    /// A router with the shared middleware and no routes yet.
     func router<Context: ListenerContext>(_ context: Context.Type, _ listener: ListenerName) -> ListedRouter<Context> {
         ListedRouter(context, listener: listener, directory: directory) { [count] in try count($0, by: $1) }
     }

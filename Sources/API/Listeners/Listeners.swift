@@ -19,12 +19,12 @@ package struct ListenerAddress: Sendable {
     }
 }
 
-/// What a listener lets in, and what it counts of that.
+/// The limits of a listener's connections, and the counts that they use.
 struct ListenerGate: Sendable {
     let limits: RequestPolicy
-    /// Those of all listeners.
+    /// The open channels of all listeners.
     let open: OpenChannels
-    /// Those of this listener, whatever their state.
+    /// The connections of this listener in any state.
     let accepted: ListenerConnections
     let handshakes: Handshakes
 }
@@ -33,7 +33,7 @@ struct ListenerGate: Sendable {
 package struct Listeners: Sendable {
     let realm: String
     let policy: CurrentPolicy
-    /// Those of the start: a channel's limits stay as they are.
+    /// The limits at the start: those of an open channel do not change.
     let limits: RequestPolicy
     /// Whether connections are limited by address, network and certificate.
     let rateLimiting: RateLimiting
@@ -46,16 +46,16 @@ package struct Listeners: Sendable {
     let directory = RouteDirectory()
     /// The memory for the responses of the public and the client listener.
     package let accounts: ResponseAccounts
-    /// That for the probes' responses, however full the other is.
+    /// The memory for the probes' responses, independent of the other.
     private let probesAccounts: ResponseAccounts
 
-    /// Shares a realm, limits, a list of what is open, and a logger.
+    /// Makes listeners with a common realm, limits, channel list and logger.
     ///
     /// - Parameters:
-    ///   - maximumConnections: how many each listener takes; the policy's, or fewer.
+    ///   - maximumConnections: the limit of each listener, the policy's or lower.
     ///   - count: counts each call.
-    ///   - urls: the addresses of the others, for a client that uses the wrong listener.
-    ///   - tracer: records a span of each request; `nil` where nobody collects them.
+    ///   - urls: the addresses of the listeners, for a client that uses the wrong one.
+    ///   - tracer: records a span of each request; `nil` if no spans are collected.
     ///   - environment: makes the ids of connections and requests.
     package init(
         realm: String, policy: CurrentPolicy, maximumConnections: Int, rateLimiting: RateLimiting, count: CountCall,
@@ -121,7 +121,7 @@ package struct Listeners: Sendable {
             sessions: sessions, phones: phones, cards: cards,
             users: users,
             authorizations: authorizations, streams: streams)
-        // A failure is said to the first request, which is checked again.
+        // A failure is reported to the first request, which is checked again.
         let routes = router.buildResponder()
         let clients = TLSListenerChannel.Clients(
             verifyChain: verifyChain, admit: authenticate.admitFromMemory,
@@ -140,7 +140,7 @@ package struct Listeners: Sendable {
 
     /// The listener for probes and Prometheus.
     ///
-    /// - Parameter tls: the server's certificate; `nil` speaks without TLS, for loopback.
+    /// - Parameter tls: the server's certificate; `nil` for no TLS, on loopback.
     package func makeOps(
         at address: ListenerAddress, tls: ListenerTLS?, routes: OpsRoutes, onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
@@ -158,10 +158,10 @@ package struct Listeners: Sendable {
         }
     }
 
-    /// Probes have a number of connections of their own, however full the other listeners are.
+    /// The probes' own limit of connections, independent of the other listeners.
     package static let opsConnections = 128
 
-    /// What stands before a listener. No other way leads to one, so that its limits hold on all.
+    /// The limits in front of a listener. All listeners are made through it, so none is without limits.
     func gate(_ name: ListenerName, _ limits: RequestPolicy) -> ListenerGate {
         let isLimited = rateLimiting == .on
         return ListenerGate(

@@ -22,7 +22,7 @@ struct PlainListenerChannel: ServerChildChannel {
         // Probes are not limited by their address.
         let activity = gate.accepted.insert(channel, from: nil) ?? ConnectionActivity(alone: channel)
         return channel.eventLoop.makeCompletedFuture {
-            // As in TLSListenerChannel: what nobody handles is not read.
+            // As in TLSListenerChannel: nothing is read before a task handles the connection.
             try channel.syncOptions?.setOption(.autoRead, value: false)
         }.flatMap {
             http1.setup(

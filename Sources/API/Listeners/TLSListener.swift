@@ -11,13 +11,13 @@ import NIOSSL
 import NIOTLS
 import Operations
 
-/// One accepted TLS connection as HTTP/1.1, HTTP/2 or Herald, whichever the handshake chose.
+/// An accepted TLS connection as HTTP/1.1, HTTP/2 or Herald, as the handshake chose.
 ///
-/// Composed of the HTTP library's own channels, so that the peer's certificate is read once a connection on its event
-/// loop and no request waits for it. It and its parts are references, since a connection's task keeps a copy of whatever
-/// it was called with for as long as it lasts.
+/// It is composed of the HTTP library's channels. So the peer's certificate is read once a connection on its event
+/// loop, and requests need not wait for it. It and its parts are references, since a connection's task keeps a copy of
+/// its arguments as long as it runs.
 final class TLSListenerChannel: ServerChildChannel {
-    /// What the connection speaks.
+    /// The protocol that the handshake chose.
     indirect enum Negotiated: Sendable {
         case http1(HTTP1Connection.Value)
         case http2(HTTP2Connection.Value)
@@ -31,13 +31,13 @@ final class TLSListenerChannel: ServerChildChannel {
         let established: EstablishedConnection
     }
 
-    /// What a listener does with clients that have a certificate.
+    /// The treatment of clients with a certificate.
     struct Clients: Sendable {
-        /// Verifies the chain that the client sent, since the TLS library does not.
+        /// Verifies the client's chain, since the TLS library does not.
         let verifyChain: @Sendable ([[UInt8]]) -> Bool
-        /// Lets a connection in at the end of its handshake, if memory alone decides that.
+        /// Admits a connection at the end of its handshake, if memory alone suffices to decide.
         let admit: @Sendable (ClientConnection) -> Void
-        /// Called for each connection before its first request that memory alone does not answer.
+        /// Called for each connection before its first request that needs more than memory.
         let onConnect: @Sendable (ClientConnection) async -> Void
         let connections: ConnectionTable
         let herald: HeraldConnection
@@ -84,12 +84,12 @@ final class TLSListenerChannel: ServerChildChannel {
         }
         let established = EstablishedConnection(requestIDs: face.newRequestIDs())
         return channel.eventLoop.makeCompletedFuture { [self] in
-            // At once, so that a request that comes with the end of the handshake need not wait for a task.
+            // At once, so that a request that arrives with the end of the handshake need not wait for a task.
             peer.futureResult.assumeIsolated().whenSuccess { [self] in
                 establish($0, channel, established)
             }
-            // Nothing is read before somebody handles the connection: one that is accepted while the listener closes
-            // is handled by nobody, and must not get as far as to send a request.
+            // Nothing is read before a task handles the connection. One that is accepted while the listener closes has
+            // no task, and must not be able to send a request.
             try channel.syncOptions?.setOption(.autoRead, value: false)
             let operations = channel.pipeline.syncOperations
             if isProxied { try operations.addHandler(ProxyHeaderHandler(handshakes: gate.handshakes)) }
@@ -120,7 +120,8 @@ final class TLSListenerChannel: ServerChildChannel {
         established.establish(connection)
     }
 
-    /// Sets up the protocol that the handshake chose. Who shook hands while the listener was told to stop is told now.
+    /// Sets up the protocol that the handshake chose. If the listener stopped meanwhile, the connection is notified
+    /// now.
     private func speak(
         _ result: ALPNResult, on channel: any Channel, activity: ConnectionActivity,
         established: EstablishedConnection, logger: Logger
@@ -137,7 +138,7 @@ final class TLSListenerChannel: ServerChildChannel {
             negotiated = channel.eventLoop.makeCompletedFuture {
                 .herald(herald, try herald.setup(channel: channel, activity: activity))
             }
-        // A client that named only foreign protocols looks like one that named none (Upstream.md).
+        // A client that named only unknown protocols looks like one that named none (Upstream.md).
         case .negotiated("http/1.1"), .fallback:
             negotiated = http1.setup(channel: channel, activity: activity, established: established, logger: logger)
                 .map { .http1($0) }
@@ -167,7 +168,7 @@ final class TLSListenerChannel: ServerChildChannel {
                 await CurrentConnection.$peerAddress.withValue(peer.address) {
                     await CurrentConnection.$value.withValue(connection) {
                         if let connection, let clients {
-                            // A task of its own: this one would keep the memory of what it calls.
+                            // A separate task: this one would keep the memory of everything it calls.
                             async let admission: Void = clients.onConnect(connection)
                             await admission
                         }

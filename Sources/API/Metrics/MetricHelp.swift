@@ -1,6 +1,6 @@
-/// One sentence on each metric, for whoever writes a query.
+/// The help text of each metric, one sentence.
 enum MetricHelp {
-    /// By the name without `countersign_` and `_total`.
+    /// The sentences by the name without `countersign_` and `_total`.
     static let sentences: [String: String] = [
         "answers_not_taken": "Responses that their clients did not read in time.",
         "authorizations": "Messaging authorizations by their new state.",

@@ -19,7 +19,7 @@ package final class PrometheusRegistry: MetricsFactory {
         var recorders: [Series: Distribution] = [:]
     }
 
-    /// A gauge of the service, or what the system knows of its process under a name of its own.
+    /// A gauge of the service, or of the process by the system's name for it.
     private struct Gauge: Sendable {
         let series: Series
         let value: @Sendable () -> Double?
@@ -31,14 +31,14 @@ package final class PrometheusRegistry: MetricsFactory {
 
     package init() {}
 
-    /// Adds a gauge whose value is read at each rendering; one without a value is left out.
+    /// Adds a gauge whose value is read at each scrape. It is omitted while it has no value.
     package func addGauge(
         _ name: String, _ labels: [(String, String)] = [], value: @escaping @Sendable () -> Double?
     ) {
         gauges.withLock { $0.append(Gauge(series: Series(name: name, labels: Self.labels(labels)), value: value)) }
     }
 
-    /// Adds lines that are written in the exposition format already.
+    /// Adds lines that are already in the exposition format.
     package func addPage(_ lines: @escaping @Sendable () -> [String]) {
         pages.withLock { $0.append(lines) }
     }
@@ -151,7 +151,7 @@ private final class Distribution: RecorderHandler, TimerHandler {
         }
     }
 
-    /// Cumulative buckets, sum and count.
+    /// Cumulative buckets, the sum and the count.
     func read() -> (buckets: [Int], sum: Double, count: Int) {
         state.withLock { state in
             var total = 0

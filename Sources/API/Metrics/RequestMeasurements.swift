@@ -2,8 +2,8 @@ import HTTPTypes
 import Metrics
 import Synchronization
 
-/// The counters and timers of a listener's requests. Each is looked up by its labels only once, because building the
-/// labels costs as much as a whole request of the HTTP stack.
+/// The counters and timers of a listener's requests. Each is looked up by its labels only once: making the labels costs
+/// as much as a whole request of the HTTP stack.
 final class RequestMeasurements: Sendable {
     /// The metrics of one kind of request.
     struct Instruments: Sendable {
@@ -29,13 +29,13 @@ final class RequestMeasurements: Sendable {
         self.listener = listener
     }
 
-    /// The metrics of a route's template and a status. There are few, because both come from the source.
+    /// The metrics of a route's template and a status. There are few, because both come from the source code.
     func of(_ method: HTTPRequest.Method, _ route: String, _ status: HTTPResponse.Status) -> Instruments {
         let kind = Kind(method: method, route: route, status: status.code)
         return known.withLock { known in
             if let instruments = known[kind] { return instruments }
             let made = make(kind)
-            // A client may send any method: if no route has it, it must not become a label.
+            // Clients may send any method: one without a route must not become a label.
             if route != Self.unmatched { known[kind] = made }
             return made
         }
@@ -44,7 +44,7 @@ final class RequestMeasurements: Sendable {
     /// The route label of a request that matches no template.
     static let unmatched = "unmatched"
 
-    /// The methods that are a label where no route has taken the request.
+    /// The methods that are labels even if no route matched.
     private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options]
 
     /// The label of a request's method.

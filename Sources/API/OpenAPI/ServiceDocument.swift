@@ -4,7 +4,7 @@ import Foundation
 import NIOCore
 import Synchronization
 
-/// `openapi.json` with the listeners' external URLs; the file itself has the default ones.
+/// `openapi.json` with the listeners' external URLs in place of the default ones.
 final class ServiceDocument: Sendable {
     private struct Written {
         let publicURL: String
@@ -28,7 +28,7 @@ final class ServiceDocument: Sendable {
     /// Replaces the default URLs of the listeners in a document.
     static func text(_ document: String, publicURL: String, clientURL: String) -> String {
         let (publicText, clientText) = (JSONValue.string(publicURL).jsonText, JSONValue.string(clientURL).jsonText)
-        // In one pass, because one listener's URL may be the other's default.
+        // In one pass, because the URL of one listener may be the default of another.
         return document.replacing(/"url": "https:\/\/127\.0\.0\.1:844([01])"/) {
             "\"url\": " + ($0.output.1 == "0" ? publicText : clientText)
         }

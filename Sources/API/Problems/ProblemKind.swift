@@ -1,13 +1,13 @@
 import Domain
 import HTTPTypes
 
-/// What one code of the contract means: the row of `Codes.md` and the page under its problems' `type` (RFC 9457 §3.1.1).
+/// The meaning of a code: its row in `Codes.md`, and the page that its problems' `type` names (RFC 9457 §3.1.1).
 struct ProblemKind: Sendable {
-    /// An answer that has the code.
+    /// An example of a response with the code.
     let example: Problem
-    /// When the service refuses by it. Words between backticks are of the contract.
+    /// When the service refuses with the code. The contract's words are between backticks.
     let cause: String
-    /// What the developer of the caller does then.
+    /// What the caller's developer must do.
     let mend: String
 
     var code: String { example.code }
@@ -21,11 +21,11 @@ struct ProblemKind: Sendable {
         (self.example, self.cause, self.mend) = (Problem(example), cause, mend)
     }
 
-    /// The kind of a code; `nil` for a code that no answer has.
+    /// The kind of a code; `nil` for a code that no response has.
     static func of(_ code: String) -> ProblemKind? { byCode[code] }
 
     private static let byCode = Dictionary(uniqueKeysWithValues: all.map { ($0.code, $0) })
 
-    /// All of them, by status.
+    /// All kinds, in the order of their statuses.
     static let all = ofRequests + ofSessions + ofPermissions + ofContent + ofService
 }

@@ -2,7 +2,7 @@ import Domain
 import Foundation
 import HTTPTypes
 
-/// The codes of the contract. The page of a code and its row in `Codes.md` say the same words.
+/// The codes of the contract. The page of a code and its row in `Codes.md` use the same words.
 extension ProblemKind {
     static let ofRequests = [
         ProblemKind(
@@ -144,9 +144,9 @@ extension ProblemKind {
                 + "made."),
     ]
 
-    /// A moment for examples.
+    /// The expiry time in the examples.
     private static let example = Date(timeIntervalSince1970: 1_795_348_800)
 
-    /// Stands for what the service did not foresee.
+    /// An example of an unexpected error.
     private struct ServiceFailure: Error {}
 }

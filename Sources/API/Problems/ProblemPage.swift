@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The page that a problem's `type` leads to, for a person or a program.
+/// The page at a problem's `type`, for a person or a program.
 struct ProblemPage {
     let kind: ProblemKind
     let face: ListenerFace
@@ -13,7 +13,7 @@ struct ProblemPage {
         let body = isHTML ? ByteBuffer(string: html) : json.buffer
         var response = Response(status: .ok, headers: [.contentType: isHTML ? Self.htmlType : "application/json"])
         response.headers[.vary] = "Accept"
-        // The page is text alone: nothing is loaded, run, sent or framed.
+        // The page is only text: nothing is loaded, executed, sent or framed.
         response.headers[.contentSecurityPolicy] =
             "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         response.headers[.xContentTypeOptions] = "nosniff"
@@ -60,14 +60,14 @@ struct ProblemPage {
             """
     }
 
-    /// One member a line.
+    /// The members of an object, one a line.
     private static func lines(_ value: JSONValue) -> String {
         guard case .object(let members) = value else { return value.jsonText }
         let lines = members.map { "  \(JSONValue.string($0.name).jsonText): \($0.value.jsonText)" }
         return "{\n" + lines.joined(separator: ",\n") + "\n}"
     }
 
-    /// Text in HTML, with what stands between backticks as code.
+    /// HTML of a text, with the words between backticks as code.
     static func marked(_ text: String) -> String {
         let parts = text.split(separator: "`", omittingEmptySubsequences: false)
         return parts.enumerated().map { index, part in
@@ -90,7 +90,7 @@ struct ProblemPage {
         return html
     }
 
-    /// Whether a client prefers HTML to JSON (RFC 9110 §12.5.1). Who prefers neither gets JSON.
+    /// Whether a client prefers HTML to JSON (RFC 9110 §12.5.1). Without a preference it gets JSON.
     static func wantsHTML(_ fields: HTTPFields) -> Bool {
         let ranges = fields[values: .accept].flatMap { $0.split(separator: ",") }.map { item in
             let parts = item.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }

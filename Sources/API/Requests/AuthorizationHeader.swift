@@ -1,16 +1,16 @@
 import Domain
 import Encoding
 
-/// The content of `Authorization: Layer …`: nothing, a session's token, an identity token that creates a session, or
-/// an export token.
+/// The content of `Authorization: Layer …`: nothing, a session token, an identity token that creates a session, or an
+/// export token.
 ///
-/// RFC 9110 §11.4: a scheme and parameters in any order, here with single quotes, double quotes or none. Other
+/// By RFC 9110 §11.4 it is a scheme and parameters in any order, here with single quotes, double quotes or none. Other
 /// schemes are ignored.
 package enum AuthorizationHeader: Sendable, Equatable {
     case none
     case session(String)
     case identity(token: String, applicationID: String?, realm: String?)
-    /// The token with which a banned user reads and erases their own data.
+    /// The token that lets a banned user read and erase their own data.
     case export(String)
 
     /// The longest accepted field, bytes.
@@ -18,8 +18,7 @@ package enum AuthorizationHeader: Sendable, Equatable {
 
     /// Parses the field.
     ///
-    /// - Throws: `Refusal` `malformed_request` for an unknown or repeated parameter, an open quote, or two kinds of
-    ///   token at once.
+    /// - Throws: `Refusal` `malformed_request` for an unknown or repeated parameter, an open quote, or two tokens.
     package init(_ field: String?) throws(Refusal) {
         guard let field else {
             self = .none
@@ -49,8 +48,8 @@ package enum AuthorizationHeader: Sendable, Equatable {
         }
     }
 
-    /// The hash of a session's token where the field has a form that clients write, `Layer session-token="…"` or
-    /// `Bearer …`; `nil` for every other form, which ``init(_:)`` reads.
+    /// The hash of the session token in a field of a usual form, `Layer session-token="…"` or `Bearer …`; `nil` for any
+    /// other form, which ``init(_:)`` parses.
     static func sessionTokenHash(inUsualForm field: String) -> Digest256? {
         var field = field
         return field.withUTF8 { field in
@@ -63,7 +62,7 @@ package enum AuthorizationHeader: Sendable, Equatable {
         }
     }
 
-    /// The SHA-256 of the token of a field of the form `Bearer …`; `nil` for every other form.
+    /// The SHA-256 of the token in `Bearer …`; `nil` for any other form.
     static func bearerHash(inUsualForm field: String) -> Digest256? {
         var field = field
         return field.withUTF8 { field in

@@ -10,19 +10,19 @@ import Operations
 protocol ListenerContext: RequestContext {
     /// The channel of the request: the connection, or an HTTP/2 stream.
     var channel: any Channel { get }
-    /// What carries the response; `nil` only where no listener carries one.
+    /// The carrier of the response; `nil` only if no listener received the request.
     var carriedBy: ResponseCarrier? { get }
-    /// What a call of its route costs; as much as any, until a route says it.
+    /// The cost of the call; the highest until its route sets it.
     var cost: CallCost { get set }
-    /// The other end of the connection, for which calls are counted.
+    /// The peer of the connection, against whose limits calls are counted.
     var peer: CountedCaller? { get }
-    /// The user whom the call acts for, after that was checked.
+    /// The user of the call's session, after the session was checked.
     var user: UserID? { get }
 }
 
 extension ListenerContext {
-    /// What carries the response. A request without one makes no large response, and waits for nothing: a new protocol
-    /// has to say what carries its responses.
+    /// The carrier of the response. It is required for large responses and for waiting, so a new protocol has to
+    /// provide one.
     var carrier: ResponseCarrier {
         get throws {
             guard let carriedBy else { throw NotCarried() }
@@ -31,12 +31,12 @@ extension ListenerContext {
     }
 }
 
-/// Nothing carries the response of a request.
+/// No listener received the request, so nothing carries its response.
 struct NotCarried: Error {}
 
 extension ApplicationRequestContextSource {
-    /// The same with an id of the connection's, which every listener sets. The library's own ids count the requests of
-    /// the whole process (Upstream.md).
+    /// The source with an id of the connection, which every listener provides. The library's own ids number the
+    /// requests of the whole process (Upstream.md).
     fileprivate var withOwnID: ApplicationRequestContextSource {
         var logger = logger
         logger[metadataKey: RequestIDs.key] = .string((CurrentConnection.requestIDs ?? .ofNoConnection).next())
@@ -49,7 +49,7 @@ package struct PublicContext: ListenerContext {
     package var coreContext: CoreRequestContextStorage
     let channel: any Channel
     let carriedBy: ResponseCarrier?
-    /// The limits' key for the sender's address.
+    /// The sender's address as the key for limits.
     let addressKey: String
     var cost = CallCost.heavy
 
@@ -69,9 +69,9 @@ package struct ClientContext: ListenerContext {
     package var coreContext: CoreRequestContextStorage
     let channel: any Channel
     let carriedBy: ResponseCarrier?
-    /// The connection; `nil` only outside the mutual-TLS listener, where every request is refused.
+    /// The connection; `nil` only outside the mutual-TLS listener. Every such request is refused.
     let current: ClientConnection?
-    /// The limits' key for the sender's address.
+    /// The sender's address as the key for limits.
     let addressKey: String
     /// The session of a protected request, after it was checked.
     var session: Session?
@@ -91,7 +91,7 @@ package struct ClientContext: ListenerContext {
     var peer: CountedCaller? { current.map { .certificate($0.thumbprint) } }
     var user: UserID? { session?.userID ?? exportUser }
 
-    /// The connection; without one a refusal is thrown.
+    /// The connection. Throws a refusal if there is none.
     var connection: ClientConnection {
         get throws(Refusal) {
             guard let current else {
@@ -101,7 +101,7 @@ package struct ClientContext: ListenerContext {
         }
     }
 
-    /// The session; without one a refusal is thrown.
+    /// The session. Throws a refusal if there is none.
     var checkedSession: Session {
         get throws(Refusal) {
             guard let session else { throw Refusal(.sessionRequired, "This action needs a session.") }

@@ -8,8 +8,8 @@ import Operations
 import Traces
 import Tracing
 
-/// The outermost middleware of every listener. Errors become responses; each request becomes one log line and two
-/// measurements.
+/// The outermost middleware of every listener. It turns errors into responses, and writes a log line and two
+/// measurements for each request.
 ///
 /// The log has the route's template and never the path, the query, a header or a body.
 struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
@@ -48,10 +48,10 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
         var response: Response
         var problem: Problem?
         var cause: (any Error)?
-        // The router skips empty parts of a path: what it found for one that has such parts is not what was asked for.
+        // The router skips empty parts of a path, so its result for such a path is not the requested one.
         let isPath = RouteDirectory.parts(ofPath: request.uri.path) != nil
         if !isPath { context.coreContext.endpointPath.value = nil }
-        // Set by the router; nil if there is no such route.
+        // Set by the router; nil if no route matched.
         let route = context.endpointPath
         do {
             let bounded = try await request.bounded(to: policy[\.requests].maximumBody, on: context.channel)
@@ -65,7 +65,7 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
             context.carriedBy?.drop()
             (response, problem) = refusal(of: error, request, context)
         }
-        // RFC 9110 §9.3.2 and §8.6: fields as for GET, no body; and no length where there can be no body.
+        // RFC 9110 §9.3.2 and §8.6: fields as for GET, no body, and no length if the response can have no body.
         if request.method == .head { response = response.createHeadResponse() }
         if response.status == .noContent { response.headers[.contentLength] = nil }
         response.headers.append(.requestID(context.id))
@@ -90,7 +90,7 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
         let isOAuth = context.endpointPath.map(OAuthError.applies) ?? false
         problem.hasBearer = request.bearer != nil
         if isOAuth {
-            // At the token endpoint the client's proof is in the form alone (RFC 6749 §5.2).
+            // The client authenticates only in the form at the token endpoint (RFC 6749 §5.2).
             problem = problem.ofOAuth(
                 hasAuthorization: context.endpointPath?.hasPrefix("/ssf/") == true
                     || problem.hasBearer && context.endpointPath != "/token")
@@ -133,7 +133,7 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
 }
 
 extension Duration {
-    /// Whole nanoseconds.
+    /// The duration in whole nanoseconds.
     var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000

@@ -4,13 +4,15 @@ import Foundation
 import Hummingbird
 import Operations
 
-/// The parameters of a form body (RFC 6749 appendix B). Unknown ones are ignored, and none may be there twice (§3.2) but
+/// The parameters of a form body (RFC 6749 appendix B). Unknown ones are ignored. None may be repeated (§3.2) except
 /// those that name targets (RFC 8693 §2.1, RFC 8707 §2).
 struct FormBody {
     private var values: [String: [String]] = [:]
 
     private static let repeatable: Set = ["audience", "resource"]
 
+    /// Parses a form.
+    ///
     /// - Throws: `Refusal` `malformed_request`.
     init(_ bytes: [UInt8]) throws(Refusal) {
         var count = 0
@@ -32,33 +34,33 @@ struct FormBody {
         }
     }
 
-    /// More parameters are refused.
+    /// A form with more parameters is refused.
     private static let maximumCount = 64
 
-    /// A parameter; one without a value counts as left out (RFC 6749 §3.2).
+    /// The value of a parameter; `nil` if the parameter is missing or empty (RFC 6749 §3.2).
     subscript(name: String) -> String? {
         all(name).first
     }
 
-    /// The values of a parameter, in order, without empty ones.
+    /// The values of a parameter in order, without empty ones.
     private func all(_ name: String) -> [String] { values[name]?.filter { !$0.isEmpty } ?? [] }
 
-    /// What a token is asked for: every `audience`, then every `resource`.
+    /// The requested targets of a token: every `audience`, then every `resource`.
     var targets: [String] { all("audience") + all("resource") }
 
-    /// A parameter that must be there.
+    /// The value of a required parameter.
     func required(_ name: String) throws(Refusal) -> String {
         guard let value = self[name] else { throw Refusal(.malformedRequest, "\(name) is missing in the form.") }
         return value
     }
 
-    /// What a client shows of itself.
+    /// The client's authentication in the form.
     var assertion: ShownAssertion {
         ShownAssertion(
             assertion: self["client_assertion"], type: self["client_assertion_type"], clientID: self["client_id"])
     }
 
-    /// `nil` for what is not percent-encoded UTF-8.
+    /// Decodes percent-encoded UTF-8; `nil` for any other text.
     private static func decode(_ bytes: ArraySlice<UInt8>) -> String? {
         guard bytes.contains(where: { $0 == percent || $0 == plus }) else {
             return String(validating: bytes, as: UTF8.self)

@@ -5,11 +5,13 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The members of a request's JSON object. Each is taken once; the remaining ones are unknown and refused.
+/// The members of a request's JSON object. Each is read once; members that remain are unknown and refused.
 struct JSONBodyDecoder {
     private var rest: [JSONMember]
 
-    /// - Throws: `Refusal` `malformed_request` if the body is no JSON object, with the path of the defect.
+    /// Parses a body.
+    ///
+    /// - Throws: `Refusal` `malformed_request` if the body is not a JSON object, with the path of the defect.
     init(_ bytes: [UInt8]) throws(Refusal) {
         let value: JSONValue
         do throws(JSONDefect) {
@@ -45,7 +47,7 @@ struct JSONBodyDecoder {
         }
     }
 
-    /// U+0000 is refused: no database stores it in a text, and no member needs it.
+    /// Refuses U+0000: no database stores it in a text, and no member needs it.
     private static func storable(_ text: String, _ name: String) throws(Refusal) -> String {
         guard !text.utf8.contains(0) else { throw Refusal(.malformedRequest, "$.\(name) holds U+0000.") }
         return text
@@ -59,7 +61,7 @@ struct JSONBodyDecoder {
     /// An optional member of any type.
     mutating func optionalValue(_ name: String) throws(Refusal) -> JSONValue? { try take(name) }
 
-    /// A member that is to be read later.
+    /// A member, without marking it as read.
     func peek(_ name: String) -> JSONValue? { rest.first { $0.name.hasSameBytes(as: name) }?.value }
 
     func rejectUnknown() throws(Refusal) {
@@ -75,8 +77,8 @@ struct JSONBodyDecoder {
 }
 
 extension Request {
-    /// The request, with a body of at most `maximum` bytes. A declared length is checked first. A chunked body (RFC
-    /// 9112 §7.1) is read now, even if no handler reads it.
+    /// The request with a body of at most `maximum` bytes. A declared length is checked first. A chunked body (RFC 9112
+    /// §7.1) is read now, even if no handler reads it.
     ///
     /// If the client waits for permission to send its body (`Expect: 100-continue`, RFC 9110 §10.1.1), the first read
     /// gives it. A request that is refused earlier never gets it.
@@ -99,7 +101,7 @@ extension Request {
         return buffer.readBytes(length: buffer.readableBytes) ?? []
     }
 
-    /// If a body ends early, the client caused it, or missed a deadline.
+    /// Collects the body. An incomplete body is the client's error, or a missed deadline.
     private func collected(upTo maximum: Int) async throws -> ByteBuffer {
         do {
             return try await body.collect(upTo: maximum)
@@ -118,7 +120,7 @@ extension Request {
         return try JSONBodyDecoder(try await bytes(upTo: maximum))
     }
 
-    /// The members of a JSON body that was read before.
+    /// The members of a JSON body that was already read.
     func members(_ bytes: [UInt8]) throws(Refusal) -> JSONBodyDecoder {
         try requireMediaType("application/json")
         return try JSONBodyDecoder(bytes)

@@ -3,8 +3,8 @@ import NIOCore
 import Operations
 import Synchronization
 
-/// The encoded revocation list, shared by all responses. Each of its forms is made once for a list, if it is asked for:
-/// few want PEM, which is a third longer.
+/// The encoded revocation list, shared by all responses. Each form is made once for a list, when it is first requested:
+/// few clients want PEM, which is a third longer.
 final class RevocationListBuffers: Sendable {
     private struct Made {
         let list: RevocationListDocument
@@ -35,7 +35,7 @@ final class RevocationListBuffers: Sendable {
         }
     }
 
-    /// RFC 7468 §6.
+    /// Encodes the list as in RFC 7468 §6.
     private static func pem(_ der: [UInt8]) -> String {
         let base64 = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
         return "-----BEGIN X509 CRL-----\n\(base64)\n-----END X509 CRL-----\n"

@@ -2,8 +2,8 @@ import Domain
 import NIOCore
 import Synchronization
 
-/// The budget of the responses that clients have not read, and who waits for a turn in it. Listeners share one; that
-/// of the probes has its own.
+/// The memory budget of unread responses, and the requests that wait for a share of it. Listeners share one; the probes
+/// have their own.
 package final class ResponseAccounts: Sendable {
     typealias Budget = ResponseBudget<ObjectIdentifier>
 
@@ -16,7 +16,7 @@ package final class ResponseAccounts: Sendable {
         }
     }
 
-    /// A response of so many bytes needs no claim: the limits of connections bound how many there are.
+    /// Smaller responses need no claim: the limits of connections bound their number.
     let unclaimed: Int
     private let state: Mutex<State>
 
@@ -25,13 +25,13 @@ package final class ResponseAccounts: Sendable {
         state = Mutex(State(budget: Budget(limits: limits)))
     }
 
-    /// Bytes that are claimed now.
+    /// The bytes that are claimed now.
     package var claimed: Int { state.withLock { $0.budget.total } }
 
-    /// Claims that wait for their turn.
+    /// The number of claims that wait.
     var waiting: Int { state.withLock { $0.budget.waiting } }
 
-    /// Claims bytes; whether they are granted is known by ``ResponseClaim/granted()``.
+    /// Claims bytes. ``ResponseClaim/granted()`` waits until they are granted.
     func claim(_ bytes: Int, for owner: Budget.Owner) -> ResponseClaim {
         state.withLock { state in
             let (id, verdict) = state.budget.claim(bytes, for: owner)
@@ -54,16 +54,16 @@ package final class ResponseAccounts: Sendable {
     }
 }
 
-/// The claim of one response. Whoever has it ends it, once or more often.
+/// The claim of one response. It may be ended more than once.
 struct ResponseClaim: Sendable {
     fileprivate let accounts: ResponseAccounts
     let id: ResponseAccounts.Budget.ClaimID
     fileprivate let verdict: ResponseAccounts.Budget.Verdict
     fileprivate let turn: AsyncStream<ResponseAccounts.Budget.Verdict>?
 
-    /// Waits for its turn on its connection.
+    /// Waits until the claim is granted.
     ///
-    /// - Throws: `Refusal` `rate_limited` or `unavailable` if others hold too much; ``ClientGone`` if the claim was
+    /// - Throws: `Refusal` `rate_limited` or `unavailable` if others use too much; ``ClientGone`` if the claim was
     ///   ended.
     func granted() async throws {
         var verdict = verdict
@@ -82,15 +82,15 @@ struct ResponseClaim: Sendable {
         }
     }
 
-    /// The response has so many bytes.
+    /// Sets the final size of the response.
     func settle(at bytes: Int) { accounts.settle(id, at: bytes) }
 
-    /// The response was read, or nobody will read it.
+    /// Ends the claim: the response was read, or will not be read.
     func end() { accounts.end(id) }
 }
 
 extension ResponseBudget.Level {
-    /// Seconds in which slow readers are likely to have read or lost something.
+    /// The seconds in which slow clients are likely to have read something or to be gone.
     private static var pause: Int { 2 }
 
     fileprivate var refusal: Refusal {

@@ -5,25 +5,25 @@ import NIOCore
 import ServiceLifecycle
 import Synchronization
 
-/// What carries one response at a time: a connection of HTTP/1.1, a stream of HTTP/2, a call of Herald.
+/// The carrier of responses, one at a time: a connection of HTTP/1.1, a stream of HTTP/2, a call of Herald.
 ///
-/// It holds what a request has beside its own task: the claim of its response, and its wait for something to happen.
-/// Both are released when the client is gone, whatever the request does at that moment.
+/// It has what a request needs in addition to its task: the claim of its response, and its wait for a change. Both are
+/// released when the client is gone, whatever the request is doing.
 final class ResponseCarrier: Sendable {
-    /// That of the request on which the present task works. Each face sets it.
+    /// The carrier of the current task's request. Each protocol sets it.
     @TaskLocal static var current: ResponseCarrier?
 
     private struct State {
-        /// The client has closed its side, or all: it waits for nothing.
+        /// The client has closed its side or the connection, so it waits for nothing.
         var isLeft = false
         var isClosed = false
         var certificate: Digest256?
         var user: UserID?
-        /// Of the response that is being made.
+        /// The claim of the current response.
         var claim: ResponseClaim?
-        /// Those of responses that were made and are about to be written, in order; `nil` for one without a claim.
+        /// The claims of completed responses that have not been written, in order; `nil` for one without a claim.
         var made = CircularBuffer<ResponseClaim?>()
-        /// Whether the response is one buffer for everybody.
+        /// Whether the response is a buffer that many responses share.
         var isShared = false
         var wait: AsyncStream<Never>.Continuation?
     }
@@ -37,18 +37,18 @@ final class ResponseCarrier: Sendable {
         (self.accounts, connection) = (accounts, ObjectIdentifier(channel))
     }
 
-    /// Names the certificate that came with the request: the response counts for it.
+    /// Sets the request's certificate, against whose limit the response is counted.
     func identify(_ certificate: Digest256?) { state.withLock { $0.certificate = certificate } }
 
-    /// Names the user for whom the request acts: the response counts for that user.
+    /// Sets the request's user, against whose limit the response is counted.
     func act(for user: UserID) { state.withLock { $0.user = user } }
 
-    /// The response is one buffer for everybody: a reader more costs next to nothing.
+    /// Marks the response as a shared buffer: another reader costs almost no memory.
     func share() { state.withLock { $0.isShared = true } }
 
     // MARK: The claim
 
-    /// Claims the bytes of a large response before it is made; waits while the connection has other large ones.
+    /// Claims the bytes of a large response before it is made. Waits while the connection has other large ones.
     ///
     /// - Throws: `Refusal` `rate_limited` or `unavailable`; ``ClientGone``.
     func reserve(upTo bytes: Int) async throws {
@@ -73,8 +73,8 @@ final class ResponseCarrier: Sendable {
         }
     }
 
-    /// The response is made, and has so many bytes; `nil` where that is not known. A large one that nobody has claimed
-    /// is claimed now.
+    /// Sets the size of the completed response; `nil` if it is not known. A large response without a claim is claimed
+    /// now.
     ///
     /// - Throws: as ``reserve(upTo:)``.
     func settle(at bytes: Int?) async throws {
@@ -85,7 +85,7 @@ final class ResponseCarrier: Sendable {
         claim.settle(at: bytes)
     }
 
-    /// There is no such response: a problem takes its place.
+    /// Ends the claim of a response that a problem document replaces.
     func drop() {
         let claim = state.withLock { state in
             defer { (state.claim, state.isShared) = (nil, false) }
@@ -94,7 +94,7 @@ final class ResponseCarrier: Sendable {
         claim?.end()
     }
 
-    /// The response is about to be written. A connection may begin the next one before that has happened.
+    /// Records that the response will be written. A connection may begin the next one before that.
     func finish() {
         state.withLock { state in
             state.made.append(state.claim)
@@ -102,12 +102,12 @@ final class ResponseCarrier: Sendable {
         }
     }
 
-    /// A response is written now; who writes it ends its claim.
+    /// Takes the claim of the response that is written now. The caller ends it.
     func take() -> ResponseClaim? { state.withLock { $0.made.popFirst() ?? nil } }
 
     // MARK: The client's departure
 
-    /// The client has closed its side: what waits for something to happen is answered at once.
+    /// Ends waiting, because the client has closed its side.
     func leave() {
         let wait = state.withLock { state in
             state.isLeft = true
@@ -116,7 +116,7 @@ final class ResponseCarrier: Sendable {
         wait?.finish()
     }
 
-    /// Nobody reads a response any more.
+    /// Ends all claims and waiting: no response will be read.
     func close() {
         let made = state.withLock { state in
             state.isClosed = true
@@ -128,8 +128,8 @@ final class ResponseCarrier: Sendable {
         for claim in made { claim?.end() }
     }
 
-    /// Does what waits for something to happen. It is cancelled when the client is gone and when the service stops; then
-    /// it says what there is at that moment. Every route that waits does so here.
+    /// Runs a body that waits for a change. It is cancelled when the client is gone or the service stops, and then
+    /// returns what it has. Every route that waits uses this.
     func whileAwaited<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
         let (departure, sender) = AsyncStream.makeStream(of: Never.self)
         let isLeft = state.withLock { state in

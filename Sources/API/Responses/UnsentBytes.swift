@@ -1,7 +1,7 @@
-/// Says that a peer takes none of its answers, to the connection that carries them.
+/// The event, for the connection, that a peer reads none of its answers.
 struct AnswersNotTaken: Sendable {}
 
-/// The bytes of answers that a connection owes and its peer has not taken. Used on its event loop alone.
+/// The bytes of answers that a connection has not sent. Use only on its event loop.
 final class UnsentBytes {
     private let limit: Int
     private(set) var count = 0
@@ -11,14 +11,14 @@ final class UnsentBytes {
         self.limit = limit
     }
 
-    /// Whether no more requests are to be worked on until some of it has left.
+    /// Whether no more requests may be worked on until some bytes were sent.
     var isFull: Bool { count > limit }
 
     func add(_ bytes: Int) {
         count += bytes
     }
 
-    /// Some have left, or nobody wants them any more: the request that waited longest is worked on.
+    /// Subtracts sent or discarded bytes. The longest waiting request is then worked on.
     func subtract(_ bytes: Int) {
         count -= bytes
         guard !isFull, !waiting.isEmpty else { return }

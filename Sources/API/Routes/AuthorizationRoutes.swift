@@ -6,7 +6,7 @@ import Hummingbird
 import Metrics
 import Operations
 
-/// Authorizations to message between users, and blocks, on the client listener behind a session.
+/// Authorizations to message between users, and blocks. Client listener, with a session.
 package struct AuthorizationRoutes: Sendable {
     let ask: RequestPermission
     let answer: AnswerAuthorization

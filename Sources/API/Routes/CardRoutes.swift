@@ -6,7 +6,7 @@ import Hummingbird
 import Metrics
 import Operations
 
-/// Identity cards, on the client listener behind a session.
+/// Identity cards. Client listener, with a session.
 package struct CardRoutes: Sendable {
     let submit: SubmitCard
     let read: ReadCard
@@ -77,6 +77,6 @@ package struct CardRoutes: Sendable {
 }
 
 extension JSONValue {
-    /// A text, or `null`.
+    /// A JSON text, or `null`.
     static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 }

@@ -7,7 +7,7 @@ import Metrics
 import NIOCore
 import Operations
 
-/// Certification: the first certificate on the public listener, everything later on the client listener.
+/// Certification of devices: the first certificate on the public listener, everything else on the client listener.
 package struct CertificateRoutes: Sendable {
     let certify: CertifyDevice
     let renew: RenewCertificate

@@ -4,11 +4,11 @@ import HTTPTypes
 import Hummingbird
 import Operations
 
-/// Where the routes of a listener are declared. Each says what a call of it costs, for there is no other way to declare
-/// one; it is recorded in the directory, and each of its calls is counted before it is carried out.
+/// Declares the routes of a listener. Each declaration has a cost, which is recorded in the directory. Each call is
+/// counted before it is carried out.
 ///
-/// A call counts for the other end of its connection, before its session is looked at, and in a session for the user,
-/// too. That of a backend counts for the provider, by whatever proves it: see `AuthenticateProvider`.
+/// A call is counted for the peer of its connection, before its session is checked, and with a session also for the
+/// user. A backend's call is counted for the provider, however it authenticates: see `AuthenticateProvider`.
 struct ListedRouter<Context: ListenerContext> {
     /// Counts a call for a caller.
     typealias Count = @Sendable (CallCost, CountedCaller) throws -> Void
@@ -31,41 +31,42 @@ struct ListedRouter<Context: ListenerContext> {
         self.count = count
     }
 
-    /// Adds what holds for all routes that are declared later.
+    /// Adds middleware for all routes that are declared later.
     func add(middleware: any MiddlewareProtocol<Request, Response, Context>) {
         wrapped.add(middleware: middleware)
     }
 
-    /// The same below a path.
+    /// A router for routes below a path.
     func group(_ path: RouterPath = "") -> Self {
         var group = self
         group.path = self.path.appendingPath(path)
         return group
     }
 
-    /// The same for whoever a gate lets through, which finds out the user.
+    /// A router for routes after a middleware that admits requests and finds the user.
     func behind(_ gate: any MiddlewareProtocol<Request, Response, Context>) -> Self {
         var group = self
         group.gate = gate
         return group
     }
 
-    /// The same for calls that prove their provider, and count for it.
+    /// A router for calls that prove their provider and are counted for it.
     var ofProviders: Self {
         var group = self
         group.countsPeers = false
         return group
     }
 
-    /// The router with its routes, for the listener.
+    /// The router with its routes.
     var router: Router<Context> { wrapped }
 
-    /// What carries out a request of a route.
+    /// Carries out a request of a route.
     typealias Handler = @Sendable (Request, Context) async throws -> Response
 
-    /// - Parameter url: that of the service which a document at a well-known place describes. If the URL has a path, the
-    ///   document is also at its place with that path after it (RFC 8414 §3.1, RFC 9728 §3.1): the same document, which is
-    ///   listed once.
+    /// Adds the document at a well-known URL.
+    ///
+    /// - Parameter url: the URL of the described service. If it has a path, the document is also at the well-known URL
+    ///   with that path appended (RFC 8414 §3.1, RFC 9728 §3.1). It is listed once.
     func get(
         _ path: RouterPath = "", cost: CallCost, describing url: (@Sendable () -> String)? = nil,
         use handler: @escaping Handler

@@ -7,7 +7,7 @@ import Logging
 import Metrics
 import Operations
 
-/// Proofs of phone numbers, on the client listener behind a session.
+/// Verifications of phone numbers. Client listener, with a session.
 package struct PhoneRoutes: Sendable {
     let start: StartPhoneVerification
     let check: CheckPhoneVerification

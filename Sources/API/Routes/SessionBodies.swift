@@ -4,9 +4,9 @@ import Foundation
 import NIOCore
 import Operations
 
-/// The bodies that the routes and the fast path write alike. No value in them but a provider's own needs escaping in JSON.
+/// Bodies that routes and fast path share. Only a provider's own values may need escaping in JSON.
 extension ByteBuffer {
-    /// A session as `GET /sessions/current` says it.
+    /// Writes a session as in `GET /sessions/current`.
     mutating func writeSession(_ session: Session, on connection: ConnectionID, policy: SessionPolicy) {
         writeStaticString("{\"session_id\":\"")
         writeIdentifier(session.id)
@@ -27,7 +27,7 @@ extension ByteBuffer {
         writeStaticString("\"}")
     }
 
-    /// A nonce as `POST /nonces` says it.
+    /// Writes a nonce as in `POST /nonces`.
     mutating func writeNonce(_ nonce: String, expiresAt: Date) {
         writeStaticString("{\"nonce\":\"")
         writeString(nonce)
@@ -36,7 +36,7 @@ extension ByteBuffer {
         writeStaticString("\"}")
     }
 
-    /// An authenticated session as introspection shows it (RFC 7662 §2.2).
+    /// Writes an authenticated session as introspection returns it (RFC 7662 §2.2).
     mutating func writeIntrospection(_ found: Introspect.Answer) {
         let session = found.session
         writeStaticString("{\"active\":true,\"sub\":")

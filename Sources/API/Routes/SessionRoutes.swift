@@ -102,14 +102,14 @@ package struct SessionRoutes: Sendable {
         return .json(body)
     }
 
-    /// Writes the body of an answer with a new nonce.
+    /// Writes the body of a response with a new nonce.
     func writeNonce(for connection: ClientConnection, to body: inout ByteBuffer) {
         let (nonce, expiresAt) = issueNonce(connection)
         noncesIssued.increment()
         body.writeNonce(nonce, expiresAt: expiresAt)
     }
 
-    /// Writes the body of an answer about a session that a request has shown.
+    /// Writes the body of a response about the session of the request's token.
     func write(_ session: Session, on connection: ClientConnection, to body: inout ByteBuffer) {
         body.writeSession(session, on: connection.id, policy: policy[\.sessions])
     }

@@ -6,10 +6,10 @@ import Hummingbird
 import NIOCore
 import Operations
 
-/// The endpoints of OAuth: tokens on both listeners, introspection and revocation on the public one. They are the
-/// operations of the other routes in the words of its specifications.
+/// OAuth's endpoints: tokens on both listeners, introspection and revocation on the public one. They offer the
+/// operations of other routes in the form of OAuth.
 package struct TokenRoutes: Sendable {
-    /// How a token is asked for (RFC 6749 §4.4, RFC 7523 §2.1, RFC 8693 §2.1).
+    /// The grant types (RFC 6749 §4.4, RFC 7523 §2.1, RFC 8693 §2.1).
     enum Grant: String, CaseIterable {
         case clientCredentials = "client_credentials"
         case assertion = "urn:ietf:params:oauth:grant-type:jwt-bearer"
@@ -99,7 +99,7 @@ package struct TokenRoutes: Sendable {
         ])
     }
 
-    /// The exchange of an issuer's ID token for a session's token: what the user's own grant is with an identity token.
+    /// Exchanges an issuer's ID token for a session token, as the assertion grant does with an identity token.
     private func exchangeIDToken(_ form: FormBody, on connection: ClientConnection) async throws -> Response {
         guard [nil, Self.accessTokenType].contains(form["requested_token_type"]) else {
             throw Refusal(.malformedRequest, "requested_token_type must be \(Self.accessTokenType) or omitted.")
@@ -124,7 +124,7 @@ package struct TokenRoutes: Sendable {
         .json(Self.json(try await exchange(try exchangeRequest(form, proof: proof), on: connection)).buffer)
     }
 
-    /// What a device asks for by an exchange of its session's token.
+    /// Parses a device's request to exchange its session token.
     private func exchangeRequest(_ form: FormBody, proof: String?) throws(Refusal) -> ExchangeSessionToken.Request {
         let token = try form.required("subject_token")
         guard try form.required("subject_token_type") == Self.accessTokenType else {
@@ -152,9 +152,9 @@ package struct TokenRoutes: Sendable {
         ])
     }
 
-    /// Writes the answer to an exchange, if memory alone decides it; `false` where the routes are to answer.
+    /// Writes the response to an exchange, if memory alone suffices; `false` if the routes must answer.
     ///
-    /// - Parameter content: the form, whole.
+    /// - Parameter content: the complete form.
     func writeExchange(_ content: ByteBuffer, on connection: ClientConnection, to body: inout ByteBuffer) -> Bool {
         guard let form = try? FormBody(Array(content.readableBytesView)), (try? grant(of: form)) == .tokenExchange,
             let request = try? exchangeRequest(form, proof: nil),
@@ -178,13 +178,13 @@ package struct TokenRoutes: Sendable {
             body: ResponseBody(byteBuffer: ByteBuffer(string: token.reveal())))
     }
 
-    /// RFC 9701 §4.
+    /// The media type of RFC 9701 §4.
     private static let introspectionType = "application/token-introspection+jwt"
 
-    /// Writes what introspection answers, if memory alone decides it; `false` where the routes are to answer.
+    /// Writes the response to an introspection, if memory alone suffices; `false` if the routes must answer.
     ///
     /// - Parameters:
-    ///   - tokenHash: that of the session's token.
+    ///   - tokenHash: the hash of the session token.
     ///   - bearer: the SHA-256 of the provider's token.
     func writeIntrospection(
         of tokenHash: Digest256, forBearer bearer: Digest256, to body: inout ByteBuffer
@@ -196,7 +196,8 @@ package struct TokenRoutes: Sendable {
         return true
     }
 
-    /// Who calls, by `Authorization: Bearer …` or by a client assertion in the form, and not by both (RFC 6749 §2.3).
+    /// Authenticates the caller by `Authorization: Bearer …` or by a client assertion in the form, but not by both (RFC
+    /// 6749 §2.3).
     private func caller(
         of request: Request, for scope: ProviderScope, at cost: CallCost
     ) async throws -> (ProvenProvider, FormBody) {
@@ -212,7 +213,7 @@ package struct TokenRoutes: Sendable {
         return (try await authenticate(form.assertion, at: cost), form)
     }
 
-    /// A client proves itself in one way (RFC 6749 §2.3): two could name two clients.
+    /// Requires that the client authenticates in only one way (RFC 6749 §2.3): two could name two clients.
     private static func requireOneProof(_ request: Request, _ form: FormBody) throws(Refusal) {
         guard form["client_assertion"] == nil || request.headers[.authorization] == nil && form["client_secret"] == nil
         else {
@@ -234,7 +235,7 @@ package struct TokenRoutes: Sendable {
 }
 
 extension Request {
-    /// The `DPoP` field; a request has one at most (RFC 9449 §4.3).
+    /// The `DPoP` field; a request may have only one (RFC 9449 §4.3).
     fileprivate var proof: String? {
         get throws(Refusal) {
             let fields = headers[values: .dpop]

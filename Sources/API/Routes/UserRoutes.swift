@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import Operations
 
-/// What users may read, change and erase of their own data, on the client listener behind a session.
+/// Reading, changing and erasing a user's own data. Client listener, with a session.
 package struct UserRoutes: Sendable {
     let read: ReadProfile
     let setPushEndpoint: SetPushEndpoint
@@ -16,7 +16,7 @@ package struct UserRoutes: Sendable {
     let calls: CallRoutes
     let policy: CurrentPolicy
 
-    /// - Parameter turnSecret: what the TURN servers share with the service; `nil` if there is none.
+    /// - Parameter turnSecret: the secret that the TURN servers share with the service; `nil` if there is none.
     package init(_ context: ServiceContext, turnSecret: Secret<String>? = nil) {
         read = ReadProfile(context)
         setPushEndpoint = SetPushEndpoint(context)
@@ -77,7 +77,7 @@ package struct UserRoutes: Sendable {
     }
 }
 
-/// Accepts an export token instead of a session; without one the session is required.
+/// Accepts an export token instead of a session. Without either the session is required.
 struct ExportTokenMiddleware: RouterMiddleware {
     let admit: AdmitExportToken
     let session: RequireSession

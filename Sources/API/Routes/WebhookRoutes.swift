@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import Operations
 
-/// Providers' receivers of events, and providers' own events, on the public listener.
+/// Providers' receivers of events, and providers' own events. Public listener.
 package struct WebhookRoutes: Sendable {
     let authenticate: AuthenticateProvider
     let webhook: ManageWebhook
@@ -39,7 +39,7 @@ package struct WebhookRoutes: Sendable {
             let caller = try await authenticate(request.bearer, for: .ssfManage, in: request.named, at: context.cost)
             return Response.json(status: .accepted, ["jti": .string(try await test(by: caller))])
         }
-        // The token is its own proof: RFC 8935 §2 requires no other authentication.
+        // The token authenticates itself: RFC 8935 §2 requires no other authentication.
         router.post("provider/events", cost: .write) { request, context in
             let token = try await request.securityEventToken(upTo: policy[\.requests].maximumBody)
             try await receive(token, at: context.cost)
@@ -59,15 +59,15 @@ package struct WebhookRoutes: Sendable {
 }
 
 extension Request {
-    /// The request that a fresh proof must be made for.
+    /// The request that a fresh proof must name.
     func proven(_ body: [UInt8]) -> ProvenRequest {
         ProvenRequest(method: method.rawValue, path: uri.path, query: uri.query, body: body)
     }
 
-    /// The request that a bearer token comes with, whose body is not read yet.
+    /// The request that a bearer token may name; its body has not been read yet.
     var named: ProvenRequest { proven([]) }
 
-    /// The fresh proof beside an access token.
+    /// The fresh proof in addition to an access token.
     var countersignProof: String? {
         get throws(Refusal) {
             let fields = headers[values: .countersignProof]

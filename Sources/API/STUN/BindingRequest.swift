@@ -1,26 +1,26 @@
 import Encoding
 
-/// A STUN Binding Request (RFC 8489), parsed from one datagram. What is malformed in any way is none, and gets no answer.
+/// A STUN Binding Request (RFC 8489), parsed from one datagram. Malformed datagrams get no answer.
 struct BindingRequest: Equatable {
     /// 96 bits that the sender chose.
     let transaction: [UInt8]
-    /// Attributes that must be understood and are not; empty for a request that is answered.
+    /// The attributes that must be understood but are not; empty for a valid request.
     let unknown: [UInt16]
-    /// Whether it ends in a FINGERPRINT. Its answer then does, too.
+    /// Whether it ends with a FINGERPRINT. Its answer then does, too.
     let hasFingerprint: Bool
 
-    /// The largest datagram that is read: what every network carries whole (RFC 8489 §6.1).
+    /// The largest accepted datagram: every network carries this size unfragmented (RFC 8489 §6.1).
     static let maximumLength = 548
     static let headerLength = 20
     static let cookie: [UInt8] = [0x21, 0x12, 0xA4, 0x42]
     private static let bindingRequest: UInt16 = 0x0001
     static let fingerprint: UInt16 = 0x8028
-    /// The attributes of RFC 8489 and of ICE (RFC 8445) that a request may have. There is nothing to authenticate, so none of
-    /// them changes the answer.
+    /// The attributes of RFC 8489 and of ICE (RFC 8445) that a request may have. None of them changes the answer,
+    /// because nothing is authenticated.
     private static let understood: Set<UInt16> = [
         0x0006, 0x0008, 0x0014, 0x0015, 0x001C, 0x001D, 0x001E, 0x0024, 0x0025,
     ]
-    /// As many attributes as an answer names.
+    /// The most attributes that an answer names.
     private static let maximumUnknown = 4
 
     init?(_ datagram: [UInt8]) {
@@ -32,7 +32,7 @@ struct BindingRequest: Equatable {
         transaction = Array(datagram[8..<header])
         var (unknown, hasFingerprint, place) = ([UInt16](), false, header)
         while place < datagram.count {
-            // An attribute behind the fingerprint makes the datagram malformed (§14.7).
+            // An attribute after the fingerprint makes the datagram malformed (§14.7).
             guard !hasFingerprint, place + 4 <= datagram.count else { return nil }
             let (type, length) = (Self.number(datagram, place), Int(Self.number(datagram, place + 2)))
             let end = place + 4 + (length + 3) / 4 * 4
@@ -53,7 +53,7 @@ struct BindingRequest: Equatable {
         UInt16(bytes[place]) << 8 | UInt16(bytes[place + 1])
     }
 
-    /// The value of FINGERPRINT behind these bytes: their CRC-32, XOR 0x5354554e (§14.7).
+    /// The value of a FINGERPRINT that follows these bytes: their CRC-32, XOR 0x5354554e (§14.7).
     static func fingerprint(of bytes: ArraySlice<UInt8>) -> [UInt8] {
         var crc: UInt32 = 0xFFFF_FFFF
         for byte in bytes {
@@ -63,11 +63,11 @@ struct BindingRequest: Equatable {
         return withUnsafeBytes(of: (~crc ^ 0x5354_554E).bigEndian) { Array($0) }
     }
 
-    /// The answer to a sender: a success with the sender's address, or the error 420 with what was not understood.
+    /// The answer to a sender: a success with the sender's address, or the error 420 with the unknown attributes.
     ///
     /// - Parameters:
     ///   - address: 4 or 16 bytes.
-    ///   - port: as the datagram came from it.
+    ///   - port: the sender's port.
     func answer(to address: [UInt8], port: UInt16) -> [UInt8] {
         unknown.isEmpty
             ? message(0x0101, attribute(0x0020, mapped(address, port)))
@@ -76,7 +76,7 @@ struct BindingRequest: Equatable {
                 attribute(0x0009, [0, 0, 4, 20]) + attribute(0x000A, unknown.flatMap { Self.bytes($0) }))
     }
 
-    /// XOR-MAPPED-ADDRESS (§14.2).
+    /// The attribute XOR-MAPPED-ADDRESS (§14.2) with the sender's address.
     private func mapped(_ address: [UInt8], _ port: UInt16) -> [UInt8] {
         let mask = Self.cookie + transaction
         return [0, address.count == 4 ? 1 : 2] + Self.bytes(port ^ 0x2112) + zip(address, mask).map { $0 ^ $1 }

@@ -1,21 +1,21 @@
 import Domain
 import Encoding
 
-/// How many datagrams a network may have answered in a second: /32 of IPv4; /64, /56 and /48 of IPv6. Sources of datagrams can
-/// be forged, so what is remembered has one size: networks share counters, by a hash that nobody outside can compute.
+/// How many datagrams of a network are answered in a second: /32 of IPv4; /64, /56 and /48 of IPv6. Sources of
+/// datagrams can be forged, so the memory has a fixed size: networks share counters by a secret hash.
 struct DatagramRate {
-    /// Answers in a second to what one counter counts.
+    /// The most answers in a second for each counter.
     static let perSecond = NetworkLimits(perAddress: 20, per56: 40, per48: 160)
     private static let counters = 65_536
 
     private var counts = [UInt8](repeating: 0, count: counters)
     private var second: Int64 = .min
 
-    /// Counts a datagram, and says whether it is answered.
+    /// Counts a datagram; returns whether it may be answered.
     ///
     /// - Parameters:
     ///   - address: 4 or 16 bytes.
-    ///   - second: seconds of a clock that does not go back.
+    ///   - second: seconds of a monotonic clock.
     mutating func admits(_ address: [UInt8], at second: Int64) -> Bool {
         if second != self.second {
             counts = [UInt8](repeating: 0, count: Self.counters)

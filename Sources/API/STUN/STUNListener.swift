@@ -5,8 +5,8 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// Answers STUN Binding Requests over UDP: a device learns by which address others may reach it. It reads no other message,
-/// knows no session, and keeps nothing.
+/// Answers STUN Binding Requests over UDP, so that a device learns its external address. It reads no other message,
+/// knows no session, and stores nothing.
 package struct STUNListener: Service {
     private let address: ListenerAddress
     private let onRunning: @Sendable (Int) -> Void
@@ -33,7 +33,7 @@ package struct STUNListener: Service {
         }
     }
 
-    /// One datagram in, one or none out.
+    /// Answers each datagram with one datagram or none.
     private final class Responder: ChannelInboundHandler {
         typealias InboundIn = AddressedEnvelope<ByteBuffer>
         typealias OutboundOut = AddressedEnvelope<ByteBuffer>
@@ -47,7 +47,7 @@ package struct STUNListener: Service {
             guard let port = envelope.remoteAddress.port, port > 0, let source = Self.bytes(envelope.remoteAddress),
                 rate.admits(source, at: Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000_000)),
                 let request = BindingRequest(Array(envelope.data.readableBytesView)),
-                // A peer that reads too slowly is no reason to keep answers.
+                // Answers are not queued for a peer that reads too slowly.
                 context.channel.isWritable
             else { return dropped.increment() }
             let answer = request.answer(to: source, port: UInt16(truncatingIfNeeded: port))
@@ -57,10 +57,10 @@ package struct STUNListener: Service {
                 wrapOutboundOut(AddressedEnvelope(remoteAddress: envelope.remoteAddress, data: buffer)), promise: nil)
         }
 
-        /// An unreachable port, which the system reports of an earlier answer, ends nothing.
+        /// Ignores an unreachable port, which the system reports for an earlier answer.
         func errorCaught(context: ChannelHandlerContext, error: any Error) {}
 
-        /// 4 or 16 bytes; an IPv4 address in the form of IPv6 is one of IPv4.
+        /// The 4 or 16 bytes of an address; an IPv4-mapped IPv6 address has 4.
         private static func bytes(_ address: SocketAddress) -> [UInt8]? {
             IPAddress(address).map { $0.unmapped.bytes }
         }

@@ -4,12 +4,12 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// Lets the frame that ends an answer carry END_STREAM (RFC 9113 §8.1), if the end is known by then: with the last byte
-/// that `Content-Length` announces, or with the header of an answer that has no body.
+/// Sets END_STREAM on the last frame of an answer (RFC 9113 §8.1), if the end is known by then: with the last byte that
+/// `Content-Length` announces, or with the header of an answer without a body.
 ///
-/// The library ends each answer by an empty frame of its own. Clients that count bytes take the answer for complete
-/// before it, close the stream themselves and say so (RST_STREAM, STREAM_CLOSED): curl 7.88 does at every request, and
-/// met the limit on resets after 200 of them (Upstream.md).
+/// The library ends each answer with an additional empty frame. Clients that count bytes consider the answer complete
+/// before it, close the stream themselves and report that (RST_STREAM, STREAM_CLOSED). curl 7.88 does so at every
+/// request, and reached the limit on resets after 200 of them (Upstream.md).
 final class EndStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias InboundOut = HTTP2Frame.FramePayload
@@ -17,9 +17,9 @@ final class EndStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTP2Frame.FramePayload
 
     private var asksForHeaderOnly = false
-    /// Bytes of the body that are still to come, if they are known.
+    /// The remaining bytes of the body, if they are known.
     private var left: Int?
-    /// What may be the last frame; it waits for the end, which comes next.
+    /// A frame that may be the last. It waits for the end, which follows.
     private var held: (payload: HTTP2Frame.FramePayload, promise: EventLoopPromise<Void>?)?
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -45,7 +45,7 @@ final class EndStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
         switch payload {
         case .headers(let answer) where !answer.endStream:
             let status = answer.headers.first(name: ":status") ?? ""
-            // An informational answer precedes the one that counts.
+            // Informational answers precede the final one.
             guard !status.hasPrefix("1") else { return context.write(data, promise: promise) }
             let hasNoBody = asksForHeaderOnly || status == "204" || status == "304"
             left = hasNoBody ? 0 : answer.headers.first(name: "content-length").flatMap { Int($0) }
@@ -62,7 +62,7 @@ final class EndStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// The end without more bytes: what is held carries it.
+    /// The end without more bytes: the waiting frame becomes the last.
     private func end(_ context: ChannelHandlerContext, _ data: NIOAny, _ promise: EventLoopPromise<Void>?) {
         guard let (payload, earlier) = held else { return context.write(data, promise: promise) }
         held = nil
@@ -82,7 +82,7 @@ final class EndStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Something else follows what was held: it goes as it is.
+    /// More frames follow the waiting one, so it is sent unchanged.
     private func release(_ context: ChannelHandlerContext) {
         guard let (payload, promise) = held else { return }
         held = nil

@@ -3,8 +3,8 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Holds the limits of header fields on a stream of HTTP/2, where the library knows one for the compressed block alone
-/// and ends the whole connection by it (Upstream.md).
+/// Enforces the limits of header fields on a stream of HTTP/2. The library has one limit, for the compressed block, and
+/// closes the whole connection when it is exceeded (Upstream.md).
 final class FieldLimitsHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -26,7 +26,7 @@ final class FieldLimitsHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
         isRefused = true
         var (answer, body) = face.refuse(defect, head.method, id: face.newRequestIDs().next())
-        // The stream ends, and not the connection.
+        // Only the stream ends, not the connection.
         answer.headerFields[.connection] = nil
         context.write(wrapOutboundOut(.head(answer)), promise: nil)
         context.write(wrapOutboundOut(.body(body)), promise: nil)
@@ -36,7 +36,7 @@ final class FieldLimitsHandler: ChannelInboundHandler, RemovableChannelHandler {
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
     }
 
-    /// The same measure as the decoder of HTTP/1.1 takes: names and values together, the path among them.
+    /// Measures names and values together, the path included, as the decoder of HTTP/1.1 does.
     static func defect(of head: HTTPRequest, _ limits: RequestPolicy) -> HTTPDefect? {
         let path = head.path?.utf8.count ?? 0
         guard path <= limits.maximumHeaders else { return .targetTooLong }
@@ -47,7 +47,7 @@ final class FieldLimitsHandler: ChannelInboundHandler, RemovableChannelHandler {
         if let defect = MessageRules.defect(ofTarget: head.path ?? "/", values: head.headerFields.lazy.map(\.value)) {
             return defect
         }
-        // RFC 9113 §8.3.1: what Host is in HTTP/1.1. It may be absent.
+        // RFC 9113 §8.3.1: `:authority` replaces Host. It may be absent.
         guard let authority = head.authority, !MessageRules.isHost(authority) else { return nil }
         return .malformed("The :authority field is not a valid host and optional port.")
     }

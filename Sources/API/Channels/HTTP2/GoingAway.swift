@@ -1,14 +1,16 @@
 import NIOCore
 import NIOHTTP2
 
-/// Asks an HTTP/2 connection to end once its open streams have: an answer on one of them was its last.
+/// The event that the answer on a stream was the connection's last: the connection closes after its open streams.
 struct LastAnswer: Sendable {}
 
-/// Ends an HTTP/2 connection in order (RFC 9113 §6.8): when it is idle, when the listener stops, after a last answer.
+/// Closes an HTTP/2 connection in order (RFC 9113 §6.8): when it is idle, when the listener stops, or after a last
+/// answer.
 ///
-/// The peer is told first that no more streams are wanted, together with a ping; streams that it opened before it knew are
-/// served. Its answer to the ping shows that it knows: the last stream is named, and the connection ends with the last
-/// that is open. A peer that does not answer the ping is not waited for. Streams have deadlines of their own.
+/// It first announces that no more streams are accepted, together with a ping. Streams that the peer opened before it
+/// knew are served. The answer to the ping shows that the peer knows. Then the last stream is named, and the connection
+/// closes after the last open stream. It does not wait for a peer that ignores the ping. Streams have deadlines of
+/// their own.
 final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTP2Frame
     typealias OutboundOut = HTTP2Frame
@@ -27,10 +29,10 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var last = HTTP2StreamID.rootStream
     private var timer: Scheduled<Void>?
     private var context: ChannelHandlerContext?
-    /// Whether the library has given the connection up, in its own frame.
+    /// Whether the library has already sent its own GOAWAY.
     private var isGivenUp = false
     private var refused = 0
-    /// Streams beyond the number of those that are allowed, and malformed ones, over the life of a connection.
+    /// The number of refused or malformed streams that a connection may have over its life.
     private static let patience = 1000
 
     init(idleTimeout: TimeAmount, pingTimeout: TimeAmount, progress: ConnectionProgress) {
@@ -73,7 +75,7 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
         case is ChannelShouldQuiesceEvent, is LastAnswer: leave()
         case is GiveWay:
             guard progress.givesWay() else { break }
-            // Without streams, what the peer sends now was seen by nobody: it may send it again elsewhere.
+            // There are no streams, so nothing that the peer sends now was processed. It may repeat it elsewhere.
             end(streams.isEmpty ? .noError : .enhanceYourCalm)
         case is AnswersNotTaken: end(.enhanceYourCalm)
         case ChannelEvent.inputClosed: context.close(promise: nil)
@@ -83,7 +85,7 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // An error of one stream ends that stream, and was said there.
+        // An error of one stream ends only that stream and was reported there.
         guard error is any NIOHTTP2Error, !isGivenUp else { return context.close(promise: nil) }
     }
 
@@ -110,7 +112,7 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
         context?.write(wrapOutboundOut(HTTP2Frame(streamID: .rootStream, payload: payload)), promise: nil)
     }
 
-    /// Without streams the connection is idle, for so long.
+    /// Without streams, starts the idle timeout.
     private func waitForStreams() {
         guard case .open = stage, let context else { return }
         let this = NIOLoopBound(self, eventLoop: context.eventLoop)
@@ -135,13 +137,13 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
         closeIfDone()
     }
 
-    /// A stream too many came, or a malformed one.
+    /// Counts a refused or malformed stream.
     private func refuse() {
         refused += 1
         if refused == Self.patience { end(.enhanceYourCalm) }
     }
 
-    /// A tick later: the end of the last stream is written, but not yet flushed.
+    /// Closes one tick later: the end of the last stream is written but not yet flushed.
     private func closeIfDone() {
         guard case .known = stage, streams.isEmpty, let context else { return }
         context.eventLoop.assumeIsolated().execute { [self] in
@@ -150,7 +152,7 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// What the library tells of streams and frames, on the connection's event loop.
+    /// The library's events about streams and frames, on the connection's event loop.
     struct Watch: NIOHTTP2StreamDelegate, NIOHTTP2FrameDelegate {
         private let handler: NIOLoopBound<GoingAwayHandler>
 
@@ -158,15 +160,15 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
             self.handler = NIOLoopBound(handler, eventLoop: eventLoop)
         }
 
-        /// Whether one stream more is taken. A peer is held to it before it has acknowledged our settings, too: the
-        /// library waits for that, and a peer may never do it (Upstream.md).
+        /// Whether another stream is accepted. The limit applies even before the peer has acknowledged our settings:
+        /// the library waits for that, and a peer may never do it (Upstream.md).
         func takesStream(_ maximum: Int) -> Bool {
             guard handler.value.streams.count >= maximum else { return true }
             refused()
             return false
         }
 
-        /// A stream was refused.
+        /// Reports a stream that ``RefusedStreamHandler`` refused.
         func refused() { handler.value.refuse() }
 
         func streamCreated(_ id: HTTP2StreamID, channel: any Channel) { handler.value.opened(id) }
@@ -179,7 +181,7 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 }
 
-/// Refuses a stream, so that its peer may ask again (RFC 9113 §8.7).
+/// Refuses a stream so that its peer may retry (RFC 9113 §8.7).
 final class RefusedStreamHandler: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias OutboundOut = HTTP2Frame.FramePayload

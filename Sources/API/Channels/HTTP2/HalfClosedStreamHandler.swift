@@ -1,11 +1,11 @@
 import NIOCore
 import NIOHTTP2
 
-/// Names the right error where a header block comes on a stream whose request has ended, which is half-closed (remote):
-/// STREAM_CLOSED (RFC 9113 §5.1). The HTTP library resets the stream by PROTOCOL_ERROR (Upstream.md).
+/// Corrects the error of a header block on a stream whose request has ended, which is half-closed (remote):
+/// STREAM_CLOSED (RFC 9113 §5.1). The HTTP library resets the stream with PROTOCOL_ERROR (Upstream.md).
 ///
-/// It stands in front of the library, and sees its frames as bytes. The library writes a reset first and says only
-/// then, to the handlers behind it, what it was for; so a reset is held until that is known, with what follows it.
+/// This handler comes before the library, and sees its frames as bytes. The library writes a reset first and then
+/// reports the cause to the next handlers. So a reset and what follows it wait until the cause is known.
 final class HalfClosedStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -63,7 +63,7 @@ final class HalfClosedStreamHandler: ChannelDuplexHandler, RemovableChannelHandl
         if wantsFlush { context.flush() }
     }
 
-    /// The library says what the reset was for.
+    /// The library has reported the cause of the reset.
     fileprivate func learn(_ error: any Error) {
         if let state = (error as? NIOHTTP2Errors.BadStreamStateTransition)?.fromState, Self.halfClosed.contains(state),
             case .byteBuffer(var frame)? = held.first?.frame
@@ -77,13 +77,13 @@ final class HalfClosedStreamHandler: ChannelDuplexHandler, RemovableChannelHandl
     private static let halfClosed: Set<NIOHTTP2StreamState> = [
         .halfClosedRemoteLocalIdle, .halfClosedRemoteLocalActive,
     ]
-    /// RFC 9113 §7.
+    /// The error code of RFC 9113 §7.
     private static let protocolError: UInt32 = 1
     private static let streamClosed: UInt32 = 5
-    /// Behind length, type, flags and stream (RFC 9113 §4.1).
+    /// The offset after length, type, flags and stream (RFC 9113 §4.1).
     private static let codeOffset = 9
 
-    /// Whether it is a frame RST_STREAM (RFC 9113 §6.4) of this code.
+    /// Whether bytes are a RST_STREAM frame (RFC 9113 §6.4) with this code.
     private static func isProtocolErrorOfStream(_ data: IOData) -> Bool {
         guard case .byteBuffer(let frame) = data, frame.readableBytes == codeOffset + 4 else { return false }
         let start = frame.readerIndex
@@ -91,7 +91,7 @@ final class HalfClosedStreamHandler: ChannelDuplexHandler, RemovableChannelHandl
             && frame.getInteger(at: start + codeOffset, as: UInt32.self) == protocolError
     }
 
-    /// Stands behind the library, and hears its errors.
+    /// Comes after the library in the pipeline and receives its errors.
     final class Ear: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = HTTP2Frame
 

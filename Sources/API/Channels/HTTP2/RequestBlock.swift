@@ -3,11 +3,11 @@ import NIOHPACK
 
 /// The header block of a well-formed request of HTTP/2 (RFC 9113 §8.2, §8.3).
 ///
-/// The HTTP library has these rules too, but compares the values of `te`, `content-length` and `:method` as text,
-/// by canonical equivalence: a field of combining marks costs quadratic time there, before any handler sees it. So
-/// its rules are switched off, and these look at bytes alone (Upstream.md).
+/// The HTTP library has these rules too, but it compares the values of `te`, `content-length` and `:method` as text, by
+/// canonical equivalence. A field of combining marks costs quadratic time there, before any handler sees it. So the
+/// library's rules are off, and these compare bytes (Upstream.md).
 struct RequestBlock {
-    /// How many bytes the body has by `Content-Length`; `nil` where the field is missing.
+    /// The length of the body by `Content-Length`; `nil` if the field is missing.
     let length: Int?
 
     /// `nil` for a malformed block.
@@ -34,12 +34,13 @@ struct RequestBlock {
     /// Whether a block may follow a body (RFC 9113 §8.1).
     static func areTrailers(_ block: HPACKHeaders) -> Bool { block.allSatisfy { isField($0.name, $0.value) } }
 
-    /// Whether a field has a name in small letters, is not about a connection (RFC 9113 §8.2.2), and parts no lines.
+    /// Whether a field has a lower-case name, is not connection-specific (RFC 9113 §8.2.2), and contains no line
+    /// breaks.
     private static func isField(_ name: String, _ value: String) -> Bool {
         guard isToken(name), !name.utf8.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }),
             !value.utf8.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D })
         else { return false }
-        // Most fields have another length than these: no letter of them is compared.
+        // Most fields differ from these in length, so their letters need not be compared.
         switch name.utf8.count {
         case 2: return !name.hasSameBytes(as: "te") || value.hasSameBytes(as: "trailers")
         case 7: return !name.hasSameBytes(as: "upgrade")
@@ -50,7 +51,7 @@ struct RequestBlock {
         }
     }
 
-    /// RFC 9110 §5.6.2.
+    /// A token of RFC 9110 §5.6.2.
     fileprivate static func isToken(_ text: String) -> Bool {
         !text.utf8.isEmpty
             && text.utf8.allSatisfy { byte in
@@ -63,7 +64,7 @@ struct RequestBlock {
             }
     }
 
-    /// Decimal digits, fewer than could overflow.
+    /// Parses decimal digits; too few to overflow.
     private static func number(_ value: String) -> Int? {
         guard value.utf8.count <= 18, value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
         else { return nil }
@@ -71,7 +72,7 @@ struct RequestBlock {
     }
 }
 
-/// The pseudo-header fields of a request, as far as they were seen (RFC 9113 §8.3.1).
+/// The pseudo-header fields of a request that were read so far (RFC 9113 §8.3.1).
 private struct PseudoFields {
     private struct Names: OptionSet {
         let rawValue: UInt8
@@ -89,7 +90,7 @@ private struct PseudoFields {
         isConnect ? seen == [.method, .authority] : seen.isSuperset(of: [.method, .scheme, .path])
     }
 
-    /// Takes a field; `false` where it is unknown, stands there twice, or has a value that is none.
+    /// Reads a field; `false` if it is unknown, repeated, or has an invalid value.
     mutating func take(_ name: String, _ value: String) -> Bool {
         guard let field = Self.named(name), !seen.contains(field),
             !value.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F })

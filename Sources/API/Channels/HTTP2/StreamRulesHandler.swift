@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP2
 
-/// Ends a stream of HTTP/2 whose request is malformed (RFC 9113 §8.1.1), ahead of whatever makes a request of its
-/// frames: by its header block, its trailers, or a body that is not as long as was announced.
+/// Resets an HTTP/2 stream whose request is malformed (RFC 9113 §8.1.1), before a request is made of its frames. The
+/// defect may be in its header block, its trailers, or the length of its body.
 final class StreamRulesHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias InboundOut = HTTP2Frame.FramePayload
@@ -44,6 +44,6 @@ final class StreamRulesHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Whether the body is as long as was announced.
+    /// Whether the body has the announced length.
     private var isWhole: Bool { length == nil || length == received }
 }

@@ -4,7 +4,7 @@ import HTTPTypes
 import Hummingbird
 import Operations
 
-/// By which addresses users can be found, and finding them; on the client listener behind a session.
+/// Finding users by address, and the addresses by which a user can be found. Client listener, with a session.
 package struct AddressRoutes: Sendable {
     let share: ShareAddress
     let resolve: ResolveAddress

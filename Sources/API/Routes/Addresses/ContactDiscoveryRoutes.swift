@@ -4,7 +4,7 @@ import HTTPTypes
 import Hummingbird
 import Operations
 
-/// Private contact discovery, on the client listener behind a session.
+/// Private contact discovery. Client listener, with a session.
 struct ContactDiscoveryRoutes: Sendable {
     let discover: DiscoverContacts
     let policy: CurrentPolicy

@@ -3,7 +3,7 @@ import Encoding
 import Hummingbird
 import Operations
 
-/// What devices need to set up a call, on the client listener behind a session.
+/// The data that devices need to set up a call. Client listener, with a session.
 struct CallRoutes: Sendable {
     let servers: IssueCallServers
 
@@ -15,7 +15,7 @@ struct CallRoutes: Sendable {
         let calls = router.group("calls").behind(session)
         calls.get("servers", cost: .read) { _, context in
             let found = try await servers(for: try context.checkedSession)
-            // The form of RTCIceServer, which WebRTC takes as it is.
+            // WebRTC accepts RTCIceServer in this form.
             var list: [JSONValue] = []
             if !found.stun.isEmpty { list.append(.object(["urls": Self.urls(found.stun)])) }
             if let credentials = found.credentials {

@@ -6,7 +6,7 @@ import Hummingbird
 import NIOCore
 import Operations
 
-/// The public data about the service, on the public listener.
+/// Public data about the service, on the public listener.
 package struct DiscoveryRoutes: Sendable {
     let realm: String
     let publicURL: @Sendable () -> String

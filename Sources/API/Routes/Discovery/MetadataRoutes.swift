@@ -5,8 +5,8 @@ import Hummingbird
 import NIOCore
 import Operations
 
-/// What an OAuth client finds out by itself: the authorization server on the public listener, and the protected resource
-/// on the client listener.
+/// The metadata of the service for OAuth clients: the authorization server on the public listener, and the protected
+/// resource on the client listener.
 package struct MetadataRoutes: Sendable {
     let urls: ServiceURLs
     private let server = LatestBuffer()
@@ -26,12 +26,12 @@ package struct MetadataRoutes: Sendable {
         router.get(".well-known/oauth-protected-resource", cost: .free, describing: { urls.client }, use: use)
     }
 
-    /// RFC 8414 §2, and the endpoint with mutual TLS of RFC 8705 §5. `response_types_supported` is required though there
-    /// is no authorization endpoint, and some clients want it not to be empty.
+    /// The metadata of RFC 8414 §2, and the endpoint with mutual TLS of RFC 8705 §5. `response_types_supported` is
+    /// required although there is no authorization endpoint, and some clients require that it is not empty.
     private func describeServer() -> Response {
         let issuer = urls.issuer
         let methods = Self.texts(["private_key_jwt"])
-        // Ed25519 is the newer name of EdDSA as it is used here (RFC 9864).
+        // Ed25519 is the newer name of EdDSA with this curve (RFC 9864).
         let algorithms = Self.texts(["RS256", "PS256", "ES256", "ES384", "EdDSA", "Ed25519"])
         return Self.answer(
             server,
@@ -57,7 +57,7 @@ package struct MetadataRoutes: Sendable {
             ])
     }
 
-    /// RFC 9728 §2.
+    /// The metadata of RFC 9728 §2.
     private func describeResource() -> Response {
         Self.answer(
             resource,

@@ -4,7 +4,7 @@ import HTTPTypes
 import Hummingbird
 import Operations
 
-/// Streams of messages between users, on the client listener behind a session.
+/// Streams of messages between users. Client listener, with a session.
 package struct MessageStreamRoutes: Sendable {
     let open: OpenMessageStream
     let append: AppendMessage
@@ -189,7 +189,7 @@ package struct MessageStreamRoutes: Sendable {
 }
 
 extension JSONBodyDecoder {
-    /// An optional number of a message.
+    /// An optional number of a message, at least 0.
     fileprivate mutating func sequence(_ name: String) throws(Refusal) -> Int64? {
         switch try optionalValue(name) {
         case nil, .null: return nil

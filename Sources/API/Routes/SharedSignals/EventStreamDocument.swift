@@ -3,9 +3,9 @@ import Encoding
 import Foundation
 import Operations
 
-/// The configuration of a stream as it is answered (SSF 1.0 §8.1.1).
+/// The configuration of a stream in responses (SSF 1.0 §8.1.1).
 struct EventStreamDocument {
-    /// The ways of delivery, by their names in a configuration.
+    /// The delivery methods by their names in a configuration.
     enum Method: String, CaseIterable {
         case push = "urn:ietf:rfc:8935"
         case poll = "urn:ietf:rfc:8936"
@@ -14,7 +14,7 @@ struct EventStreamDocument {
     let urls: ServiceURLs
     let policy: WebhookPolicy
 
-    /// The whole configuration but the header of the receiver, which nobody reads again.
+    /// The whole configuration without the receiver's header, which is write-only.
     func json(_ stream: EventStream) -> JSONValue {
         let settings = stream.settings
         return .object([
@@ -38,7 +38,7 @@ struct EventStreamDocument {
         return .object(["method": .string(method.rawValue), "endpoint_url": .string(url)])
     }
 
-    /// What the transmitter sets may be in a request, if it is what it was (SSF 1.0 §8.1.1.3).
+    /// Refuses members that the transmitter sets, unless they are unchanged (SSF 1.0 §8.1.1.3).
     ///
     /// - Throws: `Refusal` `malformed_request`.
     func requireUnchanged(_ members: inout JSONBodyDecoder, of stream: EventStream) throws(Refusal) {
@@ -60,7 +60,7 @@ struct EventStreamDocument {
         }
     }
 
-    /// Lists may come in any order, and a list of one audience as that audience.
+    /// Compares values. Lists may be in any order, and a single audience equals a list of it.
     private static func isSame(_ given: JSONValue, _ present: JSONValue?) -> Bool {
         if given == present { return true }
         guard case .array(let values) = given else { return false }
@@ -73,11 +73,11 @@ struct EventStreamDocument {
 }
 
 extension EventStreamChange {
-    /// The largest numbers and lengths of what a receiver chooses.
+    /// The largest numbers and lengths in a receiver's configuration.
     private static let maximumEvents = 64
     private static let maximumLength = 1024
 
-    /// Reads what the receiver sets in a configuration. Unknown members are ignored.
+    /// Parses a receiver's part of a configuration. Unknown members are ignored.
     init(_ members: inout JSONBodyDecoder) throws(Refusal) {
         self.init()
         try readDelivery(try members.optionalValue("delivery"))
@@ -118,7 +118,7 @@ extension EventStreamChange {
         }
     }
 
-    /// The value of a header field: visible ASCII and inner spaces (RFC 9110 §5.5).
+    /// Parses the value of a header field: visible ASCII and inner spaces (RFC 9110 §5.5).
     private mutating func readHeader(_ value: JSONValue?) throws(Refusal) {
         switch value {
         case nil: return
@@ -148,11 +148,11 @@ extension EventStreamChange {
 }
 
 extension PollEvents.Question {
-    /// Events in one request, received and refused ones.
+    /// The largest number of events in a request, received and refused ones.
     private static let maximumIDs = 1000
     private static let maximumErrors = 100
 
-    /// Reads the body of a poll (RFC 8936 §2.2). Ids that are none of this service are ignored.
+    /// Parses the body of a poll (RFC 8936 §2.2). Ids that are not from this service are ignored.
     init(_ members: inout JSONBodyDecoder) throws(Refusal) {
         var maximum: Int?
         switch try members.optionalValue("maxEvents") {
@@ -190,7 +190,7 @@ extension PollEvents.Question {
             })
     }
 
-    /// The receiver's word, if it is one.
+    /// The receiver's error code, if it is valid.
     private static func word(_ text: String?) -> String {
         guard let text, (1...64).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x61...0x7A).contains($0) || $0 == 0x5F })
@@ -200,7 +200,7 @@ extension PollEvents.Question {
 }
 
 extension JSONBodyDecoder {
-    /// An optional member with a text of 1,024 bytes at most.
+    /// An optional text of at most 1,024 bytes.
     mutating func shortText(_ name: String) throws(Refusal) -> String? {
         guard let text = try optionalString(name) else { return nil }
         guard text.utf8.count <= 1024, text.isStreamSafe else {

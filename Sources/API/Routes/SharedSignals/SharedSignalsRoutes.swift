@@ -63,7 +63,7 @@ package struct SharedSignalsRoutes: Sendable {
         router.post("ssf/poll/:stream_id", cost: .heavy, use: pollEvents)
     }
 
-    /// Who calls. A token in the URL is refused (RFC 6750 §2.3): logs keep URLs.
+    /// Authenticates the caller. A token in the URL is refused (RFC 6750 §2.3), because logs contain URLs.
     private func caller(
         of request: Request, for scope: ProviderScope, at cost: CallCost
     ) async throws -> ProvenProvider {
@@ -73,14 +73,14 @@ package struct SharedSignalsRoutes: Sendable {
         return try await authenticate(request.bearer, for: scope, in: request.named, at: cost)
     }
 
-    /// Who changes a stream or its status, by a fresh proof in place of the access token or beside it. The call was
-    /// counted for its token.
+    /// Authenticates a change of a stream or its status, which requires a fresh proof instead of the access token or in
+    /// addition to it. The call has been counted for its token.
     private func changer(of request: Request, _ body: [UInt8]) async throws -> FreshProof {
         try await authenticate.fresh(
             request.bearer, beside: try request.countersignProof, of: .ssfManage, for: request.proven(body), at: .free)
     }
 
-    /// The same, with the body, which is read for nobody without a token.
+    /// Authenticates a change and reads its body, which is read only after the token was verified.
     private func changer(
         reading request: Request, at cost: CallCost
     ) async throws -> (FreshProof, body: [UInt8]) {
@@ -120,12 +120,12 @@ package struct SharedSignalsRoutes: Sendable {
         return .json(document.json(stream).buffer)
     }
 
-    /// The fresh proof beside the access token: only with one a push address needs no operator.
+    /// The fresh proof in addition to the access token. Without one, a push address needs an operator's approval.
     private func proof(
         of request: Request, _ body: [UInt8], by caller: ProvenProvider
     ) async throws -> FreshProof? {
         guard let proof = try request.countersignProof else { return nil }
-        // The call was counted for its token.
+        // The call has been counted for its token.
         let proven = try await authenticate.fresh(proof, for: request.proven(body), at: .free)
         guard proven.id == caller.id else {
             throw Refusal(.providerTokenInvalid, "The proof and the access token are from different providers.")
@@ -171,7 +171,7 @@ package struct SharedSignalsRoutes: Sendable {
 
     // MARK: Subjects
 
-    /// Reads a request about a subject (SSF 1.0 §8.1.3), and makes the change.
+    /// Parses a request about a subject (SSF 1.0 §8.1.3) and makes the change.
     private func change(
         _ request: Request, _ context: PublicContext,
         _ body: (SubjectIdentifier, EventStreamID, ProvenProvider) async throws -> Void
@@ -217,7 +217,8 @@ package struct SharedSignalsRoutes: Sendable {
 
     // MARK: Metadata
 
-    /// SSF 1.0 §7.1. A stream carries the events of all users of its provider, but for those who were removed.
+    /// The metadata of SSF 1.0 §7.1. A stream carries the events of all users of its provider except those that were
+    /// removed.
     private func describe() -> Response {
         let issuer = urls.issuer
         let document = JSONValue.object([
