@@ -123,7 +123,7 @@ struct ProtocolDocumentTests {
     /// The rows of the table of states, and the enumeration of each.
     private static let states = [
         ("connection", "ConnectionState", "Connection.swift"), ("session, stored", "SessionState", "Session.swift"),
-        ("session, at this moment", "EffectiveState", "Session.swift"),
+        ("session, effective", "EffectiveState", "Session.swift"),
         ("phone verification", "PhoneVerificationState", "PhoneVerification.swift"),
         ("identity card (`status`)", "CardStatus", "CardStatus.swift"),
         ("authorization", "MessagingPermissionState", "MessagingPermission.swift"),
