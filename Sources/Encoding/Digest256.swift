@@ -5,12 +5,10 @@ import Foundation
 package struct Digest256: Hashable, Sendable {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
-    /// The digest of some bytes.
     package static func of(_ bytes: some DataProtocol) -> Digest256 {
         Digest256(SHA256.hash(data: bytes))
     }
 
-    /// The digest of a text's UTF-8 bytes.
     package static func of(_ text: String) -> Digest256 {
         var text = text
         return text.withUTF8 { of(UnsafeRawBufferPointer($0)) }

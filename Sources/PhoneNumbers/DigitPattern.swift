@@ -27,12 +27,10 @@ struct DigitPattern: Sendable {
         groupCount = parser.groupCount
     }
 
-    /// Whether the whole number matches.
     func matchesWhole(_ number: DigitText) -> Bool {
         Self.ends(of: root, from: 1, in: number) & (1 << UInt64(number.count)) != 0
     }
 
-    /// Whether the number begins with a match.
     func matchesStart(of number: DigitText) -> Bool {
         Self.ends(of: root, from: 1, in: number) != 0
     }
@@ -127,7 +125,6 @@ struct DigitPattern: Sendable {
 
 /// The match of a pattern at a number's start.
 struct DigitPrefix: Sendable, Equatable {
-    /// The number of matched digits.
     var end: Int
     /// The range of each capturing group; `nil` for one that did not take part.
     var groups: [Range<Int>?]

@@ -5,10 +5,8 @@ struct DigitPatternParser {
 
     private let text: [UInt8]
     private var position = 0
-    /// The number of capturing groups so far.
     private(set) var groupCount = 0
 
-    /// Starts at the first character.
     init(_ text: some StringProtocol) {
         self.text = Array(text.utf8)
     }

@@ -146,7 +146,6 @@ private struct DialledText {
 }
 
 extension DigitText {
-    /// The decimal digits of a number.
     fileprivate static func digits(of value: Int) -> [UInt8] {
         String(value).utf8.map { $0 - UInt8(ascii: "0") }
     }
@@ -163,7 +162,6 @@ extension Unicode.Scalar {
         return properties.numericValue.flatMap { UInt8(exactly: $0) }
     }
 
-    /// Whether it is a letter of any script.
     fileprivate var isLetter: Bool {
         if isASCII { return ("a"..."z").contains(self) || ("A"..."Z").contains(self) }
         switch properties.generalCategory {

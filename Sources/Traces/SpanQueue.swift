@@ -23,7 +23,6 @@ package final class SpanQueue: Sendable {
         if !isTaken { onDrop(1) }
     }
 
-    /// Removes and returns the oldest spans.
     func take(atMost count: Int) -> [EndedSpan] {
         waiting.withLock { waiting in
             let taken = Array(waiting.prefix(count))

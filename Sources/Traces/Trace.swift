@@ -2,7 +2,6 @@ import Tracing
 
 /// The trace of a task, and the tracer that records it.
 package struct Trace: Sendable {
-    /// The parent of the next spans.
     package let parent: TraceParent
     /// `nil` if the trace is not recorded, only passed on.
     package let tracer: SpanTracer?

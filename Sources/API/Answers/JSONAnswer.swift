@@ -11,7 +11,6 @@ extension JSONValue {
 }
 
 extension Response {
-    /// A response with a JSON body.
     static func json(
         status: HTTPResponse.Status = .ok, _ members: KeyValuePairs<String, JSONValue?>, mayStore: Bool = false
     ) -> Response {

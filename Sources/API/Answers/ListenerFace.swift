@@ -40,10 +40,8 @@ struct ListenerFace: Sendable {
         measurements = RequestMeasurements(listener: name.rawValue)
     }
 
-    /// A new id for an accepted connection.
     func newConnectionID() -> ConnectionID { environment.newIdentifier() }
 
-    /// New ids for the requests of a connection.
     func newRequestIDs() -> RequestIDs { RequestIDs(of: environment.newUUID()) }
 
     struct Outcome {

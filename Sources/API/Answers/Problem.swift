@@ -15,7 +15,6 @@ struct Problem {
     private var allowed: [HTTPRequest.Method] = []
     /// A nonce that saves the caller a call of `/nonces`.
     var nonce: (nonce: String, expiresAt: Date)?
-    /// Whether the request had a bearer token.
     var hasBearer = false
     private var oauthError: String?
     private var eventError: String?
@@ -83,7 +82,6 @@ struct Problem {
         }
     }
 
-    /// Whether the service itself failed.
     var isFailure: Bool { refusal == nil && status == .internalServerError }
 
     /// This problem in the form of an OAuth endpoint.

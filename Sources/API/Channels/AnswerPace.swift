@@ -30,7 +30,6 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var claims = CircularBuffer<ResponseClaim?>()
     /// The claims of answers whose end was passed on but not sent yet.
     private var leaving: [ResponseAccounts.Budget.ClaimID: ResponseClaim] = [:]
-    /// When the oldest unsent answer began.
     private var began: NIODeadline?
     private var taken = 0
     private var guardian: Scheduled<Void>?

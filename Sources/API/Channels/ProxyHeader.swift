@@ -6,7 +6,6 @@ struct ProxyHeader: Equatable, Sendable {
     enum Source: Equatable, Sendable {
         /// The proxy's own connection, such as a health check, or one without an address: use the socket's address.
         case connection
-        /// The client's address and port.
         case address(IPAddress, port: UInt16)
     }
 

@@ -85,7 +85,6 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
     private let timeout: TimeAmount
     private let maximumBody: Int
     private let isStream: Bool
-    /// When the current request began.
     private var began: NIODeadline?
     /// The timer. It is set again if it fires too early: most requests end long before, and a timer for each would cost
     /// more than reading the request.
@@ -94,7 +93,6 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
     private var unanswered = 0
     private var closesAfterEnd = false
     private var isStopping = false
-    /// Bytes of the current body received so far.
     private var received = 0
     private var isRefusedWhileRead = false
     /// Whether the client waits for permission to send its body.

@@ -4,7 +4,6 @@ import NIOCore
 import Operations
 import Synchronization
 
-/// The open mutual-TLS connections of this process.
 package final class ConnectionTable: Sendable {
     private let open = Mutex<[ConnectionID: ClientConnection]>([:])
 

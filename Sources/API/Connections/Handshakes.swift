@@ -9,13 +9,11 @@ final class Handshakes: Sendable {
     enum Result: String, Sendable, CaseIterable {
         case ok
         case plainHTTP = "plain_http"
-        /// The bytes were not TLS.
         case notTLS = "not_tls"
         /// The connection came from a proxy network without a valid PROXY header.
         case proxyHeader = "proxy_header"
         /// The client sent no certificate, but one is required.
         case noCertificate = "no_certificate"
-        /// The client's certificate has expired.
         case certificateExpired = "certificate_expired"
         /// The client's certificate is not from a trusted authority, or not for this use.
         case unknownAuthority = "unknown_authority"

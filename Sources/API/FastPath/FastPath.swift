@@ -45,14 +45,12 @@ final class FastPath: Sendable {
     private let answers = Counter(label: "fast_path_answers")
     let date: DateText
 
-    /// The fast path of the client listener.
     convenience init(
         _ sessions: SessionRoutes, _ tokens: TokenRoutes, authenticate: AuthenticateConnection, face: ListenerFace
     ) {
         self.init(.devices(Devices(sessions, tokens, authenticate)), now: sessions.now, face)
     }
 
-    /// The fast path of the public listener.
     convenience init(_ tokens: TokenRoutes, face: ListenerFace) {
         self.init(.providers(Providers(tokens)), now: tokens.now, face)
     }

@@ -180,7 +180,6 @@ struct FastFields {
         return false
     }
 
-    /// Whether a name has these letters, ignoring case.
     private static func isSame(_ name: String, _ letters: StaticString) -> Bool {
         var name = name
         return name.withUTF8 { name in

@@ -12,7 +12,6 @@ struct HeraldCallQueue {
     }
 
     private var waiting: [ChannelTable.Message] = []
-    /// The running call of each channel.
     private var running: [UInt64: Running] = [:]
 
     var isEmpty: Bool { waiting.isEmpty && running.isEmpty }

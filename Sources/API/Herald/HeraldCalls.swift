@@ -9,7 +9,6 @@ import NIOCore
 struct HeraldCalls: Sendable {
     enum Outcome: Sendable {
         case answer([UInt8])
-        /// The call expects no answer.
         case none
         /// The bytes are not a call: the connection must end.
         case malformed

@@ -62,7 +62,6 @@ final class HeraldConnection: Sendable {
         return Value(handler: NIOLoopBound(handler, eventLoop: channel.eventLoop), jobs: jobs, channel: channel)
     }
 
-    /// Serves the connection until it ends.
     func handle(_ value: Value, on connection: ClientConnection, logger: Logger) async {
         let (handler, loop) = (value.handler, value.channel.eventLoop)
         loop.execute { handler.value.begin(on: connection) }

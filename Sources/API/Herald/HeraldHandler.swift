@@ -14,7 +14,6 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
 
-    /// The result of the verification of a token.
     enum Authentication: Sendable {
         case holds(HoldSession.Held)
         case refused(HeraldError)
@@ -26,7 +25,6 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
     let send: (HeraldConnection.Job) -> Void
     private let over: () -> Void
     private let activity: ConnectionActivity
-    /// Makes the carrier of one call's answer.
     private let makeCarrier: () -> ResponseCarrier
     private let maximumUnsent: Int
     var context: ChannelHandlerContext?
@@ -258,7 +256,6 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    /// Checks the deadlines and the session.
     func tick() {
         guard let context else { return }
         let isIdle = mayRead && calls.isEmpty

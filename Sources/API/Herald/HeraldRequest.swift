@@ -54,7 +54,6 @@ struct HeraldRequest {
 }
 
 extension JSONMember {
-    /// Whether the argument is the request's body.
     fileprivate var isBody: Bool {
         if case .object = value { true } else { false }
     }

@@ -71,7 +71,6 @@ final class HTTP1Connection: Sendable {
         }
     }
 
-    /// Serves the connection until it ends.
     func handle(_ value: Value, logger: Logger) async {
         await ResponseCarrier.$current.withValue(value.carrier) {
             await http1.handle(value: value.requests, logger: logger)

@@ -83,7 +83,6 @@ final class HTTP2Connection: Sendable {
         return Value(streams: streams)
     }
 
-    /// Serves the streams until the connection ends.
     func handle(_ value: Value, logger: Logger) async {
         do {
             try await withThrowingDiscardingTaskGroup { group in

@@ -39,7 +39,6 @@ package final class ListenerTLS: Sendable {
         context.withLock { $0 = new }
     }
 
-    /// The context of the next connection.
     var sslContext: NIOSSLContext { context.withLock { $0 } }
 
     /// A handler for the next connection.

@@ -5,7 +5,6 @@ import Synchronization
 /// The counters and timers of a listener's requests. Each is looked up by its labels only once: making the labels costs
 /// as much as a whole request of the HTTP stack.
 final class RequestMeasurements: Sendable {
-    /// The metrics of one kind of request.
     struct Instruments: Sendable {
         let counter: Counter
         let timer: Metrics.Timer
@@ -47,7 +46,6 @@ final class RequestMeasurements: Sendable {
     /// The methods that are labels even if no route matched.
     private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options]
 
-    /// The label of a request's method.
     static func label(of method: HTTPRequest.Method, _ route: String) -> String {
         route != unmatched || methods.contains(method) ? method.rawValue : "other"
     }

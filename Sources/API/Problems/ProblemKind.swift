@@ -3,7 +3,6 @@ import HTTPTypes
 
 /// The meaning of a code: its row in `Codes.md`, and the page that its problems' `type` names (RFC 9457 §3.1.1).
 struct ProblemKind: Sendable {
-    /// An example of a response with the code.
     let example: Problem
     /// When the service refuses with the code. The contract's words are between backticks.
     let cause: String

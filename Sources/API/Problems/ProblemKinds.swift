@@ -144,7 +144,6 @@ extension ProblemKind {
                 + "made."),
     ]
 
-    /// The expiry time in the examples.
     private static let example = Date(timeIntervalSince1970: 1_795_348_800)
 
     /// An example of an unexpected error.

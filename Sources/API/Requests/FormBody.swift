@@ -48,7 +48,6 @@ struct FormBody {
     /// The requested targets of a token: every `audience`, then every `resource`.
     var targets: [String] { all("audience") + all("resource") }
 
-    /// The value of a required parameter.
     func required(_ name: String) throws(Refusal) -> String {
         guard let value = self[name] else { throw Refusal(.malformedRequest, "\(name) is missing in the form.") }
         return value
@@ -85,7 +84,6 @@ struct FormBody {
     private static let percent = UInt8(ascii: "%")
     private static let plus = UInt8(ascii: "+")
 
-    /// The value of a hexadecimal digit.
     private static func digit(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
@@ -97,7 +95,6 @@ struct FormBody {
 }
 
 extension Request {
-    /// The parameters of a form body.
     func form(upTo maximum: Int) async throws -> FormBody {
         try requireMediaType(FormBody.mediaType)
         return try FormBody(try await bytes(upTo: maximum))

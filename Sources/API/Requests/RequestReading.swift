@@ -58,7 +58,6 @@ struct JSONBodyDecoder {
         return value
     }
 
-    /// An optional member of any type.
     mutating func optionalValue(_ name: String) throws(Refusal) -> JSONValue? { try take(name) }
 
     /// A member, without marking it as read.
@@ -114,13 +113,11 @@ extension Request {
         }
     }
 
-    /// The members of a JSON body.
     func members(upTo maximum: Int) async throws -> JSONBodyDecoder {
         try requireMediaType("application/json")
         return try JSONBodyDecoder(try await bytes(upTo: maximum))
     }
 
-    /// The members of a JSON body that was already read.
     func members(_ bytes: [UInt8]) throws(Refusal) -> JSONBodyDecoder {
         try requireMediaType("application/json")
         return try JSONBodyDecoder(bytes)
@@ -144,7 +141,6 @@ extension Request {
         return token.isEmpty ? nil : String(token)
     }
 
-    /// Whether the body is a form.
     var hasForm: Bool { mediaType == FormBody.mediaType }
 
     private var mediaType: String? {

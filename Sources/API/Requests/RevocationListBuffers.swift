@@ -14,12 +14,10 @@ final class RevocationListBuffers: Sendable {
     private let der = Mutex<Made?>(nil)
     private let pem = Mutex<Made?>(nil)
 
-    /// A list's buffer in DER.
     func der(of list: RevocationListDocument) -> ByteBuffer {
         Self.buffer(of: list, der) { ByteBuffer(bytes: list.der) }
     }
 
-    /// A list's buffer in PEM.
     func pem(of list: RevocationListDocument) -> ByteBuffer {
         Self.buffer(of: list, pem) { ByteBuffer(string: Self.pem(list.der)) }
     }

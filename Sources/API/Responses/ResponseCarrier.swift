@@ -19,7 +19,6 @@ final class ResponseCarrier: Sendable {
         var isClosed = false
         var certificate: Digest256?
         var user: UserID?
-        /// The claim of the current response.
         var claim: ResponseClaim?
         /// The claims of completed responses that have not been written, in order; `nil` for one without a claim.
         var made = CircularBuffer<ResponseClaim?>()

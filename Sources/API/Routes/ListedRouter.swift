@@ -10,7 +10,6 @@ import Operations
 /// A call is counted for the peer of its connection, before its session is checked, and with a session also for the
 /// user. A backend's call is counted for the provider, however it authenticates: see `AuthenticateProvider`.
 struct ListedRouter<Context: ListenerContext> {
-    /// Counts a call for a caller.
     typealias Count = @Sendable (CallCost, CountedCaller) throws -> Void
 
     private let wrapped: Router<Context>
@@ -36,7 +35,6 @@ struct ListedRouter<Context: ListenerContext> {
         wrapped.add(middleware: middleware)
     }
 
-    /// A router for routes below a path.
     func group(_ path: RouterPath = "") -> Self {
         var group = self
         group.path = self.path.appendingPath(path)
@@ -57,10 +55,8 @@ struct ListedRouter<Context: ListenerContext> {
         return group
     }
 
-    /// The router with its routes.
     var router: Router<Context> { wrapped }
 
-    /// Carries out a request of a route.
     typealias Handler = @Sendable (Request, Context) async throws -> Response
 
     /// Adds the document at a well-known URL.

@@ -11,7 +11,6 @@ struct CertificateProfile: Sendable {
     private let clientAuthentication: Certificate.Extension
     private let serverAuthentication: Certificate.Extension
 
-    /// Prepares the profile of an authority.
     init(authorityKeyIdentifier identifier: ArraySlice<UInt8>) throws {
         authorityKeyIdentifier = try AuthorityKeyIdentifier(keyIdentifier: identifier).makeCertificateExtension()
         notAuthority = try Critical(BasicConstraints.notCertificateAuthority).makeCertificateExtension()

@@ -4,11 +4,9 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// A certificate that the authority has just signed.
 package struct IssuedCertificate: Sendable, Equatable {
     /// The serial number as 32 lower-case hexadecimal digits.
     package let serial: String
-    /// The whole certificate in DER.
     package let der: [UInt8]
     /// SHA-256 of ``der``: `x5t#S256` of RFC 8705 §3.1.
     package let thumbprint: [UInt8]

@@ -38,7 +38,6 @@ package struct RevocationListEntries: Sendable {
 
 /// A certificate revocation list of version 2 (RFC 5280 §5), signed by the authority.
 package struct RevocationList: Sendable {
-    /// The list in DER form.
     package let der: [UInt8]
     /// Its number, higher than those of all earlier lists of the authority (§5.2.3).
     package let number: UInt64

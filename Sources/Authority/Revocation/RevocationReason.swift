@@ -13,7 +13,6 @@ package enum RevocationReason: String, Sendable, CaseIterable, Codable {
     case affiliationChanged
     /// A newer certificate replaced this one.
     case superseded
-    /// The device is no longer in use.
     case cessationOfOperation
     case privilegeWithdrawn
     /// The attribute authority's key was disclosed.

@@ -6,7 +6,6 @@ import Foundation
 package struct AmazonCredentials: Sendable {
     /// The key's id; it is part of every signed request and no secret.
     package let accessKeyID: String
-    /// The key that makes signatures.
     let secretAccessKey: Secret<String>
     /// Sent with each request if the key is temporary.
     let sessionToken: Secret<String>?

@@ -4,7 +4,6 @@ import Encoding
 /// A push in Amazon SNS's form for all platforms (Amazon SNS Developer Guide, "Publishing Amazon SNS messages with
 /// platform-specific payloads"; `MessageStructure` is `json`).
 package struct PushNotification: Sendable, Equatable {
-    /// The title that the user reads.
     package let title: String
     package let body: String
     /// Further data for the app. No name may be `aps`.

@@ -1,7 +1,6 @@
 import Encoding
 import Foundation
 
-/// Resolves host names with the system's resolver.
 enum HostAddresses {
     /// Every address of a host; empty if it has none. Blocks as long as the resolver does.
     static func resolve(_ host: String) -> [IPAddress] {

@@ -8,7 +8,6 @@ import Foundation
 /// Both are fetched with the restrictions of webhooks: https, no private address, no redirect, 512 KiB, and one
 /// deadline for both.
 package struct KeySetReader: Sendable {
-    /// The result of fetching a key set.
     package enum Reading: Sendable, Equatable {
         /// The key set (RFC 7517 §5) unchanged, and its `Cache-Control`.
         case read(keySet: [UInt8], cacheControl: String?)

@@ -12,7 +12,6 @@ package struct Failover: Sender {
     /// In order; each sends the kinds of message that it supports.
     package let senders: [any Sender]
 
-    /// Tries senders in this order.
     package init(_ senders: [any Sender]) {
         self.senders = senders
     }

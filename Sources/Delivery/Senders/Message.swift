@@ -10,7 +10,6 @@ package enum Message: Sendable, Equatable, Confidential {
     case push(endpoint: String, payload: String)
 }
 
-/// The outcome of an attempt to send.
 package enum DeliveryOutcome: Sendable, Equatable {
     /// Accepted by the carrier's service, with its own reference.
     case sent(reference: String)

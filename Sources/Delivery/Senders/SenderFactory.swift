@@ -2,7 +2,6 @@ import AsyncHTTPClient
 import Domain
 import Foundation
 
-/// Makes the senders that the policy names.
 package struct SenderFactory: Sendable {
     private let parts: SenderParts
 

@@ -70,7 +70,6 @@ extension SenderEntry {
         return text
     }
 
-    /// The value of a required key.
     func required(_ key: SenderKey) throws(DeliveryError) -> String {
         let text = try text(key)
         guard !text.isEmpty else { throw .sender(kind: kind, key: key.name, expected: key.expected) }
@@ -89,11 +88,9 @@ extension SenderEntry {
 struct SenderParts: Sendable {
     /// Reads a file in `Keys/` by its name.
     let secret: @Sendable (_ file: String) throws -> String
-    /// The environment variables of the process.
     let environment: [String: String]
     /// The path that the `file` sender appends to.
     let texts: String
-    /// Whether every listener is on loopback.
     let isLoopbackOnly: Bool
     let http: BoundedHTTPClient
     let now: @Sendable () -> Date

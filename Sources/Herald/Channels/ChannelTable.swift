@@ -17,7 +17,6 @@ package enum PacketType {
 /// The open channels of a connection, and its unfinished messages.
 package struct ChannelTable: Sendable {
     package struct Limits: Sendable {
-        /// The largest message, in bytes.
         let message: Int
         /// The largest size of all unfinished messages together, in bytes.
         let unfinished: Int
@@ -53,12 +52,10 @@ package struct ChannelTable: Sendable {
 
     package init(limits: Limits) { self.limits = limits }
 
-    /// When the oldest unfinished message began.
     package var oldestUnfinished: UInt64? {
         unfinished == 0 ? nil : channels.values.filter { !$0.unfinished.isEmpty }.map(\.began).min()
     }
 
-    /// The numbers of the open push channels.
     package var pushChannels: [UInt8] { channels.filter { $1.kind == .push }.keys.sorted() }
 
     /// Whether a channel is still the one on which a message came.

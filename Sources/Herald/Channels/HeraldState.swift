@@ -43,7 +43,6 @@ package struct HeraldState: Sendable {
 
     package init(limits: ChannelTable.Limits) { channels = ChannelTable(limits: limits) }
 
-    /// The initial frame was received.
     package mutating func begin() {
         if phase == .initial { phase = .ready }
     }

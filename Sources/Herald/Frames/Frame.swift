@@ -91,7 +91,6 @@ package enum Frame: Sendable, Equatable {
     }
 }
 
-/// A part of a message.
 package struct DataFrame: Sendable, Equatable {
     /// The number of bytes of CH_ID and TOTAL_SIZE.
     static let fieldsLength = 5

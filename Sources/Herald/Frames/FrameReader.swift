@@ -2,13 +2,11 @@
 package struct FrameReader: Sendable {
     private let maximumFrame: Int
     private var bytes: [UInt8] = []
-    /// The index of the first unread byte.
     private var start = 0
 
     /// - Parameter maximumFrame: the largest frame, in bytes, size field included.
     package init(maximumFrame: Int) { self.maximumFrame = maximumFrame }
 
-    /// The number of buffered bytes.
     package var count: Int { bytes.count - start }
 
     package mutating func append(_ new: [UInt8]) {

@@ -1,6 +1,5 @@
 /// The functions and types of `herald.thrift`.
 package struct ThriftInterface: Sendable {
-    /// A type of the interface.
     package indirect enum Kind: Sendable, Equatable {
         case bool, i32, i64, text, binary
         /// A text that contains a JSON value.

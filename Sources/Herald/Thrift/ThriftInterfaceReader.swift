@@ -1,5 +1,4 @@
 extension ThriftInterface {
-    /// A defect of an interface.
     package struct Defect: Error, Sendable, CustomStringConvertible {
         package let description: String
     }

@@ -33,7 +33,6 @@ package indirect enum ThriftValue: Sendable, Equatable {
     }
 }
 
-/// A field of a structure, by its number.
 package struct ThriftField: Sendable, Equatable {
     package let id: Int16
     package let value: ThriftValue
@@ -63,7 +62,6 @@ package struct ThriftMessage: Sendable, Equatable {
         case reply = 2
         /// The call failed: its function or its arguments are unknown.
         case exception = 3
-        /// A call without a response.
         case oneWay = 4
     }
 
@@ -78,7 +76,6 @@ package struct ThriftMessage: Sendable, Equatable {
     }
 }
 
-/// Why bytes are not a valid message.
 package enum ThriftDefect: Error, Sendable, Equatable {
     /// The message is cut off, or bytes follow it.
     case length

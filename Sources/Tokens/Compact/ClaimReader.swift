@@ -22,7 +22,6 @@ struct ClaimReader {
         self.payload = payload
     }
 
-    /// Whether the payload has a claim.
     func has(_ name: String) -> Bool {
         payload[name] != nil
     }

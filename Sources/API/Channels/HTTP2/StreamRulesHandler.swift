@@ -44,6 +44,5 @@ final class StreamRulesHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Whether the body has the announced length.
     private var isWhole: Bool { length == nil || length == received }
 }
