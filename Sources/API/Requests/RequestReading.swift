@@ -49,7 +49,7 @@ struct JSONBodyDecoder {
 
     /// Refuses U+0000: no database stores it in a text, and no member needs it.
     private static func storable(_ text: String, _ name: String) throws(Refusal) -> String {
-        guard !text.utf8.contains(0) else { throw Refusal(.malformedRequest, "$.\(name) holds U+0000.") }
+        guard !text.utf8.contains(0) else { throw Refusal(.malformedRequest, "$.\(name) contains U+0000.") }
         return text
     }
 

@@ -47,7 +47,7 @@ package struct VerificationText: Sendable, Equatable {
         }
         let size = max(septets, longest.utf8.count)
         guard size <= Self.maximumSize else {
-            throw .text("takes \(size) bytes with its lines for autofill; \(Self.maximumSize) are allowed")
+            throw .text("has \(size) bytes with its lines for autofill, more than the \(Self.maximumSize) allowed")
         }
     }
 
