@@ -43,7 +43,7 @@ enum MetricHelp {
         "store_available": "Whether the store can be read and written: 1 if so, otherwise 0.",
         "store_clock_difference_seconds": "How far this machine's clock is ahead of the store's.",
         "store_oldest_transaction_seconds": "Age of the oldest open transaction of the store's server.",
-        "store_view_age_seconds": "Age of the changes that this node last read from the store.",
+        "store_view_age_seconds": "Time since this node last read the changes in the store.",
         "store_wait_seconds": "Time that callers waited for the store, by purpose.",
         "stun_answers": "Answered STUN requests.",
         "stun_dropped": "Datagrams without a response: malformed, over the limit, or sending would have blocked.",
