@@ -201,7 +201,8 @@ let package = Package(
             ] + nio,
             path: "Tests/Benchmarks", exclude: ["chart.py", "handshakes.py", "peer.cjs", "peers.svg", "RESULTS.md"],
             swiftSettings: strictSettings),
-        .testTarget(name: "EncodingTests", dependencies: ["Encoding", "Domain"], swiftSettings: strictSettings),
+        .testTarget(
+            name: "EncodingTests", dependencies: ["Encoding", "Domain", "Fixtures"], swiftSettings: strictSettings),
         .testTarget(
             name: "HeraldTests", dependencies: ["Encoding", "Herald", "Fixtures"], swiftSettings: strictSettings),
         .testTarget(

@@ -24,13 +24,6 @@ struct ObliviousKeyTests {
         }
     }
 
-    private static func bytes(_ hex: Substring) -> [UInt8] {
-        stride(from: 0, to: hex.count, by: 2).compactMap { place in
-            let start = hex.index(hex.startIndex, offsetBy: place)
-            return UInt8(hex[start..<hex.index(start, offsetBy: 2)], radix: 16)
-        }
-    }
-
     private static func vectors() throws -> Vectors {
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         return try JSONDecoder().decode(
@@ -40,11 +33,11 @@ struct ObliviousKeyTests {
     @Test("gives what RFC 9497 A.4.2 says: public key, evaluated elements and outputs")
     func standard() throws {
         let vectors = try Self.vectors()
-        let key = try ObliviousKey(scalar: Self.bytes(vectors.skSm[...]))
-        #expect(try key.publicKey == Self.bytes(vectors.pkSm[...]))
+        let key = try ObliviousKey(scalar: Hex.bytes(vectors.skSm))
+        #expect(try key.publicKey == Hex.bytes(vectors.pkSm))
         #expect(vectors.vectors.count == 3)
         for vector in vectors.vectors {
-            func parts(_ text: String) -> [[UInt8]] { text.split(separator: ",").map(Self.bytes) }
+            func parts(_ text: String) -> [[UInt8]] { text.split(separator: ",").map(Hex.bytes) }
             let evaluations = try key.evaluate(parts(vector.blindedElement))
             #expect(evaluations.allSatisfy { $0.count == ObliviousKey.evaluationLength })
             #expect(

@@ -1,0 +1,87 @@
+/// A data item of CBOR (RFC 8949), in the subset of mobile documents and signed barcodes: definite lengths, keys that
+/// are numbers or texts, and neither floats nor simple values but `false`, `true` and `null`.
+package indirect enum CBORValue: Sendable, Equatable {
+    case unsigned(UInt64)
+    /// The number -1 - n.
+    case negative(UInt64)
+    case bytes(ArraySlice<UInt8>)
+    case text(String)
+    case array([CBORValue])
+    case map([CBORKey: CBORValue])
+    case tagged(CBORTag)
+    case bool(Bool)
+    case null
+
+    /// The value of a key; `nil` if this is no map or has no such key.
+    package subscript(_ key: CBORKey) -> CBORValue? {
+        if case .map(let members) = self { members[key] } else { nil }
+    }
+
+    /// A number from 0 on; `nil` for any other value.
+    package var number: UInt64? {
+        if case .unsigned(let number) = self { number } else { nil }
+    }
+
+    /// The content of a byte string; `nil` for any other value.
+    package var bytes: ArraySlice<UInt8>? {
+        if case .bytes(let bytes) = self { bytes } else { nil }
+    }
+
+    /// The elements of an array; `nil` for any other value.
+    package var elements: [CBORValue]? {
+        if case .array(let elements) = self { elements } else { nil }
+    }
+}
+
+/// A key of a map: a number or a text. It is compared by its encoded bytes, because texts that nobody has looked at are
+/// never compared by canonical equivalence. A key has one encoding only, since the reader refuses every other one.
+package struct CBORKey: Sendable, Hashable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
+    let encoded: [UInt8]
+
+    init(encoded: ArraySlice<UInt8>) {
+        self.encoded = Array(encoded)
+    }
+
+    package init(integerLiteral number: Int64) {
+        let value = number < 0 ? CBORValue.negative(UInt64(~number)) : .unsigned(UInt64(number))
+        encoded = value.encoded
+    }
+
+    package init(stringLiteral text: String) {
+        encoded = CBORValue.text(text).encoded
+    }
+}
+
+/// A tagged data item. Signatures and digests are made over its bytes as they came, so it keeps them.
+package struct CBORTag: Sendable, Equatable {
+    package let number: UInt64
+    package let value: CBORValue
+    /// The bytes of the whole item, from the tag on.
+    package let received: ArraySlice<UInt8>
+
+    init(_ number: UInt64, _ value: CBORValue, received: ArraySlice<UInt8>) {
+        self.number = number
+        self.value = value
+        self.received = received
+    }
+
+    /// A tag of our own around a value.
+    package init(_ number: UInt64, _ value: CBORValue) {
+        var writer = CBORWriter()
+        writer.append(.tag, number)
+        writer.append(value)
+        self.init(number, value, received: writer.bytes[...])
+    }
+}
+
+/// The major types of a data item's first byte (RFC 8949 §3.1).
+enum CBORMajorType: UInt8 {
+    case unsigned, negative, bytes, text, array, map, tag, simple
+}
+
+/// The simple values of the subset (RFC 8949 §3.3).
+enum CBORSimple {
+    static let isFalse: UInt64 = 20
+    static let isTrue: UInt64 = 21
+    static let null: UInt64 = 22
+}
