@@ -90,13 +90,7 @@ package struct AAMVAHeader: Sendable, Equatable {
         var position = start
         while found.count < maximumDesignators, let type = bytes.subfileType(at: position) {
             var digits = Digits(bytes: bytes, position: position + 2)
-            if digits.count == 0 {
-                let follower = bytes.subfileType(at: position + 2)
-                let afterFollower = bytes.subfileType(at: position + 4)
-                guard follower?.isPrimary == true || (follower != nil && afterFollower?.isPrimary == true) else {
-                    break
-                }
-            }
+            if digits.count == 0, !precedesPrimary(bytes, at: position) { break }
             let isComplete = digits.count == 8
             if !isComplete { conformance.note(.subfileDesignator, type.text) }
             let offset = isComplete ? digits.take(4) : nil
@@ -105,6 +99,16 @@ package struct AAMVAHeader: Sendable, Equatable {
             position = digits.position
         }
         return (found, position)
+    }
+
+    /// Whether a type without digits is a designator: further types follow it, and one of them begins the card's
+    /// standard elements.
+    private static func precedesPrimary(_ bytes: [UInt8], at position: Int) -> Bool {
+        for place in 1...maximumDesignators {
+            guard let type = bytes.subfileType(at: position + 2 * place) else { return false }
+            if type.isPrimary { return true }
+        }
+        return false
     }
 
     private static func check(
