@@ -9,8 +9,8 @@ package struct CardMutation: Sendable {
 
     /// What cards are made of; joined at random these come closer to one than noise does.
     private static let pieces: [[UInt8]] = [
-        "@\n\u{1E}\r", "ANSI ", "AAMVA", "AMVA", "636000", "100002", "DL", "ID", "EN", "ZV", "ZVZVA", "DLDAQ", "\n",
-        "\r",
+        "@\n\u{1E}\r", "ANSI ", "AAMVA", "AMVA", "636000", "100002", "DL", "ID", "EN", "ZV", "ZVZVA", "ZZ", "ZZZZA",
+        "DLDAQ", "\n", "\r",
         "\r\n", "|", ",", ",,,", "DAA", "DCS", "DCT", "DAC", "DBB", "DBA", "06061986", "19860606", "661986", "00000000",
         "99999999", "NONE", "UNAVL", "00410278", "\u{FEFF}", "\u{0}", "\u{7F}", "\u{202E}", "É", "<<", "<<<<<<<<<",
         "DAK", "-", "%", "?;", "=", "^", "$", "_%", "\u{85}", "\u{A0}", "\u{AD}", "\t",
@@ -29,6 +29,7 @@ package struct CardMutation: Sendable {
                 var specimen = CardSpecimen(code, version: version)
                 let deviations = CardSpecimen.Deviation.allCases
                 specimen?.deviations = [deviations[(place * 6 + version) % deviations.count]]
+                if version == 11 { specimen?.credential = CardSpecimen.unverifiedCredential }
                 return specimen?.bytes
             }
         }

@@ -22,6 +22,8 @@ package struct CardSpecimen: Sendable {
     package var city = "RICHMOND"
     package var postalCode: String
     package var number: String
+    /// The text of the issuer's credential in subfile `ZZ`; `nil` for a card without that subfile.
+    package var credential: String?
     /// Elements that are left out.
     package var omitted: Set<String> = []
     /// Elements whose value is another one.
@@ -83,8 +85,9 @@ package struct CardSpecimen: Sendable {
         let primary =
             type + elements.map { element(id: $0, value: $1) }.joined(separator: lineFeed)
             + (deviations.contains(.carriageReturnLineFeed) ? "\r\n" : end)
-        let jurisdictional = jurisdictionType + jurisdictionType + "A01" + end
-        return header(primary.utf8.count, jurisdictional.utf8.count) + primary + jurisdictional
+        var subfiles = [(subfile, primary), (jurisdictionType, jurisdictionType + jurisdictionType + "A01" + end)]
+        if let credential { subfiles.append(("ZZ", "ZZZZA" + credential + end)) }
+        return header(subfiles) + subfiles.map(\.1).joined()
     }
 
     private var jurisdictionType: String { "Z" + jurisdiction.code.prefix(1) }
@@ -94,18 +97,20 @@ package struct CardSpecimen: Sendable {
         return id + value + comma + (deviations.contains(.blanksAtEnds) ? "  " : "")
     }
 
-    private func header(_ primary: Int, _ jurisdictional: Int) -> String {
+    private func header(_ subfiles: [(type: String, text: String)]) -> String {
         var header = deviations.contains(.missingComplianceIndicator) ? "" : "@\n\u{1E}\r"
         header +=
             deviations.contains(.fileTypeAAMVA) ? "AAMVA" : deviations.contains(.fileTypeAMVA) ? "AMVA " : "ANSI "
         header += String(deviations.contains(.wrongIssuerNumber) ? 999_999 : jurisdiction.issuerNumber)
         header += Self.digits(version, 2) + (version == 1 ? "" : "00")
-        header += deviations.contains(.missingEntryCount) ? "" : "02"
+        header += deviations.contains(.missingEntryCount) ? "" : Self.digits(subfiles.count, 2)
         let bare = deviations.contains(.missingOffsetsAndLengths)
-        let first = header.utf8.count + (bare ? 4 : 20) + (deviations.contains(.wrongOffsets) ? 7 : 0)
+        var offset =
+            header.utf8.count + subfiles.count * (bare ? 2 : 10) + (deviations.contains(.wrongOffsets) ? 7 : 0)
         let wrong = deviations.contains(.wrongLengths) ? 5 : 0
-        for (type, offset, length) in [(subfile, first, primary), (jurisdictionType, first + primary, jurisdictional)] {
-            header += type + (bare ? "" : Self.digits(offset, 4) + Self.digits(length + wrong, 4))
+        for (type, text) in subfiles {
+            header += type + (bare ? "" : Self.digits(offset, 4) + Self.digits(text.utf8.count + wrong, 4))
+            offset += text.utf8.count
         }
         return (deviations.contains(.byteOrderMark) ? "\u{FEFF}" : "") + header
     }

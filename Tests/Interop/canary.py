@@ -30,9 +30,14 @@ from provider import Provider
 
 APPLICATION = "arn:aws:sns:us-east-1:123456789012:app/GCM/canary"
 ENDPOINT = "arn:aws:sns:us-east-1:123456789012:endpoint/GCM/canary/"
+# What an issuer's credential may contain: CBOR-LD with this text in it.
+SIGNED = "GALLINULEPHALAROPE"
+CREDENTIAL = base64.urlsafe_b64encode(
+    b"\xd9\xcb\x1d\x82\x18\x63" + bytes([0x40 + len(SIGNED)]) + SIGNED.encode()).decode().rstrip("=")
 FIRST = {
     "family": "QUAILWORTH", "given": "ZEPHYRINE", "middle": "OCTAVIANA", "street": "4711 KESTREL HOLLOW",
     "city": "WRENMOUTH", "postal_code": "232694711", "number": "T80472915", "birth": (1987, 3, 29),
+    "credential": CREDENTIAL,
 }
 SECOND = {
     "family": "LARKSPURRE", "given": "THELONIUS", "middle": "BARTHOLOMEW", "street": "8216 GOLDFINCH PASSAGE",
@@ -172,7 +177,7 @@ def verified(chosen, provider, admin, hunt, texts):
         chosen, provider, "first", texts, hunt, display_name=name,
         avatar_url="https://pictures.example/flamingo-4cb1.png")
     shown = accepted(person.show(FIRST), 201)
-    equal(shown["status"], "verified", "the card's status")
+    equal((shown["status"], shown["issuer_signature"]), ("verified", "present"), "the card's status and signature")
     own = accepted(person.call("GET", "/me"))
     equal((own["document_number"], own["phone_number"]), (FIRST["number"], person.number), "the own row")
     accepted(person.call("GET", f"/identity-cards/{shown['id']}"))
@@ -181,7 +186,7 @@ def verified(chosen, provider, admin, hunt, texts):
     equal(accepted(person.call("PATCH", "/me", json={"push_endpoint": other}))["push_endpoint"], other, "the endpoint")
     refused(person.call("PATCH", "/me", json={"push_endpoint": "hoopoe-31ff"}), 400, "malformed_request")
     export = json.dumps(accepted(person.call("GET", "/me/export")))
-    expect(FIRST["street"] in export and "flamingo" in export, "the export lacks data")
+    expect(all(text in export for text in (FIRST["street"], "flamingo", CREDENTIAL)), "the export lacks data")
     admin.run("user", "show", person.user_id)
     expect(FIRST["number"] in json.dumps(admin.run("user", "show", person.user_id, "--reveal", "ticket:1")), "show")
     admin.run("user", "export", person.user_id, "--reason", "ticket:1")
@@ -302,6 +307,7 @@ def main():
     admin, hunt, texts = Admin(chosen), Hunt(), Path(chosen.directory) / "texts.jsonl"
     for card in (FIRST, SECOND, EXPIRED):
         hunt.add(*card_canaries(card))
+    hunt.add(SIGNED)
     provider = new_provider(chosen, admin)
     first = verified(chosen, provider, admin, hunt, texts)
     second = reviewed(chosen, provider, admin, hunt, texts)

@@ -68,6 +68,7 @@ def card_fills_the_row(world):
     not_stored(answer)
     equal((shown["status"], shown["assurance"]), ("verified", "barcode"), "status and assurance")
     equal({check["name"] for check in shown["checks"]}, CHECKS, "the checks")
+    equal(shown["issuer_signature"], "none", "the issuer's signature")
     failed = [check for check in shown["checks"] if check["result"] == "failed"]
     equal(failed, [], "the failed checks")
     card = shown["card"]

@@ -20,14 +20,18 @@ def day(value):
     return f"{value[1]:02}{value[2]:02}{value[0]:04}" if isinstance(value, tuple) else value
 
 
-def barcode(**changes):
-    """The text of a Virginian driver's licence; `changes` are named as in NAMES, `None` leaves an element out."""
+def barcode(credential=None, **changes):
+    """The text of a Virginian driver's licence; `changes` are named as in NAMES, `None` leaves an element out. A
+    `credential` is the text of the element ZZA."""
     elements = SAMPLE | {NAMES[name]: day(value) for name, value in changes.items()}
     primary = "DL" + "\n".join(name + value for name, value in elements.items() if value is not None) + "\r"
-    jurisdictional = "ZVZVA01\r"
-    begins = len("@\n\x1e\rANSI 636000100002") + 20
-    header = f"@\n\x1e\rANSI 636000100002DL{begins:04}{len(primary):04}ZV{begins + len(primary):04}{len(jurisdictional):04}"
-    return header + primary + jurisdictional
+    subfiles = {"DL": primary, "ZV": "ZVZVA01\r"} | ({"ZZ": f"ZZZZA{credential}\r"} if credential else {})
+    header = f"@\n\x1e\rANSI 6360001000{len(subfiles):02}"
+    begins = len(header) + 10 * len(subfiles)
+    for kind, text in subfiles.items():
+        header += f"{kind}{begins:04}{len(text):04}"
+        begins += len(text)
+    return header + "".join(subfiles.values())
 
 
 def aamva(**changes):

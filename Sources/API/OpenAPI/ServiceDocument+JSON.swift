@@ -3146,6 +3146,7 @@ extension ServiceDocument {
            "detail": "One sentence."
           }
          ],
+         "issuer_signature": "none",
          "card": {
           "full_name": "ALICE BAKER",
           "date_of_birth": "1996-05-17",
@@ -3337,6 +3338,7 @@ extension ServiceDocument {
            "detail": "One sentence."
           }
          ],
+         "issuer_signature": "none",
          "card": {
           "full_name": "ALICE BAKER",
           "date_of_birth": "1996-05-17",
@@ -3890,7 +3892,9 @@ extension ServiceDocument {
            "date_of_birth": "1996-05-17",
            "address": "acme/alice",
            "document_number": "5789",
-           "expires_on": "2030-05-17"
+           "expires_on": "2030-05-17",
+           "issuer_signature": "none",
+           "signed_credential": null
           }
          ],
          "sessions": [
@@ -14137,6 +14141,15 @@ extension ServiceDocument {
        "$ref": "#/components/schemas/CardCheck"
       }
      },
+     "issuer_signature": {
+      "type": "string",
+      "enum": [
+       "none",
+       "present",
+       "unreadable"
+      ],
+      "description": "The signature that some issuers write into a barcode: present is not verified, unreadable is damaged or foreign"
+     },
      "card": {
       "type": "object",
       "properties": {
@@ -14230,6 +14243,7 @@ extension ServiceDocument {
      "status",
      "assurance",
      "checks",
+     "issuer_signature",
      "card"
     ]
    },
@@ -14541,6 +14555,25 @@ extension ServiceDocument {
           "null"
          ],
          "format": "date"
+        },
+        "issuer_signature": {
+         "type": [
+          "string",
+          "null"
+         ],
+         "enum": [
+          "none",
+          "present",
+          "unreadable",
+          null
+         ]
+        },
+        "signed_credential": {
+         "type": [
+          "string",
+          "null"
+         ],
+         "description": "The signed credential of the barcode, base64url"
         }
        },
        "required": [
@@ -14552,7 +14585,9 @@ extension ServiceDocument {
         "date_of_birth",
         "address",
         "document_number",
-        "expires_on"
+        "expires_on",
+        "issuer_signature",
+        "signed_credential"
        ]
       }
      },

@@ -59,6 +59,7 @@ package struct CardRoutes: Sendable {
             [
                 "id": .id(evaluated.id), "status": .string(evaluated.status.rawValue),
                 "assurance": .string(evaluated.assurance.rawValue), "checks": CardCheck.json(evaluated.checks),
+                "issuer_signature": .string(facts.issuerSignature.state.rawValue),
                 "card": .object([
                     "full_name": .string(facts.fullName), "date_of_birth": .string(facts.dateOfBirth.text),
                     "age": .integer(Int64(evaluated.age)), "address": facts.address.map(Self.address) ?? .null,

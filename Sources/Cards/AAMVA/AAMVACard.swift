@@ -88,6 +88,7 @@ package struct AAMVACard: Sendable, Equatable, Confidential {
         card.sex = values.text(ElementID("DBC")).flatMap(Self.sex)
         card.compliance = values.text(ElementID("DDA")).flatMap(IdentityCard.Compliance.init(rawValue:))
         card.isLimitedDuration = values.text(ElementID("DDD")).map { $0 == "1" }
+        card.issuerSignature = SignedSubfile.signature(in: elements, of: bytes, header: header, issuer: issuer)
         card.fields = values.fields()
 
         let names = values.missingNames(version: version)

@@ -38,6 +38,14 @@ public struct CardResult: Sendable, Hashable, Decodable {
     public let status: String
     public let assurance: Assurance
     public let checks: [Check]
+    /// `none`, `present` or `unreadable`: the signature that some issuers write into a barcode. `nil` from a service
+    /// that does not report it.
+    public let issuerSignature: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case id, status, assurance, checks
+        case issuerSignature = "issuer_signature"
+    }
 
     public struct Check: Sendable, Hashable, Decodable {
         public let name: String

@@ -24,6 +24,8 @@ package struct CardFacts: Sendable, Equatable, Confidential {
     package let country: String?
     /// The last day of validity.
     package let expiresOn: CalendarDate
+    /// The issuer's signature, if the barcode carries one.
+    package private(set) var issuerSignature: IssuerSignature
 
     /// A document's blind index, and the version of the key behind it.
     package struct DocumentIndex: Sendable, Hashable {
@@ -65,6 +67,7 @@ package struct CardFacts: Sendable, Equatable, Confidential {
         jurisdiction = card.jurisdiction
         country = card.country
         self.expiresOn = expiresOn
+        issuerSignature = card.issuerSignature
     }
 
     /// The holder's name in the order of speech.
@@ -83,6 +86,8 @@ package struct CardFacts: Sendable, Equatable, Confidential {
             "address_country": text(address?.country), "document_number": text(documentNumber),
             "last_four": text(lastFour), "jurisdiction": text(jurisdiction), "country": text(country),
             "expires_on": text(expiresOn.text), "document_indexes": documentIndexes.isEmpty ? nil : indexes,
+            "issuer_signature": text(issuerSignature.state.rawValue),
+            "signed_credential": text(issuerSignature.credential.map { Base64URL.encode($0) }),
         ]).jsonText
     }
 
@@ -116,6 +121,10 @@ package struct CardFacts: Sendable, Equatable, Confidential {
         jurisdiction = value["jurisdiction"]?.text
         country = value["country"]?.text
         self.expiresOn = expiresOn
+        // Cards that were shown to an earlier version do not say.
+        issuerSignature = IssuerSignature(
+            value["issuer_signature"]?.text.flatMap(IssuerSignature.State.init) ?? .none,
+            credential: value["signed_credential"]?.text.flatMap { Base64URL.decode($0) })
     }
 
     /// A copy without the dropped data.
@@ -127,6 +136,7 @@ package struct CardFacts: Sendable, Equatable, Confidential {
         if dropped.contains(.documentNumber), documentNumber != nil {
             facts.documentNumber = nil
             facts.documentIndexes = indexes
+            facts.issuerSignature = IssuerSignature(issuerSignature.state)
         }
         return facts
     }

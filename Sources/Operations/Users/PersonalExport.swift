@@ -89,6 +89,8 @@ package struct PersonalExport: Sendable, Confidential {
             "full_name": text(card.facts?.fullName), "date_of_birth": text(card.facts?.dateOfBirth.text),
             "address": text(card.facts?.address?.line), "document_number": text(card.facts?.documentNumber),
             "expires_on": text(card.facts?.expiresOn.text),
+            "issuer_signature": text(card.facts?.issuerSignature.state.rawValue),
+            "signed_credential": text(card.facts?.issuerSignature.credential.map { Base64URL.encode($0) }),
         ])
     }
 

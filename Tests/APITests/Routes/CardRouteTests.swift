@@ -28,6 +28,7 @@ struct CardRouteTests {
         RouteCase("POST /identity-cards", 201) { bench in
             let reply = try await proven(bench).send("POST /identity-cards", json: try RouterBench.card())
             #expect(reply.text("status") == "verified" && reply.text("assurance") == "barcode")
+            #expect(reply.text("issuer_signature") == "none")
             #expect(reply["card"]?["document_number"]?.text == "5789" && reply["card"]?["jurisdiction"]?.text == "VA")
             return reply
         },

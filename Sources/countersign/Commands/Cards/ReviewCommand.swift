@@ -94,6 +94,7 @@ struct ReviewCommand: AsyncParsableCommand {
             Entry("address", address, none: nil), Entry("document_number", "number", number, none: nil),
             .json("jurisdiction", facts?.jurisdiction), .json("country", facts?.country),
             .people("issuer", issuer, none: nil), Entry("expires_on", "expires", facts?.expiresOn.text, none: nil),
+            Entry("issuer_signature", "signature", facts?.issuerSignature.state.rawValue, none: nil),
         ]
         entries += detail.others.map {
             .people(

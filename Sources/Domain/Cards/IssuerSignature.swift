@@ -1,0 +1,22 @@
+/// The signature that some issuers write into a barcode (W3C Verifiable Credential Barcodes), as it was found on a card.
+package struct IssuerSignature: Sendable, Equatable, Confidential {
+    package let state: State
+    /// The signed credential, CBOR-LD; `nil` if there is none, or if it was purged. It contains the document's own
+    /// place in the issuer's status list, so it names the document as its number does.
+    package let credential: [UInt8]?
+
+    /// What is known of the signature.
+    package enum State: String, Sendable, CaseIterable {
+        /// The card has none. Most cards do not, and no machine readable zone does.
+        case none
+        /// The card carries a credential. It is not verified.
+        case present
+        /// The card has the place for a credential, and what is there is none.
+        case unreadable
+    }
+
+    package init(_ state: State, credential: [UInt8]? = nil) {
+        self.state = state
+        self.credential = credential
+    }
+}
