@@ -228,8 +228,8 @@ let package = Package(
             dependencies: ["Encoding", "Domain", "Authority", "Fixtures", crypto, cryptoExtras, x509, asn1],
             swiftSettings: strictSettings),
         .testTarget(
-            name: "CardsTests", dependencies: ["Encoding", "Domain", "Cards", "Fixtures"], swiftSettings: strictSettings
-        ),
+            name: "CardsTests", dependencies: ["Encoding", "Domain", "Cards", "Fixtures", crypto],
+            swiftSettings: strictSettings),
         .testTarget(
             name: "RepositoriesTests",
             dependencies: ["Encoding", "Domain", "Database", "Repositories", "Fixtures", crypto],

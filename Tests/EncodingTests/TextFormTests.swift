@@ -21,6 +21,19 @@ struct TextFormTests {
         }
     }
 
+    @Test("base58 keeps the zeros at the start, and has a bound")
+    func base58() {
+        for (text, bytes) in [
+            ("", []), ("1", [0]), ("11233QC4", [0, 0, 0x28, 0x7F, 0xB4, 0xCD]),
+            ("2NEpo7TZRRrLZSi2U", Array("Hello World!".utf8)),
+        ] as [(String, [UInt8])] {
+            #expect(Base58.decode(text) == bytes, "\(text)")
+        }
+        for wrong in ["0", "O", "I", "l", "2 ", "é", String(repeating: "2", count: Base58.maximumLength + 1)] {
+            #expect(Base58.decode(wrong) == nil, "\(wrong)")
+        }
+    }
+
     @Test("is compared by its bytes before it is validated, not by canonical equivalence")
     func bytes() {
         // The Kelvin sign is canonically equivalent to K.

@@ -33,7 +33,9 @@ package struct CardMutation: Sendable {
                 return specimen?.bytes
             }
         }
-        specimens = barcodes + Array(repeating: Self.stripe, count: 4)
+        specimens =
+            barcodes + Array(repeating: Self.stripe, count: 4)
+            + Array(repeating: Array(PublishedBarcode.california.utf8), count: 4)
         zones = MachineReadableFormat.allCases.map { MachineReadableSpecimen($0).text }
     }
 

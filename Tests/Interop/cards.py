@@ -11,7 +11,7 @@ from phones import begin, check, new_number, texts, wait_for_texts
 CHECKS = {
     "unexpired", "date_order", "minimum_age", "issuer", "mandatory_elements", "document_number", "check_digits",
     "birthday", "number_format", "number_rule", "postal_code", "address_jurisdiction", "name", "other_name", "po_box",
-    "conformance", "contradiction", "specimen", "uniqueness", "same_person",
+    "conformance", "contradiction", "specimen", "issuer_signature", "uniqueness", "same_person",
 }
 
 

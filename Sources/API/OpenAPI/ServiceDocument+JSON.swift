@@ -2835,6 +2835,7 @@ extension ServiceDocument {
             "none",
             "phone",
             "barcode",
+            "issuer_signed",
             "issuer_checked",
             "mdoc"
            ]
@@ -13687,6 +13688,7 @@ extension ServiceDocument {
        "none",
        "phone",
        "barcode",
+       "issuer_signed",
        "issuer_checked",
        "mdoc"
       ]
@@ -13742,6 +13744,7 @@ extension ServiceDocument {
        "none",
        "phone",
        "barcode",
+       "issuer_signed",
        "issuer_checked",
        "mdoc"
       ]
@@ -14006,6 +14009,7 @@ extension ServiceDocument {
        "none",
        "phone",
        "barcode",
+       "issuer_signed",
        "issuer_checked",
        "mdoc"
       ]
@@ -14087,6 +14091,7 @@ extension ServiceDocument {
        "conformance",
        "contradiction",
        "specimen",
+       "issuer_signature",
        "issuer_confirmation",
        "uniqueness",
        "same_person"
@@ -14131,6 +14136,7 @@ extension ServiceDocument {
        "none",
        "phone",
        "barcode",
+       "issuer_signed",
        "issuer_checked",
        "mdoc"
       ]
@@ -14146,9 +14152,11 @@ extension ServiceDocument {
       "enum": [
        "none",
        "present",
-       "unreadable"
+       "unreadable",
+       "verified",
+       "invalid"
       ],
-      "description": "The signature that some issuers write into a barcode: present is not verified, unreadable is damaged or foreign"
+      "description": "The signature that some issuers write into a barcode: present could not be verified here, unreadable is damaged, verified is the issuer's, invalid was not made for this card"
      },
      "card": {
       "type": "object",
@@ -14305,6 +14313,7 @@ extension ServiceDocument {
        "none",
        "phone",
        "barcode",
+       "issuer_signed",
        "issuer_checked",
        "mdoc"
       ]
@@ -14374,6 +14383,7 @@ extension ServiceDocument {
        "none",
        "phone",
        "barcode",
+       "issuer_signed",
        "issuer_checked",
        "mdoc"
       ]
@@ -14504,6 +14514,7 @@ extension ServiceDocument {
              "conformance",
              "contradiction",
              "specimen",
+             "issuer_signature",
              "issuer_confirmation",
              "uniqueness",
              "same_person"
@@ -14565,6 +14576,8 @@ extension ServiceDocument {
           "none",
           "present",
           "unreadable",
+          "verified",
+          "invalid",
           null
          ]
         },
@@ -14981,6 +14994,7 @@ extension ServiceDocument {
        "none",
        "phone",
        "barcode",
+       "issuer_signed",
        "issuer_checked",
        "mdoc"
       ]
@@ -15357,6 +15371,7 @@ extension ServiceDocument {
        "none",
        "phone",
        "barcode",
+       "issuer_signed",
        "issuer_checked",
        "mdoc"
       ]
@@ -15450,6 +15465,7 @@ extension ServiceDocument {
        "assurance_level": {
         "enum": [
          "barcode",
+         "issuer_signed",
          "issuer_checked",
          "mdoc"
         ]
@@ -15818,6 +15834,7 @@ extension ServiceDocument {
        "none",
        "phone",
        "barcode",
+       "issuer_signed",
        "issuer_checked",
        "mdoc"
       ]

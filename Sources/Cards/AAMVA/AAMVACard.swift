@@ -13,6 +13,8 @@ package struct AAMVACard: Sendable, Equatable, Confidential {
     package let identityCard: IdentityCard
     /// What only its contradictions show.
     let statements: Statements
+    /// What the issuer's signature is verified over; `nil` for a card without one.
+    let protectedElements: ProtectedElements?
     /// The text's departures from the standard.
     package let conformance: AAMVAConformance
     /// The missing elements without which a card is invalid, by the standard's three letters: number, birthday,
@@ -104,6 +106,8 @@ package struct AAMVACard: Sendable, Equatable, Confidential {
 
         self.header = header
         self.version = version
+        protectedElements =
+            card.issuerSignature.credential == nil ? nil : ProtectedElements(elements, of: bytes)
         self.identityCard = card
         statements = Statements(&values, card)
         self.conformance = values.conformance

@@ -9,6 +9,8 @@ package struct CardAssessment: Sendable, Equatable {
     /// Every check, in the order of `CardCheck/Name`.
     package let checks: [CardCheck]
     package let verdict: Verdict
+    /// The issuer's signature, verified by the keys that the policy pins.
+    package let issuerSignature: IssuerSignature
 
     /// The consequence of the checks.
     package enum Verdict: String, Sendable {
@@ -39,9 +41,10 @@ package struct CardAssessment: Sendable, Equatable {
     ///   - policy: the minimum age, and which soft failures send a card to review.
     ///   - displayName: the user's name at the provider; `nil` if the provider sent none.
     package init(_ card: ScannedCard, at moment: Date, policy: CardPolicy, displayName: String?) {
+        issuerSignature = card.signature(verifiedBy: policy.barcodeKeys.compactMap { BarcodeKey($0) })
         let input = CardRule.Input(
             card: card, today: CalendarDate(utcDayOf: moment), earliestDay: CalendarDate(earliestDayAt: moment),
-            policy: policy, displayName: displayName)
+            policy: policy, displayName: displayName, signature: issuerSignature.state)
         checks = CardRule.all.map { $0.check(input) }
         verdict = Verdict(checks, policy: policy)
     }

@@ -15,6 +15,7 @@ struct CardRule: Sendable {
         let earliestDay: CalendarDate
         let policy: CardPolicy
         let displayName: String?
+        let signature: IssuerSignature.State
 
         var identityCard: IdentityCard { card.identityCard }
     }
@@ -35,7 +36,7 @@ struct CardRule: Sendable {
         unexpired, dateOrder, minimumAge, issuer, mandatoryElements, documentNumber, checkDigits, birthday,
         numberFormat,
         numberRule, postalCode, addressJurisdiction, displayName, otherName, postOfficeBox, conformance, contradiction,
-        specimen,
+        specimen, issuerSignature,
     ]
 
     static let unexpired = CardRule(name: .unexpired) { input in
@@ -112,6 +113,16 @@ struct CardRule: Sendable {
         PublishedSpecimen.isOne(input.identityCard)
             ? (.failed, "The holder is the invented person of a published specimen.")
             : (.passed, "The holder is nobody of whom a specimen was published.")
+    }
+
+    static let issuerSignature = CardRule(name: .issuerSignature) { input in
+        switch input.signature {
+        case .none: (.notApplicable, "The card carries no signature of its issuer.")
+        case .present: (.notApplicable, "The card carries a signature that cannot be verified here.")
+        case .unreadable: (.notApplicable, "The card's signature is damaged. Scan the card again.")
+        case .verified: (.passed, "The card's issuer signed the name, number, birthday and expiry.")
+        case .invalid: (.failed, "The card's signature is not one that its issuer made for this card.")
+        }
     }
 
     static let mandatoryElements = CardRule(name: .mandatoryElements) { input in

@@ -25,6 +25,14 @@ package enum ScannedCard: Sendable, Equatable, Confidential {
         }
     }
 
+    /// The issuer's signature after its verification by pinned keys. Only a barcode of elements has one.
+    func signature(verifiedBy keys: [BarcodeKey]) -> IssuerSignature {
+        switch self {
+        case .aamva(let card): card.signature(verifiedBy: keys)
+        case .stripe, .machineReadable: IssuerSignature(.none)
+        }
+    }
+
     /// Which of number, birthday, expiry and name the card lacks, in the terms of its format.
     var missing: [String] {
         let card: IdentityCard

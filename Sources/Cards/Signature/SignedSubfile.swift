@@ -5,8 +5,7 @@ import Encoding
 /// Barcodes 1.0 has it in its test vectors, or `ZCE` in California's own subfile `ZC`, as the guide of its DMV of
 /// December 2025 says.
 ///
-/// A defect here refuses no card: without the credential it would be read as well, and whoever forges a card would
-/// leave it out.
+/// A defect here refuses no card. Most cards have no credential and are read as well, so a forger would leave it out.
 enum SignedSubfile {
     /// The longest text of a credential, bytes. Those of both publications have under 250.
     static let maximumLength = 1024

@@ -38,8 +38,8 @@ public struct CardResult: Sendable, Hashable, Decodable {
     public let status: String
     public let assurance: Assurance
     public let checks: [Check]
-    /// `none`, `present` or `unreadable`: the signature that some issuers write into a barcode. `nil` from a service
-    /// that does not report it.
+    /// The signature that some issuers write into a barcode: `none`, `present` (not verified), `unreadable`, `verified`
+    /// or `invalid`. `nil` from a service that does not report it.
     public let issuerSignature: String?
 
     private enum CodingKeys: String, CodingKey {

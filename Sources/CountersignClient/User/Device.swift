@@ -57,6 +57,8 @@ public struct Assurance: RawRepresentable, Sendable, Hashable, Codable {
     public static let phone = Assurance(rawValue: "phone")
     /// The barcode of a card, without confirmation by its issuer.
     public static let barcode = Assurance(rawValue: "barcode")
+    /// A card whose barcode its issuer signed.
+    public static let issuerSigned = Assurance(rawValue: "issuer_signed")
     /// A card that its issuer confirmed.
     public static let issuerChecked = Assurance(rawValue: "issuer_checked")
     /// A mobile document (ISO/IEC 18013-5).

@@ -49,6 +49,8 @@ package struct CardCheck: Sendable, Equatable {
         case contradiction
         /// The holder is nobody of whom a specimen was published.
         case specimen
+        /// The issuer's signature in the barcode, if its key is pinned, was made for this card.
+        case issuerSignature = "issuer_signature"
         /// The issuer confirms the data, if it can be queried.
         case issuerConfirmation = "issuer_confirmation"
         /// Nobody else at the provider has shown the document, or a card of the same person.
@@ -70,7 +72,8 @@ package struct CardCheck: Sendable, Equatable {
             switch self {
             case .unexpired, .dateOrder, .minimumAge, .issuer, .mandatoryElements, .documentNumber, .checkDigits: true
             case .birthday, .numberFormat, .numberRule, .postalCode, .addressJurisdiction, .name, .otherName, .poBox,
-                .conformance, .contradiction, .specimen, .issuerConfirmation, .uniqueness, .samePerson:
+                .conformance, .contradiction, .specimen, .issuerSignature, .issuerConfirmation, .uniqueness,
+                .samePerson:
                 false
             }
         }

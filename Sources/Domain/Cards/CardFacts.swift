@@ -123,7 +123,7 @@ package struct CardFacts: Sendable, Equatable, Confidential {
         self.expiresOn = expiresOn
         // Cards that were shown to an earlier version do not say.
         issuerSignature = IssuerSignature(
-            value["issuer_signature"]?.text.flatMap(IssuerSignature.State.init) ?? .none,
+            value["issuer_signature"]?.text.flatMap(IssuerSignature.State.init) ?? IssuerSignature.State.none,
             credential: value["signed_credential"]?.text.flatMap { Base64URL.decode($0) })
     }
 

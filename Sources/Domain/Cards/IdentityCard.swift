@@ -32,7 +32,7 @@ package struct IdentityCard: Sendable, Equatable, Confidential {
     package var compliance: Compliance?
     /// Whether the holder's stay is limited in time (element DDD).
     package var isLimitedDuration: Bool?
-    /// The issuer's signature, if the barcode carries one.
+    /// The issuer's signature, if the barcode carries one. Reading does not verify it.
     package var issuerSignature = IssuerSignature(.none)
     /// Everything that was read, in the card's order, including elements without a property here.
     package var fields: [CardField] = []

@@ -9,10 +9,15 @@ package struct IssuerSignature: Sendable, Equatable, Confidential {
     package enum State: String, Sendable, CaseIterable {
         /// The card has none. Most cards do not, and no machine readable zone does.
         case none
-        /// The card carries a credential. It is not verified.
+        /// The card carries a credential. It is not verified, because no key of its issuer is pinned, or because it does
+        /// not protect all that names the holder.
         case present
         /// The card has the place for a credential, and what is there is none.
         case unreadable
+        /// A pinned key of the issuer signed what names the holder and the document.
+        case verified
+        /// The credential names a pinned key, which did not sign it for this card.
+        case invalid
     }
 
     package init(_ state: State, credential: [UInt8]? = nil) {

@@ -104,6 +104,9 @@ package struct CardPolicy: Sendable, Equatable {
     package var reviewedChecks = [
         "birthday", "postal_code", "other_name", "contradiction", "specimen", "issuer_confirmation", "uniqueness",
     ]
+    /// The keys by which issuers' signatures in barcodes are verified: the issuer's two letters, the key's DID URL, and
+    /// the key. Empty while none is pinned.
+    package var barcodeKeys: [String] = []
     /// The URL of the service that queries a card's issuer; empty if there is none.
     package var issuerCheckURL = ""
     package var issuerCheckSecretFile = "issuer-check.secret"

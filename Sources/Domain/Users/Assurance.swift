@@ -6,6 +6,8 @@ package enum Assurance: String, Sendable, CaseIterable, Codable, Comparable {
     case phone
     /// The user showed a card's barcode: self-asserted, because a barcode proves nothing about its issuer.
     case barcode
+    /// The card's issuer signed the data in the barcode. A copy of the barcode has the signature too.
+    case issuerSigned = "issuer_signed"
     /// The card's issuer confirmed the data.
     case issuerChecked = "issuer_checked"
     /// An ISO/IEC 18013-5 mobile document signed by its issuer.
@@ -19,8 +21,9 @@ package enum Assurance: String, Sendable, CaseIterable, Codable, Comparable {
         case .none: 0
         case .phone: 1
         case .barcode: 2
-        case .issuerChecked: 3
-        case .mdoc: 4
+        case .issuerSigned: 3
+        case .issuerChecked: 4
+        case .mdoc: 5
         }
     }
 

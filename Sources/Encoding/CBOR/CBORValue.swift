@@ -17,6 +17,11 @@ package indirect enum CBORValue: Sendable, Equatable {
         if case .map(let members) = self { members[key] } else { nil }
     }
 
+    /// The number of members of a map; 0 for any other value.
+    package var count: Int {
+        if case .map(let members) = self { members.count } else { 0 }
+    }
+
     /// A number from 0 on; `nil` for any other value.
     package var number: UInt64? {
         if case .unsigned(let number) = self { number } else { nil }

@@ -33,12 +33,14 @@ package struct SubmitCard: Sendable {
         let scanned = try input.read(today: CalendarDate(utcDayOf: now))
         let displayName = try await countAttempt(session, policy)
         let assessment = CardAssessment(scanned, at: now, policy: policy, displayName: displayName)
-        guard assessment.verdict != .rejected, let facts = CardFacts(scanned.identityCard) else {
+        var card = scanned.identityCard
+        card.issuerSignature = assessment.issuerSignature
+        guard assessment.verdict != .rejected, let facts = CardFacts(card) else {
             throw Refusal(
                 .cardRejected, "The card is rejected: see the checks that failed.", checks: assessment.checks)
         }
         var checks = assessment.checks
-        var assurance = Assurance.barcode
+        var assurance = card.issuerSignature.state == .verified ? Assurance.issuerSigned : .barcode
         if let askIssuer {
             let confirmation = await askIssuer(facts)
             checks.append(confirmation.check)

@@ -1,3 +1,4 @@
+import Cards
 import Delivery
 import Domain
 import Encoding
@@ -196,6 +197,10 @@ struct PolicyArea {
                     "reviewed_checks", \.cards.reviewedChecks,
                     expected: "a list from \(softChecks.joined(separator: ", ")), each once,",
                     where: softChecks.contains),
+                .texts(
+                    "barcode_keys", \.cards.barcodeKeys,
+                    expected: "a list of entries such as \"CA did:web:issuer.example#key-1 zDnae…\", each once,",
+                    where: { BarcodeKey($0) != nil }),
                 .text(
                     "issuer_check_url", \.cards.issuerCheckURL, expected: serviceURL + " or \"\"",
                     where: { $0.isEmpty || isServiceURL($0) }),

@@ -47,7 +47,7 @@ struct SignedSubfileTests {
     func conformance() throws {
         let signed = try CardSpecimen.of("CA") { $0.credential = Self.text }
         #expect(try signed.read().conformance.isConformant)
-        #expect(try signed.assessed() == CardSpecimen.of("CA").assessed())
+        #expect(try signed.assessed().checks.map(\.result) == CardSpecimen.of("CA").assessed().checks.map(\.result))
     }
 
     @Test("is read from California's own subfile, which other issuers use for something else")

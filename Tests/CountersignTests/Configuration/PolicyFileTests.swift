@@ -104,6 +104,7 @@ struct PolicyFileTests {
             ("delivery.yaml", "senders:\n  - kind: file\n  - kind: webhook\n", 3, "senders[1].url"),
             ("delivery.yaml", "senders:\n  - kind: sns\n    region: [a]\n", 3, "senders[0].region"),
             ("authorizations.yaml", "required_level: mdoc\n", 1, "required_level"),
+            ("cards.yaml", "barcode_keys: [\"CA did:web:issuer.example#key-1 z6Mk\"]\n", 1, "barcode_keys"),
             ("delivery.yaml", "\ntext: Your code is on its way.\n", 2, "text"),
             ("delivery.yaml", "senders:\n - kind: webhook\n   url: http://receiver.example/\n", 3, "senders[0].url"),
             ("delivery.yaml", "senders:\n - kind: webhook\n   url: https://127.1/texts\n", 3, "senders[0].url"),

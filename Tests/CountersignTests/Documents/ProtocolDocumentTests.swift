@@ -126,6 +126,7 @@ struct ProtocolDocumentTests {
         ("session, effective", "EffectiveState", "Session.swift"),
         ("phone verification", "PhoneVerificationState", "PhoneVerification.swift"),
         ("identity card (`status`)", "CardStatus", "CardStatus.swift"),
+        ("identity card (`issuer_signature`)", "State", "IssuerSignature.swift"),
         ("authorization", "MessagingPermissionState", "MessagingPermission.swift"),
         ("authorization (`box`)", "AuthorizationBox", "MessagingPermission.swift"),
         ("stream of messages (`kind`)", "Kind", "MessageStream.swift"),

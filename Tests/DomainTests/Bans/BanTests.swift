@@ -77,6 +77,12 @@ struct BanValueTests {
         #expect(Assurance.allCases.filter(\.carriesBanToDocument) == [.issuerChecked, .mdoc])
     }
 
+    @Test("The levels are listed in their order, and a signature is below the issuer's answer")
+    func order() {
+        #expect(Assurance.allCases == Assurance.allCases.sorted())
+        #expect(Assurance.barcode < .issuerSigned && Assurance.issuerSigned < .issuerChecked)
+    }
+
     @Test("A reason is one short word of lower-case letters, digits, hyphens and underscores")
     func reasons() {
         for word in ["spam", "stolen_card", "t-1", "7", String(repeating: "a", count: 40)] {

@@ -39,7 +39,27 @@ struct SignedCardTests {
         }
     }
 
-    @Test("counts as any other card if the signature is damaged, and the damage is reported")
+    @Test("gives the level issuer_signed if the issuer's key is pinned, and the issuer's confirmation a higher one")
+    func verified() async throws {
+        var policy = Policy()
+        policy.cards.barcodeKeys = [PublishedBarcode.californianKey]
+        let input = CardInput.aamva(Data(PublishedBarcode.california.utf8).base64EncodedString())
+        try await ServiceFixture.run(policy) { fixture in
+            for (number, confirmation, level) in [
+                ("+14155552671", IssuerConfirmation.unanswered, Assurance.issuerSigned),
+                ("+14155552672", .confirmed, .issuerChecked),
+            ] {
+                let bench = try CardBench(fixture) { _ in confirmation }
+                let person = try await bench.withPhone(number, number)
+                let shown = try await bench.submit(input, for: person.session)
+                #expect(shown.facts.issuerSignature.state == .verified)
+                if shown.status == .inReview { try await bench.review.approve(shown.id, reason: "twins") }
+                #expect(try await bench.assurance(person) == level)
+            }
+        }
+    }
+
+    @Test("is accepted as any other card if the signature is damaged, and the damage is reported")
     func damaged() async throws {
         try await ServiceFixture.run { fixture in
             let bench = try CardBench(fixture)
