@@ -1,24 +1,34 @@
+import Domain
 import Encoding
 import Foundation
-
-@testable import Domain
-@testable import PhoneNumbers
+import PhoneNumbers
 
 /// What the store counts, counted in memory for as many requests as a simulation wants; the rules and the names of the
 /// counters are the service's own.
-struct SendLedger {
-    enum Answer { case sent, withheld, refused }
+package struct SendLedger {
+    package enum Answer { case sent, withheld, refused }
 
     /// Who asks.
-    struct Requester {
-        var user: String
-        var address: String
-        var provider = Requester.firstProvider
-        var age = AccountAge.new
-        var isOwner = false
+    package struct Requester: Sendable {
+        package var user: String
+        package var address: String
+        package var provider: ProviderID
+        package var age: AccountAge
+        package var isOwner: Bool
 
-        static let firstProvider = ProviderID(UUID())
-        static let secondProvider = ProviderID(UUID())
+        package init(
+            user: String, address: String, provider: ProviderID = firstProvider, age: AccountAge = .new,
+            isOwner: Bool = false
+        ) {
+            self.user = user
+            self.address = address
+            self.provider = provider
+            self.age = age
+            self.isOwner = isOwner
+        }
+
+        package static let firstProvider = ProviderID(UUID())
+        package static let secondProvider = ProviderID(UUID())
     }
 
     private struct Sending {
@@ -43,11 +53,11 @@ struct SendLedger {
     private var spent: [String: Int] = [:]
     private var digests: [String: Digest256] = [:]
     /// What the breaker thinned out, in this order.
-    private(set) var thinned: [String] = []
+    package private(set) var thinned: [String] = []
     /// Why texts were withheld.
-    private(set) var withheld: [WithheldReason: Int] = [:]
+    package private(set) var withheld: [WithheldReason: Int] = [:]
 
-    init(policy: PhonePolicy) {
+    package init(policy: PhonePolicy) {
         self.policy = policy
     }
 
@@ -96,7 +106,7 @@ struct SendLedger {
 
     private static let user = UserID(UUID())
 
-    mutating func ask(_ requester: Requester, number: PhoneNumber, now: Date) -> Answer {
+    package mutating func ask(_ requester: Requester, number: PhoneNumber, now: Date) -> Answer {
         let limit = RateLimit(count: policy.sendsPerHourPerAddress, per: 3600)
         let place = "\(requester.address) \(requester.age)"
         guard case .admitted(let arrival) = limit.evaluate(arrival: addresses[place], now: now) else { return .refused }
@@ -159,12 +169,12 @@ struct SendLedger {
     }
 
     /// Notes that a user showed the code of the last texts.
-    mutating func verify(_ requester: Requester, number: PhoneNumber) {
+    package mutating func verify(_ requester: Requester, number: PhoneNumber) {
         for (at, counters) in open.removeValue(forKey: "\(requester.user) \(number.e164)") ?? [] {
             add(Conversion(verified: 1), to: counters, at: at)
         }
     }
 
     /// How many texts went to a number.
-    func sent(to number: PhoneNumber) -> Int { (numbers[number.e164] ?? []).count { $0.isSent } }
+    package func sent(to number: PhoneNumber) -> Int { (numbers[number.e164] ?? []).count { $0.isSent } }
 }
