@@ -39,7 +39,7 @@ def suites(*names):
 LONG = (
     "ServiceTests/(description|kill)|DescriptionTests/(client|provider)|AuditLogTests/large|CardPopulationTests|CrowdTests|"
     "ForgedCardTests/honest|QuickStartTests/hello|ModelTests|TourTests/(tour|sampleProvider)|ListenerTests/hoard|"
-    "StoreFaultTests/(kill|reset)|CutNodeTests|BanTests/crash|SendSimulationTests/day"
+    "StoreFaultTests/(kill|reset)|CutNodeTests|BanTests/crash|SendSimulationTests/day|SendAttackTests/day"
 )
 FAULTS = suites("StoreFaultTests", "CutNodeTests")
 CLUSTER = "NodesTests|MoveTests|CertificateRenewalTests|RequestFuzzTests|KillTests"
@@ -81,7 +81,8 @@ SOAK = [
         "crowd",
         "CrowdTests|AuditLogTests/large|CardPopulationTests|ForgedCardTests|CardFuzzTests|FastPathEqualityTests|"
         "ListenerTests/hoard|CrashReportTests|MovedCutTests|PermissionCutTests|SendSimulationTests/day|"
-        "PhoneNumberDifferentialTests|CopyStoreTests|CopiedServiceTests|PhoneCodeTests/evenness|FrameTests/mutations",
+        "SendAttackTests/day|PhoneNumberDifferentialTests|CopyStoreTests|CopiedServiceTests|PhoneCodeTests/evenness|"
+        "FrameTests/mutations",
         environment=SOAKING),
     Stage("quickstarts", "QuickStartTests|TourTests", environment=SOAKING),
     Stage("model", "ModelTests", environment=SOAKING),

@@ -17,7 +17,7 @@ package struct SendLedger {
         package var isOwner: Bool
 
         package init(
-            user: String, address: String, provider: ProviderID = firstProvider, age: AccountAge = .new,
+            user: String, address: String, provider: ProviderID = Requester.firstProvider, age: AccountAge = .new,
             isOwner: Bool = false
         ) {
             self.user = user
@@ -46,6 +46,7 @@ package struct SendLedger {
     private let policy: PhonePolicy
     private var numbers: [String: [Sending]] = [:]
     private var tallies: [String: [Step]] = [:]
+    private var groups: [String: [Step]] = [:]
     private var open: [String: [(at: Date, counters: [String])]] = [:]
     private var numbersOfUsers: [String: [String: Date]] = [:]
     private var addresses: [String: Date] = [:]
@@ -59,6 +60,13 @@ package struct SendLedger {
 
     package init(policy: PhonePolicy) {
         self.policy = policy
+    }
+
+    private static func day(_ moment: Date) -> Int { Int(moment.timeIntervalSince1970) / 86_400 }
+
+    /// Counts a text or a right code of a group of requesters.
+    private mutating func add(_ count: Conversion, toGroup name: String, at moment: Date) {
+        Self.add(count, to: &groups[name, default: []], in: Self.day(moment))
     }
 
     private static func step(_ moment: Date) -> Int { Int(moment.timeIntervalSince1970) / 300 }
@@ -77,15 +85,14 @@ package struct SendLedger {
     }
 
     private mutating func add(_ count: Conversion, to counters: [String], at moment: Date) {
-        let number = Self.step(moment)
-        for counter in counters {
-            var steps = tallies[counter] ?? []
-            let place = steps.lastIndex { $0.number == number } ?? steps.endIndex
-            if place == steps.endIndex { steps.append(Step(number: number)) }
-            steps[place].count.sends += count.sends
-            steps[place].count.verified += count.verified
-            tallies[counter] = steps
-        }
+        for counter in counters { Self.add(count, to: &tallies[counter, default: []], in: Self.step(moment)) }
+    }
+
+    private static func add(_ count: Conversion, to steps: inout [Step], in number: Int) {
+        let place = steps.lastIndex { $0.number == number } ?? steps.endIndex
+        if place == steps.endIndex { steps.append(Step(number: number)) }
+        steps[place].count.sends += count.sends
+        steps[place].count.verified += count.verified
     }
 
     private mutating func digest(_ text: String) -> Digest256 {
@@ -106,14 +113,17 @@ package struct SendLedger {
 
     private static let user = UserID(UUID())
 
-    package mutating func ask(_ requester: Requester, number: PhoneNumber, now: Date) -> Answer {
+    package mutating func ask(
+        _ requester: Requester, number: PhoneNumber, evidence: SendEvidence? = nil, now: Date
+    ) -> Answer {
         let limit = RateLimit(count: policy.sendsPerHourPerAddress, per: 3600)
         let place = "\(requester.address) \(requester.age)"
         guard case .admitted(let arrival) = limit.evaluate(arrival: addresses[place], now: now) else { return .refused }
         let target = target(requester, number)
         let counts = counts(target, requester, number, now: now)
         let rule = SendGuard(policy: policy, limitsRates: true)
-        let attempt = SendAttempt(number: number, isOwner: requester.isOwner, isFrozen: false, age: requester.age)
+        let attempt = SendAttempt(
+            number: number, isOwner: requester.isOwner, isFrozen: false, age: requester.age, evidence: evidence)
         guard (try? rule.requireWithinUserLimits(attempt, counts)) != nil else { return .refused }
         addresses[place] = arrival
         numbersOfUsers[requester.user, default: [:]][number.e164] = now
@@ -129,6 +139,7 @@ package struct SendLedger {
         case .send(let attributedTo, let through):
             let names = target.counters(attributedTo: attributedTo, through: through)
             add(Conversion(sends: 1), to: names, at: now)
+            if let group = target.group { add(Conversion(sends: 1), toGroup: group, at: now) }
             open["\(requester.user) \(number.e164)", default: []].append((now, names))
             for name in Self.days(now, requester) { spent[name, default: 0] += policy.textPrice }
             counters = names
@@ -139,8 +150,7 @@ package struct SendLedger {
     }
 
     private static func days(_ now: Date, _ requester: Requester) -> [String] {
-        let day = Int(now.timeIntervalSince1970) / 86_400
-        return ["\(day)", "\(day) \(requester.provider)"]
+        ["\(day(now))", "\(day(now)) \(requester.provider)"]
     }
 
     private func counts(_ target: SendTarget, _ requester: Requester, _ number: PhoneNumber, now: Date) -> SendCounts {
@@ -162,6 +172,13 @@ package struct SendLedger {
         for name in target.counters { found[name] = tally(name, now: step) }
         let thinned = SendScope.allCases.filter { ends[target.name(of: $0)].map { now < $0 } ?? false }
         target.fill(&counts, from: found, thinned: requester.isOwner ? [] : Set(thinned))
+        if let group = target.group {
+            let first = Self.day(now - SendCounts.groupPeriod)
+            for day in groups[group] ?? [] where day.number >= first {
+                counts.groupInPeriod.sends += day.count.sends
+                counts.groupInPeriod.verified += day.count.verified
+            }
+        }
         let days = Self.days(now, requester)
         counts.spentToday = spent[days[0]] ?? 0
         counts.spentTodayByProvider = spent[days[1]] ?? 0
@@ -172,6 +189,9 @@ package struct SendLedger {
     package mutating func verify(_ requester: Requester, number: PhoneNumber) {
         for (at, counters) in open.removeValue(forKey: "\(requester.user) \(number.e164)") ?? [] {
             add(Conversion(verified: 1), to: counters, at: at)
+            for group in counters where SendTarget.isGroup(group) {
+                add(Conversion(verified: 1), toGroup: group, at: at)
+            }
         }
     }
 

@@ -2782,6 +2782,13 @@ extension ServiceDocument {
            "null"
           ],
           "description": "A JWS with cty layer-presence;v=1, signed with the device's presence key over nce, iat, method and phone_sha256"
+         },
+         "captcha": {
+          "type": [
+           "string",
+           "null"
+          ],
+          "description": "The response of a solved captcha. Like a presence proof, it lets the text go first while texts are limited."
          }
         },
         "required": [

@@ -14,8 +14,9 @@ package struct PhoneRoutes: Sendable {
     let resend: ResendPhoneCode
     let policy: CurrentPolicy
 
-    package init(_ context: ServiceContext) {
-        start = StartPhoneVerification(context)
+    /// - Parameter verifyCaptcha: verifies a captcha's response at the siteverify endpoint.
+    package init(_ context: ServiceContext, verifyCaptcha: @escaping @Sendable (String) async throws -> Bool) {
+        start = StartPhoneVerification(context, verifyCaptcha: verifyCaptcha)
         check = CheckPhoneVerification(context)
         resend = ResendPhoneCode(context)
         policy = context.policy
@@ -38,7 +39,8 @@ package struct PhoneRoutes: Sendable {
         let wanted = StartPhoneVerification.Request(
             phoneNumber: try members.string("phone_number"), region: try members.optionalString("region"),
             pushEndpoint: try members.optionalString("push_endpoint"),
-            presence: try members.optionalString("presence"), address: context.addressKey)
+            presence: try members.optionalString("presence"), captcha: try members.optionalString("captcha"),
+            address: context.addressKey)
         try members.rejectUnknown()
         let started = try await start(wanted, for: try context.checkedSession, on: try context.connection)
         return answer(started, context.logger)

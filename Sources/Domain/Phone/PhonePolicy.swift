@@ -55,6 +55,8 @@ package struct PhonePolicy: Sendable, Equatable {
     package var breakerPause: TimeInterval = 3600
     /// Texts in an hour that a limited scope still sends; each right code allows one more.
     package var thinnedPerHour = 10
+    /// The same for trusted groups of requesters and for requests with evidence of a person, which thus come first.
+    package var thinnedFirstPerHour = 2000
     /// What one text costs, in thousandths of the currency.
     package var textPrice = 8
     /// The most that the texts of one day (UTC) may cost, in thousandths of the currency.
@@ -63,6 +65,9 @@ package struct PhonePolicy: Sendable, Equatable {
     package var spendPerDayPerProvider = 80_000
     /// The percentage of both that new accounts may not spend.
     package var spendReservedPercent = 20
+    /// The percentage of both that new accounts of groups that are not trusted may not spend either. Evidence of a
+    /// person halves it.
+    package var spendTrustedPercent = 30
     /// The ARNs of the Amazon SNS platform applications whose endpoints users may register.
     package var pushApplications: [String] = []
     /// Whether a user must send a presence proof before a text is sent.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Texts that were sent in some time, and how many of them led to a right code.
 package struct Conversion: Sendable, Equatable {
     package var sends: Int
@@ -25,8 +27,8 @@ package struct Tally: Sendable, Equatable {
     }
 }
 
-/// The scopes in which the breaker limits texts if too few lead to a right code. A limited scope still sends the
-/// first text of each group of requesters, up to an hourly number.
+/// The scopes in which the breaker limits texts if too few lead to a right code. A limited scope still sends an
+/// hourly number of texts, many more of them for trusted groups.
 package enum SendScope: String, Sendable, CaseIterable {
     /// The 10,000 numbers that share all but the last four digits.
     case prefix
@@ -52,6 +54,8 @@ package struct SendCounts: Sendable {
     package var prefixFromNetwork = Tally()
     /// Texts that the requester's group caused: accounts of one provider and age, in one network.
     package var group = Tally()
+    /// The same texts in ``groupPeriod``.
+    package var groupInPeriod = Conversion()
     /// Texts that count for the provider's accounts of this age in this country, in an hour.
     package var provider = Conversion()
     /// Texts that count for all accounts of this age in this country, in an hour.
@@ -64,6 +68,9 @@ package struct SendCounts: Sendable {
     package var spentTodayByProvider = 0
 
     package init() {}
+
+    /// How long a text without a right code is held against its group.
+    package static let groupPeriod: TimeInterval = 7 * 86_400
 
     /// The counts by which the breaker evaluates a scope.
     func conversion(of scope: SendScope) -> Conversion {

@@ -10,12 +10,41 @@ package struct SendAttempt: Sendable {
     package let isFrozen: Bool
     /// How long the user is known.
     package let age: AccountAge
+    /// What shows that a person asks; `nil` for nothing.
+    package let evidence: SendEvidence?
 
-    package init(number: PhoneNumber, isOwner: Bool, isFrozen: Bool, age: AccountAge) {
+    package init(
+        number: PhoneNumber, isOwner: Bool, isFrozen: Bool, age: AccountAge, evidence: SendEvidence? = nil
+    ) {
         self.number = number
         self.isOwner = isOwner
         self.isFrozen = isFrozen
         self.age = age
+        self.evidence = evidence
+    }
+}
+
+/// What shows that a person asks for a text. Each is good for one request. An attested device would be another case.
+package enum SendEvidence: String, Sendable, CaseIterable {
+    /// A presence proof, which spent its nonce.
+    case presence
+    /// A captcha that the siteverify endpoint accepted.
+    case captcha
+}
+
+/// The order in which requesters get texts while these are scarce.
+enum SendStanding: Sendable {
+    /// The group has texts without a right code.
+    case failing
+    /// The group has, but this request has evidence of a person.
+    case vouched
+    /// The group has none in ``SendCounts/groupPeriod``, or at least three right codes for each. So a few failures do
+    /// not end the trust in a network of thousands.
+    case trusted
+
+    init(_ group: Conversion, _ evidence: SendEvidence?) {
+        let isTrusted = group.unverified <= 0 || group.verified / 3 >= group.unverified
+        self = isTrusted ? .trusted : evidence == nil ? .failing : .vouched
     }
 }
 
@@ -58,8 +87,9 @@ package enum SendDecision: Sendable, Equatable {
 ///
 /// Nobody may use up what others share. Groups of requesters (provider, network, age of the account) are evaluated
 /// before a prefix, a provider or a country. A network that has texts without a right code at a prefix gets half of
-/// the prefix's budget. If too few codes are submitted, the scope is limited to the first text of each group, up to
-/// an hourly number. A user who proved a number before always gets a text to it, within that number's own limits.
+/// the prefix's budget. If too few codes are submitted, the scope is limited. Then trusted groups and requests with
+/// evidence of a person come first: they have a larger hourly number and the last part of the day's money. A user who
+/// proved a number before always gets a text to it, within that number's own limits.
 package struct SendGuard: Sendable {
     private let policy: PhonePolicy
     private let limitsRates: Bool
@@ -112,20 +142,21 @@ package struct SendGuard: Sendable {
             return .withhold(.prefixLimit, thins: nil)
         }
         if attempt.isOwner { return .send(attributedTo: [], through: []) }
-        return decideForStranger(counts)
+        return decideForStranger(SendStanding(counts.groupInPeriod, attempt.evidence), counts)
     }
 
     /// Decides for a requester who has not proven the number.
-    private func decideForStranger(_ counts: SendCounts) -> SendDecision {
+    private func decideForStranger(_ standing: SendStanding, _ counts: SendCounts) -> SendDecision {
         for scope in SendScope.allCases
         where counts.thinned[scope] == nil && convertsTooFew(counts.conversion(of: scope)) {
             return .withhold(WithheldReason(scope), thins: scope)
         }
         for scope in SendScope.allCases {
             guard let through = counts.thinned[scope] else { continue }
-            guard counts.group.hour.unverified <= 0,
-                through.unverified < policy.thinnedPerHour + through.verified
-            else { return .withhold(WithheldReason(scope), thins: nil) }
+            let hourly = standing == .failing ? policy.thinnedPerHour : policy.thinnedFirstPerHour
+            guard through.unverified < hourly + through.verified else {
+                return .withhold(WithheldReason(scope), thins: nil)
+            }
         }
         guard counts.group.hour.unverified < policy.unverifiedPerHourPerGroup + counts.group.hour.verified,
             counts.group.day.unverified < policy.unverifiedPerDayPerGroup + counts.group.day.verified
@@ -148,14 +179,20 @@ package struct SendGuard: Sendable {
         return counts.provider.unverified < (policy.breakerSends + 1) / 2 ? [.provider, .country] : [.provider]
     }
 
-    /// New accounts cannot spend the last part of the day's budget, and each provider's users only a part of it.
-    /// Owners of proven numbers are exempt from both.
+    /// New accounts cannot spend the last part of the day's budget, those of groups that are not trusted even less, and
+    /// each provider's users only a part of it. Owners of proven numbers are exempt from all.
     private func exceedsSpending(_ attempt: SendAttempt, _ counts: SendCounts) -> Bool {
         func exceeds(_ spent: Int, _ ceiling: Int, keeping percent: Int) -> Bool {
             (spent + policy.textPrice) * 100 > ceiling * (100 - percent)
         }
         if attempt.isOwner { return exceeds(counts.spentToday, policy.spendPerDay, keeping: 0) }
-        let kept = attempt.age == .new ? policy.spendReservedPercent : 0
+        let kept =
+            switch (attempt.age, SendStanding(counts.groupInPeriod, attempt.evidence)) {
+            case (.settled, _): 0
+            case (.new, .trusted): policy.spendReservedPercent
+            case (.new, .vouched): policy.spendReservedPercent + policy.spendTrustedPercent / 2
+            case (.new, .failing): policy.spendReservedPercent + policy.spendTrustedPercent
+            }
         return exceeds(counts.spentToday, policy.spendPerDay, keeping: kept)
             || exceeds(counts.spentTodayByProvider, policy.spendPerDayPerProvider, keeping: kept)
     }

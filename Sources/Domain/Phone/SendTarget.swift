@@ -62,9 +62,18 @@ package struct SendTarget: Sendable {
 
     private static func short(_ digest: Digest256) -> String { Base64URL.encode(Array(digest.bytes.prefix(12))) }
 
-    private var groupName: String { "group \(providerID) \(Self.short(network)) \(age.rawValue)" }
+    /// The counter of the requester's group.
+    private var groupName: String { "\(Self.groupStart)\(providerID) \(Self.short(network)) \(age.rawValue)" }
     private var prefixFromNetworkName: String { "prefix \(prefixName) \(Self.short(network))" }
     private var ownersName: String { "owners \(prefixName)" }
+
+    private static let groupStart = "group "
+
+    /// Whether a counter is a group's.
+    package static func isGroup(_ counter: String) -> Bool { counter.utf8.starts(with: groupStart.utf8) }
+
+    /// The requester's group, whose texts are counted for days; `nil` for the number's owner, who is no stranger.
+    package var group: String? { isOwner ? nil : groupName }
 
     /// The counters to read for a text to this target.
     package var counters: [String] {

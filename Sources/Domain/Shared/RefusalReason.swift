@@ -42,6 +42,8 @@ extension Refusal {
         case nonceOtherDevice = "nonce_other_device"
         /// A presence proof is required, and the request has none.
         case missing
+        /// The captcha beside it was not accepted.
+        case captcha
 
         // Requests for tokens (RFC 6749 §5.2, RFC 8693 §2.2.2).
 

@@ -57,9 +57,12 @@ package struct CertifyDevice: Sendable {
         // Provider keys are verified from memory, and the certificate's dates are this machine's.
         try context.invalidator.requireFresh()
         let rules = context.policy[\.certification]
-        if context.rateLimiting == .on {
-            try await context.store.transaction(inTurn: .certificates) { try count(request.address, rules, in: $0) }
-        }
+        let places: RatePlaces? =
+            if context.rateLimiting == .on {
+                try await context.store.transaction(inTurn: .certificates) {
+                    try count(request.address, rules, in: $0)
+                }
+            } else { nil }
         let presenceKey = try request.presenceKey.map { pem throws(Refusal) in try Self.publicKey(pem) }
         // Before the gate: what it asked for may be spent, by the request whose answer was lost.
         if let repeated = try await context.store.snapshot({ try repeated(request, presenceKey, in: $0) }) {
@@ -95,13 +98,9 @@ package struct CertifyDevice: Sendable {
                 try CertificateRepository(transaction).list(deviceID: wished).isEmpty ? .uncertified : .disconnected
             return state.after(.certify) != nil
         }
-        if isFree, let wished, let issued = try await issue(parsed, as: wished, request, presenceKey, enrolment) {
-            return issued
-        }
-        guard
-            let issued = try await issue(
-                parsed, as: context.environment.newIdentifier(), request, presenceKey, enrolment)
-        else {
+        let granted = Granted(request: request, presenceKey: presenceKey, enrolment: enrolment, places: places)
+        if isFree, let wished, let issued = try await issue(parsed, as: wished, granted) { return issued }
+        guard let issued = try await issue(parsed, as: context.environment.newIdentifier(), granted) else {
             throw Refusal(.unavailable, "No device id is free at this moment; nothing was changed.", retryAfter: 1)
         }
         return issued
@@ -110,9 +109,11 @@ package struct CertifyDevice: Sendable {
     /// Counts an attempt of an address and of the networks around it.
     ///
     /// - Throws: `Refusal` `rate_limited`.
-    private func count(_ address: String, _ rules: CertificationPolicy, in transaction: any Transaction) throws {
+    private func count(
+        _ address: String, _ rules: CertificationPolicy, in transaction: any Transaction
+    ) throws -> RatePlaces {
         try RateRepository(transaction).count(
-            "certify", from: address, keys: context.keys.personal, limits: rules.perHourPerSender, per: 3600)
+            .certification, from: address, keys: context.keys.personal, limits: rules.perHourPerSender)
     }
 
     private static let ceilingKey = "certify open"
@@ -139,14 +140,25 @@ package struct CertifyDevice: Sendable {
             isRepeated: true)
     }
 
+    /// A request that passed the gate.
+    private struct Granted: Sendable {
+        let request: Request
+        let presenceKey: VerificationKey?
+        /// Still to be spent.
+        let enrolment: EnrolmentToken?
+        /// What the request took of its sender's limits; `nil` if these are off.
+        let places: RatePlaces?
+    }
+
     /// Signs, and writes the certificate down; `nil` where the id was taken meanwhile, and nothing was changed: what was
     /// signed counts nowhere, since it is not in the issuance table.
     private func issue(
-        _ parsed: RequestedCertificate, as deviceID: DeviceID, _ request: Request,
-        _ presenceKey: VerificationKey?, _ enrolment: EnrolmentToken?
+        _ parsed: RequestedCertificate, as deviceID: DeviceID, _ granted: Granted
     ) async throws -> CertifiedDevice? {
+        let (request, presenceKey, enrolment) = (granted.request, granted.presenceKey, granted.enrolment)
         let issued = try issuing.sign(parsed.key, deviceID: deviceID, replaces: nil)
-        let ceiling = ceiling(context.policy[\.certification])
+        let rules = context.policy[\.certification]
+        let ceiling = ceiling(rules)
         return try await context.commit(inTurn: .certificates) { transaction, events in
             // Two of the same request at once are given one certificate.
             if let repeated = try repeated(request, presenceKey, in: transaction) { return repeated }
@@ -166,7 +178,12 @@ package struct CertifyDevice: Sendable {
             try issuing.record(issued, subjectPublicKeyInfo: parsed.key.subjectPublicKeyInfo, in: transaction, &events)
             try RepeatedRequestRepository(transaction).remember(
                 request.digest, serial: issued.certificate.serial, certificatePEM: issued.certificatePEM,
+                places: rules.gate == .open ? granted.places : nil,
                 until: transaction.now.addingTimeInterval(Self.repeatable))
+            // What stands before the authority has shown that a person is behind it.
+            if rules.gate != .open, let places = granted.places {
+                try RateRepository(transaction).giveBack(places)
+            }
             return issued
         }
     }

@@ -80,6 +80,7 @@ extension MaintenanceTask {
             },
             MaintenanceTask("phone_send_counters", every: minute) { try PhoneSendRepository($0).dropCounters($1) },
             MaintenanceTask("phone_tallies", every: minute) { try PhoneTallyRepository($0).purge($1) },
+            MaintenanceTask("phone_groups", every: minute) { try PhoneGroupRepository($0).purge($1) },
             MaintenanceTask("phone_sums", every: minute) { transaction, _ in
                 .all(try PhoneSendRepository(transaction).purgeSums(before: transaction.ago(policy.textsKept)))
             },

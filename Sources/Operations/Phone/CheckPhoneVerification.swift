@@ -59,6 +59,7 @@ package struct CheckPhoneVerification: Sendable {
                 return Outcome(verdict: verdict, assurance: .none, isBanned: false)
             }
             try PhoneSendRepository(transaction).recordVerified(id)
+            try RepeatedRequestRepository(transaction).giveBackPlaces(of: session.deviceID)
             try PhoneVerificationRepository(transaction).recordVerified(id, at: transaction.now)
             if let entry = try bans.activeBan(on: { bans.phone(e164) }, .phone, in: transaction) {
                 events.record(

@@ -17,6 +17,8 @@ struct PhoneTexts: Sendable {
         let recipient: Recipient
         /// The number of the send, from 0.
         let sending: Int
+        /// What shows that a person asks; `nil` for nothing.
+        var evidence: SendEvidence?
     }
 
     /// Who wants a text, where to and where from.
@@ -65,15 +67,11 @@ struct PhoneTexts: Sendable {
         if context.rateLimiting == .on {
             let limits = context.policy[\.phones].sendsPerHourPerSender
             try RateRepository(transaction).lookAhead(
-                [true, false].flatMap {
-                    RateRepository.keys(
-                        Self.act(isSettled: $0), from: recipient.address, keys: keys, limits: limits)
+                [SenderAct.settledText, .text].flatMap {
+                    RateRepository.keys($0, from: recipient.address, keys: keys, limits: limits)
                 })
         }
     }
-
-    /// Settled accounts have their own budget for an address, so new accounts behind it cannot use it up.
-    private static func act(isSettled: Bool) -> String { isSettled ? "phone settled" : "phone" }
 
     /// Reads what a text is decided from.
     ///
@@ -107,19 +105,21 @@ struct PhoneTexts: Sendable {
         let policy = context.policy[\.phones]
         let (challenge, recipient) = (request.challenge, request.recipient)
         let (target, counts) = (limits.target, limits.counts)
+        var places: RatePlaces?
         if context.rateLimiting == .on {
-            let act = Self.act(isSettled: target.age == .settled || target.isOwner)
-            try RateRepository(transaction).count(
-                act, from: recipient.address, keys: keys, limits: policy.sendsPerHourPerSender, per: 3600)
+            places = try RateRepository(transaction).count(
+                target.age == .settled || target.isOwner ? .settledText : .text, from: recipient.address, keys: keys,
+                limits: policy.sendsPerHourPerSender)
         }
         let attempt = SendAttempt(
             number: recipient.number, isOwner: target.isOwner, isFrozen: limits.streak.isFrozen(now: transaction.now),
-            age: target.age)
+            age: target.age, evidence: request.evidence)
         let records = PhoneSendRepository(transaction)
         let rule = SendGuard(policy: policy, limitsRates: context.rateLimiting == .on)
         try rule.requireWithinUserLimits(attempt, counts)
         let decision = rule.decide(attempt, counts)
-        try records.record(decision, to: target, verification: challenge.id, id: names.sending, policy: policy)
+        try records.record(
+            decision, to: target, verification: challenge.id, id: names.sending, places: places, policy: policy)
         switch decision {
         case .send:
             try write(request, of: target.providerID, dataKey: dataKey, id: names.message, in: transaction)

@@ -9,9 +9,12 @@ import Tokens
 /// learns whether a text was sent.
 package struct StartPhoneVerification: Sendable {
     private let context: ServiceContext
+    private let verifyCaptcha: @Sendable (String) async throws -> Bool
 
-    package init(_ context: ServiceContext) {
+    /// - Parameter verifyCaptcha: asks the siteverify endpoint about a captcha's response.
+    package init(_ context: ServiceContext, verifyCaptcha: @escaping @Sendable (String) async throws -> Bool) {
         self.context = context
+        self.verifyCaptcha = verifyCaptcha
     }
 
     package struct Request: Sendable, Confidential {
@@ -23,16 +26,20 @@ package struct StartPhoneVerification: Sendable {
         package let pushEndpoint: String?
         /// The presence proof, a compact JWS.
         package let presence: String?
+        /// The response of a solved captcha.
+        package let captcha: String?
         /// The limit's key for the sender's address.
         package let address: String
 
         package init(
-            phoneNumber: String, region: String?, pushEndpoint: String?, presence: String?, address: String
+            phoneNumber: String, region: String?, pushEndpoint: String?, presence: String?, captcha: String? = nil,
+            address: String
         ) {
             self.phoneNumber = phoneNumber
             self.region = region
             self.pushEndpoint = pushEndpoint
             self.presence = presence
+            self.captcha = captcha
             self.address = address
         }
     }
@@ -52,6 +59,8 @@ package struct StartPhoneVerification: Sendable {
             try PushEndpoint(arn, of: policy.pushApplications)
         }
         let presence = try await presenceNonce(request.presence, for: number, session, on: connection)
+        let evidence: SendEvidence? =
+            if try await isSolved(request.captcha) { .captcha } else { presence.map { _ in SendEvidence.presence } }
         let names = PhoneTexts.Names(context.environment)
         let id: PhoneVerificationID = context.environment.newIdentifier()
 
@@ -80,7 +89,8 @@ package struct StartPhoneVerification: Sendable {
                 id: id, userID: session.userID, deviceID: session.deviceID, keyVersion: codes.currentVersion,
                 isSent: false, now: transaction.now, policy: policy)
             let outcome = try texts.ask(
-                .init(challenge: challenge, recipient: recipient, sending: 0), within: limits, dataKey: dataKey,
+                .init(challenge: challenge, recipient: recipient, sending: 0, evidence: evidence), within: limits,
+                dataKey: dataKey,
                 names: names, in: transaction, &events)
             if outcome.isSent { challenge.isSent = true }
             try records.insert(
@@ -118,6 +128,22 @@ package struct StartPhoneVerification: Sendable {
         } catch {
             throw error.ofPresenceProof
         }
+    }
+
+    /// Whether a captcha was solved; `false` without one. It is asked about outside of transactions, and each is good
+    /// once by the endpoint's rules.
+    private func isSolved(_ captcha: String?) async throws -> Bool {
+        guard let captcha else { return false }
+        guard !context.policy[\.certification].captchaURL.isEmpty else {
+            throw Refusal(
+                .malformedRequest, "This service verifies no captchas: leave the member out.", about: .captcha)
+        }
+        guard captcha.utf8.count <= 4096, try await verifyCaptcha(captcha) else {
+            throw Refusal(
+                .invalidPresenceProof, "The captcha was not accepted: solve another.", reason: .captcha,
+                about: .captcha)
+        }
+        return true
     }
 
     private func spend(_ nonce: Nonce, of session: Session, in transaction: any Transaction) throws {

@@ -13,7 +13,7 @@ package struct RepeatedRequestRepository {
 
     private static let columns = ColumnTuple(
         Column<Digest256>("request_hash"), Column<String>("serial"), Column<String>("certificate"),
-        Column<Date>("expires_at"))
+        Column<String?>("places"), Column<Date>("expires_at"))
     private static let given = ColumnTuple(Column<String>("serial"), Column<String>("certificate"))
 
     /// Stores the response to a request.
@@ -21,13 +21,34 @@ package struct RepeatedRequestRepository {
     /// - Parameters:
     ///   - hash: SHA-256 of the request's bytes.
     ///   - certificatePEM: the certificate, which is not secret.
-    package func remember(_ hash: Digest256, serial: String, certificatePEM: String, until end: Date) throws {
+    ///   - places: the places that the request took of its sender's limits, if they can still be given back.
+    package func remember(
+        _ hash: Digest256, serial: String, certificatePEM: String, places: RatePlaces?, until end: Date
+    ) throws {
         try transaction.enqueue(
             """
             INSERT INTO recent_certifications (\(Self.columns)) VALUES (\(Self.columns.placeholders))
             ON CONFLICT (request_hash) DO UPDATE
-            SET serial = excluded.serial, certificate = excluded.certificate, expires_at = excluded.expires_at
-            """, Self.columns.row(hash, serial, certificatePEM, end))
+            SET serial = excluded.serial, certificate = excluded.certificate, places = excluded.places,
+                expires_at = excluded.expires_at
+            """, Self.columns.row(hash, serial, certificatePEM, places?.text, end))
+    }
+
+    /// Gives back what a device's certification took of its sender's limits, once: a person is behind the device.
+    package func giveBackPlaces(of device: DeviceID) throws {
+        let places = try transaction.values(
+            """
+            SELECT recent.places FROM recent_certifications recent
+            JOIN certificates ON certificates.serial = recent.serial
+            WHERE certificates.device_id = $1 AND recent.places IS NOT NULL
+            """, [.id(device)], as: String.self)
+        guard !places.isEmpty else { return }
+        try transaction.enqueue(
+            """
+            UPDATE recent_certifications SET places = NULL
+            WHERE serial IN (SELECT serial FROM certificates WHERE device_id = $1)
+            """, [.id(device)])
+        for text in places { try RateRepository(transaction).giveBack(RatePlaces(text: text)) }
     }
 
     /// The stored response to a request, and its device's presence key. The certificate may have been revoked since.

@@ -66,26 +66,38 @@ package struct RateRepository {
     /// Counts an attempt of a network address like ``count(_:limit:)``. Only the action and a keyed digest of the
     /// address are stored, so the store does not reveal addresses. A new version of the index key resets the limits.
     ///
-    /// - Parameter period: the period of the limits for the address and the networks around it.
+    /// - Parameter limits: the limits of the address and of the networks around it.
+    /// - Returns: the places that the attempt took. They are given back after a correct code.
     /// - Throws: `Refusal` `rate_limited`.
+    @discardableResult
     package func count(
-        _ act: String, from address: String, keys: PersonalKeys, limits: NetworkLimits, per period: TimeInterval
-    ) throws {
-        for (network, limit) in limits.counted(address) {
-            try count(Self.key(act, from: network, keys: keys), limit: RateLimit(count: limit, per: period))
+        _ act: SenderAct, from address: String, keys: PersonalKeys, limits: NetworkLimits
+    ) throws -> RatePlaces {
+        let limited = limits.counted(address).map { network, limit in
+            (key: Self.key(act, from: network, keys: keys), limit: RateLimit(count: limit, per: SenderAct.period))
+        }
+        for (key, limit) in limited { try count(key, limit: limit) }
+        return RatePlaces(limited.map { ($0.key, $0.limit.period / Double($0.limit.count)) })
+    }
+
+    /// Gives places back. A limit never admits more than its burst thereby: a time that has passed is as good as none.
+    package func giveBack(_ places: RatePlaces) throws {
+        for (key, interval) in places.taken {
+            try transaction.enqueue(
+                "UPDATE rates SET arrival = arrival - $2 WHERE key = $1", [.text(key), .integer(interval)])
         }
     }
 
     /// The keys for an action of a network address.
     package static func keys(
-        _ act: String, from address: String, keys: PersonalKeys, limits: NetworkLimits
+        _ act: SenderAct, from address: String, keys: PersonalKeys, limits: NetworkLimits
     ) -> [String] {
         limits.counted(address).map { key(act, from: $0.key, keys: keys) }
     }
 
-    private static func key(_ act: String, from network: String, keys: PersonalKeys) -> String {
+    private static func key(_ act: SenderAct, from network: String, keys: PersonalKeys) -> String {
         let digest = keys.blindIndex(network, .networkAddress).bytes.prefix(16)
-        return "\(act) \(Base64URL.encode(Array(digest)))"
+        return "\(act.rawValue) \(Base64URL.encode(Array(digest)))"
     }
 
     /// Counts an attempt like ``count(_:limit:)``, but exactly: never more than the limit's count in any period of its
@@ -123,5 +135,27 @@ package struct RateRepository {
         before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
         try Self.old.take(before: moment, batch, in: transaction)
+    }
+}
+
+/// The places that an act took in the limits of its sender's networks.
+package struct RatePlaces: Sendable {
+    /// One a line: for how many milliseconds its place is taken, and the key.
+    package let text: String
+
+    package init(text: String) { self.text = text }
+
+    init(_ taken: [(key: String, interval: TimeInterval)]) {
+        text = taken.map { "\(Int64(saturating: ($0.interval * 1000).rounded(.down))) \($0.key)" }
+            .joined(separator: "\n")
+    }
+
+    /// The keys, each with the milliseconds of its place.
+    var taken: [(key: String, interval: Int64)] {
+        text.split(separator: "\n").compactMap { line in
+            let parts = line.split(separator: " ", maxSplits: 1)
+            guard parts.count == 2, let interval = Int64(parts[0]) else { return nil }
+            return (String(parts[1]), interval)
+        }
     }
 }

@@ -15,7 +15,8 @@ package struct PhoneSendRepository {
     private static let columns = ColumnTuple(
         Column<Identifier<PhoneSendRepository>>("id"), Column<PhoneVerificationID>("verification_id"),
         Column<UserID>("user_id"), Column<Digest256>("number_index"), Column<Date>("at"), Column<Bool>("by_owner"),
-        Column<String?>("withheld"), Column<Bool>("verified"), Column<String?>("counters"))
+        Column<String?>("withheld"), Column<Bool>("verified"), Column<String?>("counters"),
+        Column<String?>("places"))
     private static let stops = ColumnTuple(Column<String>("subject"), Column<Date>("ends_at"))
     private static let spend = ColumnTuple(Column<Int64>("day"), Column<Int>("amount"))
     private static let providerSpend = ColumnTuple(
@@ -50,6 +51,7 @@ package struct PhoneSendRepository {
             .map(Self.sentInDayAndHour.read) ?? (0, 0)
         target.fill(
             &counts, from: try PhoneTallyRepository(transaction).find(target.counters), thinned: try thinned(target))
+        if let group = target.group { counts.groupInPeriod = try PhoneGroupRepository(transaction).find(group) }
         counts.spentToday = try count("SELECT amount FROM phone_spend WHERE day = $1", [Self.day(now).value])
         counts.spentTodayByProvider = try count(
             "SELECT amount FROM phone_provider_spend WHERE day = $1 AND provider_id = $2",
@@ -58,9 +60,11 @@ package struct PhoneSendRepository {
     }
 
     /// Records a requested text with the decision, its cost, and the scope that it limits.
+    ///
+    /// - Parameter places: what the request took of its sender's limits; `nil` if these are off.
     package func record(
         _ decision: SendDecision, to target: SendTarget, verification: PhoneVerificationID, id: UUID,
-        policy: PhonePolicy
+        places: RatePlaces?, policy: PhonePolicy
     ) throws {
         let now = transaction.now
         var (withheld, counters) = (WithheldReason?.none, [String]())
@@ -68,6 +72,9 @@ package struct PhoneSendRepository {
         case .send(let attributedTo, let through):
             counters = target.counters(attributedTo: attributedTo, through: through)
             try PhoneTallyRepository(transaction).add(sends: 1, verified: 0, to: counters, at: now)
+            if let group = target.group {
+                try PhoneGroupRepository(transaction).add(sends: 1, verified: 0, to: group, at: now)
+            }
             try spend(policy.textPrice, target.providerID)
         case .withhold(let reason, let scope):
             withheld = reason
@@ -83,13 +90,13 @@ package struct PhoneSendRepository {
             "INSERT INTO phone_sends (\(Self.columns)) VALUES (\(Self.columns.placeholders))",
             Self.columns.row(
                 Identifier(id), verification, target.userID, target.number, now, target.isOwner, withheld?.rawValue,
-                false,
-                withheld == nil ? counters.joined(separator: "\n") : nil))
+                false, withheld == nil ? counters.joined(separator: "\n") : nil, withheld == nil ? places?.text : nil))
     }
 
-    /// Records that a verification's texts led to a correct code.
+    /// Records that a verification's texts led to a correct code, and gives back what they took of their group's budgets
+    /// and of their sender's limits.
     package func recordVerified(_ verification: PhoneVerificationID) throws {
-        let counted = ColumnTuple(Column<Date>("at"), Column<String>("counters"))
+        let counted = ColumnTuple(Column<Date>("at"), Column<String>("counters"), Column<String?>("places"))
         let rows = try transaction.query(
             """
             SELECT \(counted) FROM phone_sends
@@ -98,9 +105,13 @@ package struct PhoneSendRepository {
         ).map(counted.read)
         try transaction.execute(
             "UPDATE phone_sends SET verified = 1 WHERE verification_id = $1", [.id(verification)])
-        for (sentAt, names) in rows {
+        for (sentAt, names, places) in rows {
             let counters = names.split(separator: "\n").map(String.init)
             try PhoneTallyRepository(transaction).add(sends: 0, verified: 1, to: counters, at: sentAt)
+            for group in counters where SendTarget.isGroup(group) {
+                try PhoneGroupRepository(transaction).add(sends: 0, verified: 1, to: group, at: sentAt)
+            }
+            if let places { try RateRepository(transaction).giveBack(RatePlaces(text: places)) }
         }
     }
 
@@ -137,7 +148,8 @@ package struct PhoneSendRepository {
 
     private static let old = AgedRows(of: "phone_sends", key: "id", age: "at")
     private static let oldCounters = AgedRows(
-        "UPDATE phone_sends SET counters = NULL", of: "phone_sends", key: "id", age: "at", and: "counters IS NOT NULL")
+        "UPDATE phone_sends SET counters = NULL, places = NULL", of: "phone_sends", key: "id", age: "at",
+        and: "counters IS NOT NULL")
 
     /// Deletes rows that are too old for every limit.
     @discardableResult
@@ -191,7 +203,5 @@ package struct PhoneSendRepository {
     }
 
     /// The number of the day since 1970, UTC.
-    private static func day(_ moment: Date) -> Int64 {
-        Int64((moment.timeIntervalSince1970 / 86_400).rounded(.down))
-    }
+    private static func day(_ moment: Date) -> Int64 { PhoneGroupRepository.day(moment) }
 }

@@ -65,9 +65,11 @@ extension Schema {
             request_hash BYTEA NOT NULL PRIMARY KEY,
             serial TEXT NOT NULL,
             certificate TEXT NOT NULL,
+            places TEXT,
             expires_at BIGINT NOT NULL
         )
         """,
+        "CREATE INDEX recent_certifications_by_serial ON recent_certifications (serial)",
         "CREATE INDEX recent_certifications_by_expiry ON recent_certifications (expires_at)",
         // Users whose providers are still to be notified of a revoked certificate.
         """

@@ -43,7 +43,8 @@ extension Schema {
             by_owner INTEGER NOT NULL,
             withheld TEXT,
             verified INTEGER NOT NULL,
-            counters TEXT
+            counters TEXT,
+            places TEXT
         )
         """,
         "CREATE INDEX phone_sends_by_user ON phone_sends (user_id, at)",
@@ -63,6 +64,17 @@ extension Schema {
         )
         """,
         "CREATE INDEX phone_tallies_by_step ON phone_tallies (step)",
+        // Those of a group of requesters by days, for a week.
+        """
+        CREATE TABLE phone_groups (
+            name TEXT NOT NULL,
+            day BIGINT NOT NULL,
+            sends BIGINT NOT NULL,
+            verified BIGINT NOT NULL,
+            PRIMARY KEY (name, day)
+        )
+        """,
+        "CREATE INDEX phone_groups_by_day ON phone_groups (day)",
         "CREATE TABLE phone_stops (subject TEXT NOT NULL PRIMARY KEY, ends_at BIGINT NOT NULL)",
         "CREATE TABLE phone_spend (day BIGINT NOT NULL PRIMARY KEY, amount BIGINT NOT NULL)",
         """

@@ -123,10 +123,12 @@ struct PolicyArea {
                 .whole("breaker_verified_percent", \.phones.breakerVerifiedPercent, 0...100),
                 .time("breaker_pause", \.phones.breakerPause, 60...(7 * day)),
                 .whole("thinned_per_hour", \.phones.thinnedPerHour, 0...1_000_000),
+                .whole("thinned_first_per_hour", \.phones.thinnedFirstPerHour, 0...1_000_000),
                 .whole("text_price", \.phones.textPrice, 0...1_000_000),
                 .whole("spend_per_day", \.phones.spendPerDay, 0...1_000_000_000),
                 .whole("spend_per_day_per_provider", \.phones.spendPerDayPerProvider, 0...1_000_000_000),
                 .whole("spend_reserved_percent", \.phones.spendReservedPercent, 0...100),
+                .whole("spend_trusted_percent", \.phones.spendTrustedPercent, 0...100),
                 .texts(
                     "push_applications", \.phones.pushApplications,
                     expected: "a list of ARNs of Amazon SNS platform applications, each once,",

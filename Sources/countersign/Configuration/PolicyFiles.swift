@@ -90,6 +90,11 @@ extension PolicyFiles.Reading {
                 "certification", "gate", "captcha_url and captcha_secret_file are expected with captcha"
             ),
             (
+                !policy.certification.captchaURL.isEmpty && policy.certification.captchaSecretFile.isEmpty
+                    && policy.certification.gate != .captcha,
+                "certification", "captcha_url", "captcha_secret_file is expected with it"
+            ),
+            (
                 policy.bans.maximumStaleness < 2 * policy.bans.changePollInterval,
                 "bans", "maximum_staleness", "at least twice change_poll_interval is expected"
             ),

@@ -83,8 +83,10 @@ extension Examination {
             refusal { _ = try VerificationText(rules, realm: settings.realm, digits: policy.phones.digits) },
             refusal { _ = try IssuerCheck(policy.cards, secret: secret, http: .shared, now: { Date() }) },
             refusal {
-                guard policy.certification.gate == .captcha else { return }
-                _ = try KeyFile(path: policy.certification.captchaSecretFile, isPrivate: true).read()
+                // Without a gate, too, a captcha lets a text go first.
+                let certification = policy.certification
+                guard certification.gate == .captcha || !certification.captchaURL.isEmpty else { return }
+                _ = try KeyFile(path: certification.captchaSecretFile, isPrivate: true).read()
             },
         ].compactMap(\.self)
     }

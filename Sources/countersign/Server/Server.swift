@@ -199,7 +199,8 @@ struct Server: Sendable {
             },
             connections: connections, authenticate: AuthenticateConnection(context), certificates: certificateRoutes,
             metadata: MetadataRoutes(urls: context.urls), tokens: TokenRoutes(context),
-            sessions: SessionRoutes(context), phones: PhoneRoutes(context), cards: try cardRoutes(),
+            sessions: SessionRoutes(context), phones: PhoneRoutes(context, verifyCaptcha: verifyCaptcha),
+            cards: try cardRoutes(),
             users: UserRoutes(context, turnSecret: try turnSecret()), authorizations: AuthorizationRoutes(context),
             streams: MessageStreamRoutes(context), herald: HeraldOperations(context),
             onRunning: ready(.client))
@@ -233,11 +234,14 @@ struct Server: Sendable {
     }
 
     private func certificateRoutes() throws -> CertificateRoutes {
-        let captcha = SiteVerify(http: deliveryHTTPClient) { try KeyFile(path: $0, isPrivate: true).read() }
-        return CertificateRoutes(
+        CertificateRoutes(
             context, issuing: IssueCertificate(context, authority: keys.authority, baseURL: context.urls.issuer),
-            publish: revocations,
-            verifyCaptcha: { [policy] in try await captcha.accepts($0, by: policy[\.certification]) })
+            publish: revocations, verifyCaptcha: verifyCaptcha)
+    }
+
+    private var verifyCaptcha: @Sendable (String) async throws -> Bool {
+        let captcha = SiteVerify(http: deliveryHTTPClient) { try KeyFile(path: $0, isPrivate: true).read() }
+        return { [policy] in try await captcha.accepts($0, by: policy[\.certification]) }
     }
 
     private func discoveryRoutes(_ rateLimiting: RateLimiting) -> DiscoveryRoutes {

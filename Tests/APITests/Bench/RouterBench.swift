@@ -87,7 +87,7 @@ struct RouterBench: Sendable {
         let client = listeners.clientRouter(
             authenticate: fixture.judge, certificates: certificates, metadata: metadata, tokens: tokens,
             sessions: SessionRoutes(context),
-            phones: PhoneRoutes(context), cards: CardRoutes(context, askIssuer: nil),
+            phones: PhoneRoutes(context, verifyCaptcha: { $0 == "solved" }), cards: CardRoutes(context, askIssuer: nil),
             users: UserRoutes(context, turnSecret: Secret("a secret of sixteen")),
             authorizations: AuthorizationRoutes(context), streams: MessageStreamRoutes(context))
         let ops = listeners.opsRouter(

@@ -57,7 +57,8 @@ struct AnswerWay: Sendable {
         let router = listeners.clientRouter(
             authenticate: fixture.judge, certificates: certificates(fixture),
             metadata: MetadataRoutes(urls: context.urls), tokens: tokens, sessions: sessions,
-            phones: PhoneRoutes(context), cards: CardRoutes(context, askIssuer: nil), users: UserRoutes(context),
+            phones: PhoneRoutes(context, verifyCaptcha: { $0 == "solved" }), cards: CardRoutes(context, askIssuer: nil),
+            users: UserRoutes(context),
             authorizations: AuthorizationRoutes(context), streams: MessageStreamRoutes(context))
         return (
             FastPath(sessions, tokens, authenticate: fixture.judge, face: face),

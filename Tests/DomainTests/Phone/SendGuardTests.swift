@@ -14,11 +14,12 @@ struct SendGuardTests {
 
     private func decide(
         _ number: PhoneNumber? = nil, isFrozen: Bool = false, limits: Bool = true, isOwner: Bool = false,
-        age: AccountAge = .new, _ edit: (inout SendCounts) -> Void = { _ in }
+        age: AccountAge = .new, evidence: SendEvidence? = nil, _ edit: (inout SendCounts) -> Void = { _ in }
     ) -> SendDecision {
         var counts = SendCounts()
         edit(&counts)
-        let attempt = SendAttempt(number: number ?? self.number(), isOwner: isOwner, isFrozen: isFrozen, age: age)
+        let attempt = SendAttempt(
+            number: number ?? self.number(), isOwner: isOwner, isFrozen: isFrozen, age: age, evidence: evidence)
         return SendGuard(policy: PhonePolicy(), limitsRates: limits).decide(attempt, counts)
     }
 
@@ -113,40 +114,66 @@ struct SendGuardTests {
         #expect(decide { $0.provider = Conversion(sends: 25) } == .send(attributedTo: [.provider], through: []))
     }
 
-    @Test("lets the first of each group through where texts are thinned out, and owners of proven numbers always")
+    @Test("lets some through where texts are limited, trusted groups and people first, and owners always")
     func thinned() {
+        let failing = Conversion(sends: 1000)
         for scope in SendScope.allCases {
             let closed = SendDecision.withhold(WithheldReason(scope), thins: nil)
-            let failing = Conversion(sends: 1000)
-            func bad(_ counts: inout SendCounts) {
-                switch scope {
-                case .prefix: break
-                case .provider: counts.provider = failing
-                case .country: counts.country = failing
+            let through = SendDecision.send(attributedTo: [], through: [scope])
+            func ask(_ sent: Conversion, group: Conversion, _ evidence: SendEvidence? = nil, isOwner: Bool = false)
+                -> SendDecision
+            {
+                decide(isOwner: isOwner, evidence: evidence) {
+                    if scope == .provider { $0.provider = failing }
+                    if scope == .country { $0.country = failing }
+                    $0.thinned[scope] = sent
+                    $0.groupInPeriod = group
                 }
             }
-            let through = SendDecision.send(attributedTo: [], through: [scope])
+            let failed = Conversion(sends: 1)
             for (sent, decision) in [
                 (Conversion(), through), (Conversion(sends: 9), through), (Conversion(sends: 10), closed),
                 (Conversion(sends: 14, verified: 3), through), (Conversion(sends: 16, verified: 3), closed),
             ] {
-                #expect(
-                    decide {
-                        bad(&$0)
-                        $0.thinned[scope] = sent
-                    } == decision)
+                #expect(ask(sent, group: failed) == decision)
             }
-            #expect(
-                decide {
-                    $0.thinned[scope] = Conversion()
-                    $0.group.hour = Conversion(sends: 1)
-                } == closed)
-            #expect(
-                decide(isOwner: true) {
-                    bad(&$0)
-                    $0.thinned[scope] = failing
-                } == Self.furtherText)
+            for (sent, decision) in [
+                (Conversion(sends: 1999), through), (Conversion(sends: 2000), closed),
+                (Conversion(sends: 2010, verified: 6), through),
+            ] {
+                #expect(ask(sent, group: Conversion()) == decision)
+                for evidence in SendEvidence.allCases { #expect(ask(sent, group: failed, evidence) == decision) }
+            }
+            #expect(ask(failing, group: failed, isOwner: true) == Self.furtherText)
         }
+    }
+
+    @Test("trusts a group while at most one of four texts in a week lacks a right code")
+    func trust() {
+        func isTrusted(_ sends: Int, _ verified: Int) -> Bool {
+            decide {
+                $0.thinned[.provider] = Conversion(sends: 10)
+                $0.groupInPeriod = Conversion(sends: sends, verified: verified)
+            } == .send(attributedTo: [], through: [.provider])
+        }
+        for (sends, verified) in [(0, 0), (5, 5), (4, 3), (40, 30), (100, 85)] { #expect(isTrusted(sends, verified)) }
+        for (sends, verified) in [(1, 0), (2, 1), (3, 2), (41, 30), (10, 3)] { #expect(!isTrusted(sends, verified)) }
+    }
+
+    @Test("keeps the last part of the day's spending from new accounts of groups that are not trusted")
+    func spendingOfGroups() {
+        let ceiling = SendDecision.withhold(.spendCeiling, thins: nil)
+        func ask(_ spent: Int, age: AccountAge = .new, _ evidence: SendEvidence? = nil) -> SendDecision {
+            decide(age: age, evidence: evidence) {
+                $0.spentTodayByProvider = spent
+                $0.groupInPeriod = Conversion(sends: 1)
+            }
+        }
+        #expect(ask(39_992) == Self.firstText)
+        #expect(ask(39_993) == ceiling)
+        #expect(ask(51_992, .captcha) == Self.firstText)
+        #expect(ask(51_993, .presence) == ceiling)
+        #expect(ask(79_992, age: .settled) == Self.firstText)
     }
 
     @Test("lets everything but rules pass where limits are off")

@@ -148,6 +148,7 @@ struct RestoredReceiverTests {
         "findable_addresses": .replayed, "generations": .ended, "identity_cards": .replayed, "issuers": .follows,
         "key_fingerprints": .follows, "maintenance_tasks": .follows, "nodes": .ended, "outbox": .ended,
         "outbox_turns": .follows, "permission_cuts": .follows, "phone_failures": .follows,
+        "phone_groups": .follows,
         "phone_provider_spend": .follows, "phone_sends": .follows, "phone_spend": .follows, "phone_stops": .saidAgain,
         "phone_tallies": .follows, "phone_verifications": .ended, "provider_clients": .replayed,
         "provider_keys": .replayed,

@@ -52,7 +52,7 @@ struct PhoneBench {
         keys = fixture.personalKeys
         codes = fixture.context.keys.phoneCodes
         let context = fixture.context(rateLimiting: rateLimiting, development: development)
-        start = StartPhoneVerification(context)
+        start = StartPhoneVerification(context, verifyCaptcha: { $0 == "solved" })
         check = CheckPhoneVerification(context)
         resend = ResendPhoneCode(context)
         deliver = Self.loop(fixture, texts, on: fixture.store, development: development)

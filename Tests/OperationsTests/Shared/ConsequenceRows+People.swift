@@ -111,7 +111,7 @@ extension ConsequenceTests {
     static let proofRows: [Row] = [
         .service("StartPhoneVerification", queued: ["phone_code"], here: [.wakesOutbox]) { world in
             { node in
-                _ = try await StartPhoneVerification(node.context)(
+                _ = try await StartPhoneVerification(node.context, verifyCaptcha: { _ in false })(
                     .init(
                         phoneNumber: "+14155552671", region: nil, pushEndpoint: nil, presence: nil,
                         address: "192.0.2.1"), for: world.alice.session, on: node.connection)

@@ -50,11 +50,14 @@ struct RevocationListTableTests {
                 let records = RepeatedRequestRepository(transaction)
                 for pem in ["first", "second"] {
                     try records.remember(
-                        hash, serial: "1", certificatePEM: pem, until: TestTables.now.addingTimeInterval(1))
+                        hash, serial: "1", certificatePEM: pem, places: nil, until: TestTables.now.addingTimeInterval(1)
+                    )
                 }
-                try records.remember(.of("late"), serial: "1", certificatePEM: "late", until: TestTables.now)
                 try records.remember(
-                    .of("gone"), serial: "9", certificatePEM: "gone", until: TestTables.now.addingTimeInterval(1))
+                    .of("late"), serial: "1", certificatePEM: "late", places: nil, until: TestTables.now)
+                try records.remember(
+                    .of("gone"), serial: "9", certificatePEM: "gone", places: nil,
+                    until: TestTables.now.addingTimeInterval(1))
             }
             let (found, late, gone) = try await tables.read {
                 let records = RepeatedRequestRepository($0)
@@ -66,6 +69,28 @@ struct RevocationListTableTests {
             #expect(gone == nil)
             try await tables.write { try RepeatedRequestRepository($0).purge() }
             #expect(try await tables.count("recent_certifications") == 2)
+        }
+    }
+
+    @Test("A device gives back what its certification took of an address, once", arguments: StoreKind.shared)
+    func places(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            try await tables.sql("INSERT INTO rates (key, arrival) VALUES ('certify address', 5000)")
+            let device = try await tables.write { transaction in
+                let records = RepeatedRequestRepository(transaction)
+                try records.remember(
+                    .of("request"), serial: "1", certificatePEM: "first",
+                    places: RatePlaces(text: "2000 certify address"), until: TestTables.now.addingTimeInterval(1))
+                return try CertificateRepository(transaction).find(serial: "1")?.deviceID
+            }
+            let holder = try #require(device)
+            for expected: Int64 in [3000, 3000] {
+                try await tables.write { try RepeatedRequestRepository($0).giveBackPlaces(of: holder) }
+                let arrivals = try await tables.store.read {
+                    try $0.values("SELECT arrival FROM rates", as: Int64.self)
+                }
+                #expect(arrivals == [expected])
+            }
         }
     }
 

@@ -22,7 +22,16 @@ struct MaintenanceTableTests {
             #expect(try await attempts { try $0.count("a", limit: limit) } == [true, true, false])
             #expect(try await attempts { try $0.countExactly("b", limit: limit) } == [true, true, false])
             #expect(
-                try await attempts { try $0.count("act", from: "192.0.2.1", keys: keys, limits: networks, per: 60) }
+                try await attempts { try $0.count(.text, from: "192.0.2.1", keys: keys, limits: networks) }
+                    == [true, true, false])
+            // A place that is given back is free for one more, and no more than all become free.
+            #expect(
+                try await attempts {
+                    let places = try $0.count(.text, from: "192.0.2.2", keys: keys, limits: networks)
+                    for _ in 0..<2 { try $0.giveBack(places) }
+                } == [true, true, true])
+            #expect(
+                try await attempts { try $0.count(.text, from: "192.0.2.2", keys: keys, limits: networks) }
                     == [true, true, false])
             let room = try await tables.read { transaction in
                 ["a", "c"].map { (try? RateRepository(transaction).requireRoom($0, limit: limit)) != nil }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Repositories
 
-@Suite("Tables phone_sends, phone_stops, phone_spend, phone_provider_spend and phone_tallies")
+@Suite("Tables phone_sends, phone_groups, phone_stops, phone_spend, phone_provider_spend and phone_tallies")
 struct PhoneSendTableTests {
     private static func target(_ tables: TestTables, number: String = "number", isOwner: Bool = false) -> SendTarget {
         SendTarget(
@@ -20,7 +20,8 @@ struct PhoneSendTableTests {
         in transaction: any Transaction
     ) throws {
         try PhoneSendRepository(transaction).record(
-            decision, to: target, verification: verification, id: UUID(), policy: PhonePolicy())
+            decision, to: target, verification: verification, id: UUID(),
+            places: RatePlaces(text: "1000 phone address"), policy: PhonePolicy())
     }
 
     @Test("A text is counted where its limits look, and its right code too", arguments: StoreKind.shared)
@@ -44,10 +45,52 @@ struct PhoneSendTableTests {
             #expect(counts.otherNumbersOfUser == 1)
             #expect(counts.numberLastDay == 1)
             #expect(counts.numberLastHour == 1)
+            #expect(counts.groupInPeriod == Conversion(sends: 2, verified: 1))
             #expect(counts.spentToday == 2 * PhonePolicy().textPrice)
             #expect(counts.spentTodayByProvider == 2 * PhonePolicy().textPrice)
             #expect(tallies[target.name(of: .country)]?.hour == Conversion(sends: 1, verified: 1))
             #expect(tallies[target.name(of: .prefix)]?.day == Conversion(sends: 2, verified: 1))
+        }
+    }
+
+    @Test("A group's texts are counted for seven days, and deleted after them", arguments: StoreKind.shared)
+    func groups(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            try await tables.write { transaction in
+                let groups = PhoneGroupRepository(transaction)
+                for day in 0..<10 {
+                    let moment = TestTables.now.addingTimeInterval(-86_400 * Double(day))
+                    try groups.add(sends: 2, verified: 1, to: "group one", at: moment)
+                    try groups.add(sends: 1, verified: 0, to: "group two", at: moment)
+                }
+            }
+            func found(_ name: String) async throws -> Conversion {
+                try await tables.read { try PhoneGroupRepository($0).find(name) }
+            }
+            #expect(try await found("group one") == Conversion(sends: 16, verified: 8))
+            #expect(try await found("group three") == Conversion())
+            try await tables.write { try PhoneGroupRepository($0).purge() }
+            #expect(try await tables.count("phone_groups") == 16)
+            #expect(try await found("group two") == Conversion(sends: 8))
+        }
+    }
+
+    @Test("A right code gives back what its texts took of the sender's limits, once", arguments: StoreKind.shared)
+    func places(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let verification = PhoneVerificationID(UUID())
+            try await tables.sql("INSERT INTO rates (key, arrival) VALUES ('phone address', 5000), ('other', 5000)")
+            try await tables.write { transaction in
+                for _ in 0..<2 {
+                    try Self.record(
+                        .send(attributedTo: [], through: []), to: Self.target(tables), verification, in: transaction)
+                }
+                for _ in 0..<2 { try PhoneSendRepository(transaction).recordVerified(verification) }
+            }
+            let arrivals = try await tables.store.read {
+                try $0.values("SELECT arrival FROM rates ORDER BY key", as: Int64.self)
+            }
+            #expect(arrivals == [5000, 3000])
         }
     }
 
@@ -94,10 +137,12 @@ struct PhoneSendTableTests {
                 try PhoneSendRepository($0).purge(before: TestTables.now.addingTimeInterval(-86_400))
                 try PhoneSendRepository($0).dropCounters()
             }
-            let counters = try await tables.store.read {
-                try $0.values("SELECT counters FROM phone_sends", as: String?.self)
+            for column in ["counters", "places"] {
+                let values = try await tables.store.read {
+                    try $0.values("SELECT \(column) FROM phone_sends", as: String?.self)
+                }
+                #expect(values == [nil])
             }
-            #expect(counters == [nil])
             try await tables.write { try PhoneSendRepository($0).purge(before: TestTables.now) }
             #expect(try await tables.count("phone_sends") == 0)
             try await tables.write { transaction in
