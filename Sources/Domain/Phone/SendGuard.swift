@@ -102,9 +102,9 @@ package struct SendGuard: Sendable {
         self.limitsRates = limitsRates
     }
 
-    /// All but the last four digits: numbers are rented in blocks of this prefix.
+    /// All but the last four digits of the line's number: numbers are rented in blocks of this prefix.
     package static func prefix(of number: PhoneNumber) -> String {
-        String(number.e164.dropLast(4))
+        String(number.line.dropLast(4))
     }
 
     /// Refuses openly if the user requested too much. Both limits count the user's requests, not the texts that were

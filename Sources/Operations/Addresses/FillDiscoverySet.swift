@@ -2,6 +2,7 @@ import Database
 import Domain
 import Encoding
 import Foundation
+import PhoneNumbers
 import Repositories
 import Synchronization
 
@@ -73,7 +74,9 @@ package struct FillDiscoverySet: Sendable {
         let keys = context.keys.personal
         let number = try await context.store.snapshot { transaction -> String? in
             do {
-                return try AuthenticatedUserRepository(transaction, keys: keys).find(one.user)?.phoneNumber
+                return try AuthenticatedUserRepository(transaction, keys: keys).find(one.user).map {
+                    PhoneNumber.line(ofStored: $0.phoneNumber)
+                }
             } catch is SealingFailure {
                 return nil
             }

@@ -44,7 +44,7 @@ package struct ResolveAddress: Sendable {
         switch address {
         case .phone(let number):
             return try addresses.holder(
-                ofNumber: context.keys.personal.blindIndexes(number.e164, .phoneNumber), at: session.providerID)
+                ofNumber: context.keys.personal.phoneIndexes(number.e164), at: session.providerID)
         case .name(let slug, let externalID):
             let found = try addresses.holder(ofName: externalID, at: session.providerID)
             return slug == own ? found : nil

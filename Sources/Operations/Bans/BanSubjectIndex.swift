@@ -12,7 +12,7 @@ struct BanSubjectIndex: Sendable {
     typealias Versioned = (version: Int, subject: BanEntry.Subject)
 
     func phone(_ e164: String) -> [Versioned] {
-        keys.versionedBlindIndexes(e164, .phoneNumber).map { ($0.version, .phone($0.index)) }
+        keys.versionedPhoneIndexes(e164).map { ($0.version, .phone($0.index)) }
     }
 
     func document(_ name: DocumentName) -> [Versioned] {

@@ -86,7 +86,7 @@ package struct CheckPhoneVerification: Sendable {
         guard let user = try users.find(session.userID) else { return .none }
         let keys = context.keys.personal
         let authenticated = AuthenticatedUserRepository(transaction, keys: keys)
-        let isSame = try authenticated.isHolder(user.id, ofNumber: keys.blindIndexes(e164, .phoneNumber))
+        let isSame = try authenticated.isHolder(user.id, ofNumber: keys.phoneIndexes(e164))
         let proven = try authenticated.phoneProven(user, e164, pushEndpoint: endpoint, at: transaction.now)
         // To be found by a number is of that number and that holder: neither inherits it.
         for former in proven.losers + (isSame ? [] : [user.id]) {

@@ -58,7 +58,7 @@ struct PhoneTexts: Sendable {
 
     /// Asks ahead what does not hang on the time.
     func lookAhead(_ recipient: Recipient, in transaction: any Transaction) throws {
-        let (user, indexes) = (recipient.userID, keys.blindIndexes(recipient.number.e164, .phoneNumber))
+        let (user, indexes) = (recipient.userID, keys.phoneIndexes(recipient.number.e164))
         _ = try UserRepository(transaction).find(user)
         _ = try AuthenticatedUserRepository(transaction, keys: keys).isHolder(user, ofNumber: indexes)
         _ = try PhoneFailureRepository(transaction).find(userID: user, numberIndexes: indexes)
@@ -81,7 +81,7 @@ struct PhoneTexts: Sendable {
         beside: (any Transaction) throws -> Void = { _ in }
     ) throws -> Limits {
         let policy = context.policy[\.phones]
-        let indexes = keys.blindIndexes(recipient.number.e164, .phoneNumber)
+        let indexes = keys.phoneIndexes(recipient.number.e164)
         let target = try target(recipient, indexes, policy, in: transaction)
         try transaction.ahead {
             _ = try PhoneSendRepository($0).counts(for: target, policy: policy)
@@ -147,7 +147,7 @@ struct PhoneTexts: Sendable {
                 createdAt: user.createdAt, assurance: user.assurance, now: transaction.now, policy: policy),
             network: keys.blindIndex("network " + RequesterNetwork.key(ofAddress: recipient.address), .networkAddress),
             number: indexes[0], prefixName: prefixName(of: recipient.number),
-            prefix: keys.blindIndex("prefix " + SendGuard.prefix(of: recipient.number), .phoneNumber),
+            prefix: keys.blindIndex("prefix " + SendGuard.prefix(of: recipient.number), .phonePrefix),
             country: recipient.number.region,
             isOwner: try AuthenticatedUserRepository(transaction, keys: keys).isHolder(userID, ofNumber: indexes))
     }

@@ -65,7 +65,7 @@ package struct StartPhoneVerification: Sendable {
         let id: PhoneVerificationID = context.environment.newIdentifier()
 
         let recipient = PhoneTexts.Recipient(userID: session.userID, number: number, address: request.address)
-        let indexes = keys.blindIndexes(number.e164, .phoneNumber)
+        let indexes = keys.phoneIndexes(number.e164)
         let findLive = { @Sendable (transaction: any Transaction) in
             try PhoneVerificationRepository(transaction).findUnexpired(
                 userID: session.userID, deviceID: session.deviceID, numberIndexes: indexes)

@@ -16,8 +16,6 @@ package enum SealingFailure: Error, Sendable, Equatable {
 
 /// The kind of a blind index's value; indexes of different kinds never equal each other.
 package enum BlindIndexKind: String, Sendable, CaseIterable {
-    /// A number in its E.164 form.
-    case phoneNumber = "phone_number"
     /// An identity document: its issuer and number.
     case document
     /// A person on a document: name and date of birth.
@@ -104,18 +102,26 @@ package struct PersonalKeys: Sendable {
     ///
     /// - Parameter canonical: the canonical form, in which equal values have equal texts.
     package func blindIndex(_ canonical: String, _ kind: BlindIndexKind) -> Digest256 {
+        blindIndex(canonical, of: kind.rawValue)
+    }
+
+    func blindIndex(_ canonical: String, of kind: String) -> Digest256 {
         Self.blindIndex(canonical, kind, versions.currentIndexKey)
     }
 
     /// The blind indexes under every version of the key, current first, because older rows have older versions.
     package func blindIndexes(_ canonical: String, _ kind: BlindIndexKind) -> [Digest256] {
-        versions.index.sorted { $0.key > $1.key }.map { Self.blindIndex(canonical, kind, $0.value) }
+        versioned(canonical, of: kind.rawValue).map(\.index)
     }
 
     /// The blind indexes under every version of the key, each with its version.
     package func versionedBlindIndexes(_ canonical: String, _ kind: BlindIndexKind) -> [(
         version: Int, index: Digest256
     )] {
+        versioned(canonical, of: kind.rawValue)
+    }
+
+    func versioned(_ canonical: String, of kind: String) -> [(version: Int, index: Digest256)] {
         versions.index.sorted { $0.key > $1.key }.map { ($0.key, Self.blindIndex(canonical, kind, $0.value)) }
     }
 
@@ -169,10 +175,10 @@ package struct PersonalKeys: Sendable {
 
     private var versions: Versions { holder.versions.withLock { $0 } }
 
-    private static func blindIndex(_ canonical: String, _ kind: BlindIndexKind, _ key: SymmetricKey) -> Digest256 {
+    private static func blindIndex(_ canonical: String, _ kind: String, _ key: SymmetricKey) -> Digest256 {
         var code = HMAC<SHA256>(key: key)
         // No kind contains a zero byte, so the hashed bytes are unambiguous.
-        code.update(data: Data("countersign blind index\0\(kind.rawValue)\0".utf8))
+        code.update(data: Data("countersign blind index\0\(kind)\0".utf8))
         code.update(data: Data(canonical.utf8))
         let bytes = Array(code.finalize())
         return Digest256(bytes) ?? Digest256.of(bytes)

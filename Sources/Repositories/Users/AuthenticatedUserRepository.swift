@@ -92,7 +92,7 @@ package struct AuthenticatedUserRepository {
     package func phoneProven(
         _ user: User, _ number: String, pushEndpoint: String?, at time: Date
     ) throws -> (losers: [UserID], changes: [AssuranceChange]) {
-        var (losers, changes) = try suspendOthers(than: user, holding: keys.blindIndexes(number, .phoneNumber))
+        var (losers, changes) = try suspendOthers(than: user, holding: keys.phoneIndexes(number))
         let wasSuspended = try find(user.id)?.suspended != nil
         let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user.id)
         if wasSuspended {
@@ -107,7 +107,7 @@ package struct AuthenticatedUserRepository {
                 phone_verified_at = excluded.phone_verified_at, archived_at = NULL
             """,
             Self.provenPhone.row(
-                user.id, user.providerID, keys.blindIndex(number, .phoneNumber),
+                user.id, user.providerID, keys.phoneIndex(number),
                 try key.seal(number, in: .phoneNumber, of: user.id),
                 try pushEndpoint.map { try key.seal($0, in: .pushEndpoint, of: user.id) }, time))
         if user.assurance < .phone || wasSuspended {

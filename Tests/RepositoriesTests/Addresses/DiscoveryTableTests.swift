@@ -85,7 +85,7 @@ struct DiscoveryTableTests {
             #expect(Set(first.map(\.user)) == [tables.user, eve])
             let ada = try #require(first.first { $0.user == tables.user })
             let other = try #require(first.first { $0.user == eve })
-            #expect(ada.provider == tables.provider && ada.number == tables.keys.blindIndex(Self.number, .phoneNumber))
+            #expect(ada.provider == tables.provider && ada.number == tables.keys.phoneIndex(Self.number))
             let filled = try await tables.write { transaction in
                 let records = DiscoveryRepository(transaction)
                 return [
@@ -161,7 +161,7 @@ struct DiscoveryTableTests {
     @Test("Evaluations are counted for a number and a day, up to the limit exactly", arguments: StoreKind.shared)
     func budgets(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
-            let number = tables.keys.blindIndex(Self.number, .phoneNumber)
+            let number = tables.keys.phoneIndex(Self.number)
             let counted = try await tables.write { transaction in
                 try [(60, number), (40, number), (1, number), (101, .of("other")), (100, .of("other"))].map {
                     try DiscoveryRepository(transaction).count($0.0, for: $0.1, limit: 100)

@@ -15,7 +15,7 @@ struct FindableAddressTableTests {
     func findable(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
             let (keys, eve) = (tables.keys, try await tables.newUser("eve"))
-            let indexes = keys.blindIndexes(Self.number, .phoneNumber)
+            let indexes = keys.phoneIndexes(Self.number)
             func prove(_ id: UserID, _ name: String) async throws {
                 _ = try await tables.write {
                     try AuthenticatedUserRepository($0, keys: keys).phoneProven(

@@ -66,7 +66,7 @@ struct BanTableTests {
     func force(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
             let keys = tables.keys
-            let index = keys.blindIndex("+14155552671", .phoneNumber)
+            let index = keys.phoneIndex("+14155552671")
             let (user, phone, over) = (try Self.ban(), try Self.ban(.phone), try Self.ban(endsAfter: -1, age: 60))
             try await tables.write { transaction in
                 _ = try AuthenticatedUserRepository(transaction, keys: keys).phoneProven(

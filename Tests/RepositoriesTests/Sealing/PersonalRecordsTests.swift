@@ -112,11 +112,11 @@ struct PersonalRecordsTests {
             let newer = try SealedStore.keys(index: [1, 2])
             let losers = try await sealed.store.write { transaction in
                 let records = AuthenticatedUserRepository(transaction, keys: newer)
-                #expect(try records.isHolder(ada.id, ofNumber: newer.blindIndexes(Self.number, .phoneNumber)))
+                #expect(try records.isHolder(ada.id, ofNumber: newer.phoneIndexes(Self.number)))
                 return try records.phoneProven(eve, Self.number, pushEndpoint: nil, at: SealedStore.now).losers
             }
             #expect(losers == [ada.id])
-            let index = newer.blindIndex(Self.number, .phoneNumber)
+            let index = newer.phoneIndex(Self.number)
             let holders = try await sealed.store.read { transaction in
                 try transaction.query(
                     "SELECT user_id FROM authenticated_users WHERE phone_index = $1 AND suspended IS NULL",

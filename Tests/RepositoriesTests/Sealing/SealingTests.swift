@@ -113,13 +113,13 @@ struct SealingTests {
     func blindIndexes() throws {
         let (one, two) = (try SealedStore.keys(), try SealedStore.keys(index: [1, 2]))
         let number = "+14155552671"
-        #expect(one.blindIndex(number, .phoneNumber) == one.blindIndex(number, .phoneNumber))
+        #expect(one.phoneIndex(number) == one.phoneIndex(number))
         #expect(Set(BlindIndexKind.allCases.map { one.blindIndex(number, $0) }).count == BlindIndexKind.allCases.count)
-        #expect(one.blindIndex(number, .phoneNumber) != one.blindIndex("+14155552672", .phoneNumber))
-        #expect(two.blindIndex(number, .phoneNumber) != one.blindIndex(number, .phoneNumber))
+        #expect(one.phoneIndex(number) != one.phoneIndex("+14155552672"))
+        #expect(two.phoneIndex(number) != one.phoneIndex(number))
         // The current version first, so that what is written anew and what is looked up first are the same.
-        let indexes = two.blindIndexes(number, .phoneNumber)
-        #expect(indexes == [two.blindIndex(number, .phoneNumber), one.blindIndex(number, .phoneNumber)])
-        #expect(one.blindIndexes(number, .phoneNumber) == [one.blindIndex(number, .phoneNumber)])
+        let indexes = two.phoneIndexes(number)
+        #expect(indexes == [two.phoneIndex(number), one.phoneIndex(number)])
+        #expect(one.phoneIndexes(number) == [one.phoneIndex(number)])
     }
 }

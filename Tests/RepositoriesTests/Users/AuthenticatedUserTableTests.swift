@@ -15,7 +15,7 @@ struct AuthenticatedUserTableTests {
     func numbers(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
             let (keys, eve) = (tables.keys, try await tables.newUser("eve"))
-            let index = keys.blindIndex(Self.number, .phoneNumber)
+            let index = keys.phoneIndex(Self.number)
             func prove(_ id: UserID, _ name: String, _ endpoint: String?) async throws -> [UserID] {
                 try await tables.write {
                     try AuthenticatedUserRepository($0, keys: keys).phoneProven(

@@ -53,7 +53,7 @@ package struct FindUsers: Sendable {
             switch trait {
             case .phone(let number):
                 holders = try AuthenticatedUserRepository(transaction, keys: keys)
-                    .holders(ofNumber: keys.blindIndexes(number.e164, .phoneNumber))
+                    .holders(ofNumber: keys.phoneIndexes(number.e164))
             case .document(let name):
                 holders = try IdentityCardRepository(transaction)
                     .holders(ofDocument: name.fingerprints.flatMap { keys.blindIndexes($0, .document) })

@@ -1,0 +1,23 @@
+import Encoding
+import PhoneNumbers
+
+/// The blind indexes of numbers. Numbers of one line have one, however they are written. Their kind is none of
+/// ``BlindIndexKind``, so that no caller makes an index of a number as it is written.
+extension PersonalKeys {
+    private static let phoneKind = "phone_number"
+
+    /// The blind index of a number under the current key.
+    ///
+    /// - Parameter e164: the number, with its `+`.
+    package func phoneIndex(_ e164: String) -> Digest256 {
+        blindIndex(PhoneNumber.line(ofStored: e164), of: Self.phoneKind)
+    }
+
+    /// The blind indexes of a number under every version of the key, current first.
+    package func phoneIndexes(_ e164: String) -> [Digest256] { versionedPhoneIndexes(e164).map(\.index) }
+
+    /// The blind indexes of a number under every version of the key, each with its version.
+    package func versionedPhoneIndexes(_ e164: String) -> [(version: Int, index: Digest256)] {
+        versioned(PhoneNumber.line(ofStored: e164), of: Self.phoneKind)
+    }
+}
