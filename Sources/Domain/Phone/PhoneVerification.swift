@@ -96,6 +96,8 @@ package struct PhoneVerification: Sendable, Equatable {
     package enum CheckVerdict: String, Sendable {
         /// The code was compared, and it matches.
         case right
+        /// The right code again after it proved the number: its answer was lost on the way.
+        case repeated
         /// The code was compared, and it does not match.
         case wrong
         /// The code was not compared: the verification had ended before this check.
@@ -116,6 +118,17 @@ package struct PhoneVerification: Sendable, Equatable {
         case .verified: return .right
         default: return .wrong
         }
+    }
+
+    /// How long the right code may be submitted again after it proved the number, in seconds.
+    package static let repeatable: TimeInterval = 600
+
+    /// Whether a check, which ``checks`` already includes, may repeat the one that proved the number. As many are
+    /// compared again as were allowed before.
+    package func mayRepeat(now: Date, policy: PhonePolicy) -> Bool {
+        guard let verifiedAt else { return false }
+        let end = verifiedAt.addingTimeInterval(Self.repeatable)
+        return verifiedAt <= now && now < end && checks <= 2 * policy.checksPerVerification
     }
 
     /// When the code may next be sent again; `nil` if it may not.

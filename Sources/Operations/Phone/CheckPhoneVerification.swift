@@ -4,7 +4,8 @@ import Foundation
 import Repositories
 
 /// Checks a code that a user typed. Wrong, expired, used up and unknown give the same response after the same work: a
-/// row changed, a number opened, a code derived, a comparison.
+/// row changed, a number opened, a code derived, a comparison. The right code gives the same response again for a
+/// while, since the first one may be lost on the way.
 package struct CheckPhoneVerification: Sendable {
     private let context: ServiceContext
 
@@ -14,7 +15,7 @@ package struct CheckPhoneVerification: Sendable {
 
     /// The result of a check, for the metrics. The caller only learns whether the code was right.
     package struct Outcome: Sendable {
-        /// Right, wrong, or not compared.
+        /// Right, repeated, wrong, or not compared.
         package let verdict: PhoneVerification.CheckVerdict
         /// The user's level after the check.
         package let assurance: Assurance
@@ -50,6 +51,11 @@ package struct CheckPhoneVerification: Sendable {
                 e164 == nil || streak.isFrozen(now: transaction.now)
                 ? .notCompared
                 : entry?.challenge.verdict(isRight: isRight, now: transaction.now, policy: policy) ?? .notCompared
+            if verdict == .notCompared, isRight, let entry, let e164, !streak.isFrozen(now: transaction.now),
+                entry.challenge.mayRepeat(now: transaction.now, policy: policy)
+            {
+                return try repeated(e164, bans, for: session, in: transaction)
+            }
             if verdict == .right { streak = FailureStreak() }
             if verdict == .wrong, streak.countFailure(now: transaction.now, policy: policy) {
                 events.record(.phoneFrozen(session.userID), by: "device \(session.deviceID)")
@@ -72,6 +78,23 @@ package struct CheckPhoneVerification: Sendable {
             events.record(.phoneVerified(session.userID), by: "device \(session.deviceID)")
             return Outcome(verdict: .right, assurance: assurance, isBanned: false)
         }
+    }
+
+    /// The outcome of the right code after it proved the number, as it is now: the level may have changed since, another
+    /// user may have proved the number, or it was banned. Nothing is changed or recorded.
+    private func repeated(
+        _ e164: String, _ bans: BanSubjectIndex, for session: Session, in transaction: any Transaction
+    ) throws -> Outcome {
+        if try bans.activeBan(on: { bans.phone(e164) }, .phone, in: transaction) != nil {
+            return Outcome(verdict: .repeated, assurance: .none, isBanned: true)
+        }
+        let keys = context.keys.personal
+        let isHolder = try AuthenticatedUserRepository(transaction, keys: keys)
+            .isHolder(session.userID, ofNumber: keys.phoneIndexes(e164))
+        guard isHolder, let user = try UserRepository(transaction).find(session.userID) else {
+            return Outcome(verdict: .notCompared, assurance: .none, isBanned: false)
+        }
+        return Outcome(verdict: .repeated, assurance: user.assurance, isBanned: false)
     }
 
     /// Stores the number as the user's.
@@ -109,7 +132,7 @@ extension CheckPhoneVerification.Outcome {
     ///
     /// - Throws: `Refusal` `verification_failed` or `user_banned`.
     package func requireRight() throws(Refusal) {
-        guard verdict == .right else {
+        guard verdict == .right || verdict == .repeated else {
             throw Refusal(.verificationFailed, "The code is not the right one, or the verification is over.")
         }
         guard !isBanned else {
