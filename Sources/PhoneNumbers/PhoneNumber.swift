@@ -68,6 +68,9 @@ package struct PhoneNumber: Hashable, Sendable, CustomStringConvertible {
     /// Whether the numbering plan of a region (ISO 3166-1 alpha-2) is known here.
     package static func hasPlan(region: String) -> Bool { NumberingPlan.plan(region: region) != nil }
 
+    /// Whether a text is a `tel:` link (RFC 3966), which can be nothing but a number.
+    package static func isLink(_ text: String) -> Bool { PhoneNumberReader.isLink(text.unicodeScalars) }
+
     /// The country calling code and the last two digits, never the whole number.
     package var description: String {
         "+\(countryCallingCode)…\(e164.suffix(2))"

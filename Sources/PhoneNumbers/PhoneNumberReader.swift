@@ -20,8 +20,9 @@ struct PhoneNumberReader {
     /// - Parameter region: the region where the number would be dialled. Required for national form, and for an
     ///   international prefix.
     init(_ text: String, region: String?) throws(PhoneNumberDefect) {
-        let scalars = Array(text.unicodeScalars.prefix(Self.characterLimit + 1))
-        guard scalars.count <= Self.characterLimit else { throw .tooManyCharacters }
+        let written = Array(text.unicodeScalars.prefix(Self.characterLimit + 1))
+        guard written.count <= Self.characterLimit else { throw .tooManyCharacters }
+        let scalars = Self.withoutScheme(written)
         let home = region.flatMap { NumberingPlan.plan(region: $0) }
         guard (region == nil) == (home == nil) else { throw .regionUnknown }
         let dialled = try DialledText(scalars)
@@ -44,6 +45,17 @@ struct PhoneNumberReader {
         guard national.count <= Self.mostDigits else { throw .tooLong }
         countryCallingCode = plan.countryCallingCode
         self.national = national
+    }
+
+    /// The text without the `tel:` of a link (RFC 3966), in letters of any case.
+    private static func withoutScheme(_ scalars: [Unicode.Scalar]) -> ArraySlice<Unicode.Scalar> {
+        let rest = scalars.drop { $0.properties.isWhitespace }
+        return isLink(rest) ? rest.dropFirst(4) : scalars[...]
+    }
+
+    /// Whether a text begins with `tel:`.
+    static func isLink(_ scalars: some Collection<Unicode.Scalar>) -> Bool {
+        scalars.prefix(4).map(\.lowercased) == Array("tel:".unicodeScalars)
     }
 
     /// Parses a canonical form; `nil` for anything else.
@@ -117,7 +129,7 @@ private struct DialledText {
 
     /// Finds the one number in a text. Characters around it are ignored; only punctuation is allowed between its
     /// digits.
-    init(_ scalars: [Unicode.Scalar]) throws(PhoneNumberDefect) {
+    init(_ scalars: ArraySlice<Unicode.Scalar>) throws(PhoneNumberDefect) {
         guard !scalars.contains(where: { $0.isLetter && $0 != Self.longVowelMark }) else { throw .letters }
         guard let start = scalars.firstIndex(where: { $0.isPlus || $0.decimalDigit != nil }) else { throw .notANumber }
         let end = scalars.lastIndex { $0.isNumber || $0 == "#" || $0 == Self.longVowelMark } ?? start
@@ -148,45 +160,5 @@ private struct DialledText {
 extension DigitText {
     fileprivate static func digits(of value: Int) -> [UInt8] {
         String(value).utf8.map { $0 - UInt8(ascii: "0") }
-    }
-}
-
-extension Unicode.Scalar {
-    /// A plus, narrow or full-width.
-    fileprivate var isPlus: Bool { self == "+" || self == "\u{FF0B}" }
-
-    /// The value of a decimal digit of any script.
-    fileprivate var decimalDigit: UInt8? {
-        if isASCII { return ("0"..."9").contains(self) ? UInt8(value - 0x30) : nil }
-        guard properties.generalCategory == .decimalNumber else { return nil }
-        return properties.numericValue.flatMap { UInt8(exactly: $0) }
-    }
-
-    fileprivate var isLetter: Bool {
-        if isASCII { return ("a"..."z").contains(self) || ("A"..."Z").contains(self) }
-        switch properties.generalCategory {
-        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter: return true
-        default: return false
-        }
-    }
-
-    /// Whether it is a digit or another numeric character.
-    fileprivate var isNumber: Bool {
-        if isASCII { return ("0"..."9").contains(self) }
-        switch properties.generalCategory {
-        case .decimalNumber, .letterNumber, .otherNumber: return true
-        default: return false
-        }
-    }
-
-    /// Whether it may be between the digits of a number: dashes, spaces, dots, slashes, brackets, the star.
-    fileprivate var isDialPunctuation: Bool {
-        switch self {
-        case "-", " ", "(", ")", ".", "[", "]", "/", "*", "\u{2010}"..."\u{2015}", "\u{2212}", "\u{30FC}",
-            "\u{FF0D}"..."\u{FF0F}", "\u{00A0}", "\u{00AD}", "\u{200B}", "\u{2060}", "\u{3000}", "\u{FF08}", "\u{FF09}",
-            "\u{FF3B}", "\u{FF3D}", "\u{2053}", "\u{223C}":
-            true
-        default: false
-        }
     }
 }

@@ -11,6 +11,7 @@ struct PhoneNumberTests {
             ("415-555-2671", "US"), ("1 415 555 2671", "US"), ("(415) 555‐2671", "CA"), ("011 1 415 555 2671", "US"),
             ("00 1 415 555 2671", "DE"), ("+00 1 415 555 2671", "DE"), ("＋１４１５５５５２６７１", nil),
             ("+١٤١٥٥٥٥٢٦٧١", nil), ("۴۱۵۵۵۵۲۶۷۱", "US"), ("+1\u{00A0}415\u{200B}555\u{3000}2671", nil),
+            ("tel:+14155552671", nil), (" TEL:+1-415-555-2671", nil), ("Tel:(415) 555-2671", "US"),
         ] as [(String, String?)])
     func spellings(text: String, region: String?) throws {
         let number = try PhoneNumber(reading: text, region: region)
@@ -62,7 +63,9 @@ struct PhoneNumberTests {
             ("415-555-2671", "us", "region_unknown"), ("+14155552671", "AQ", "region_unknown"),
             ("+14155552671", "001", "region_unknown"), ("415-555-2671", nil, "region_needed"),
             ("1-800-FLOWERS", "US", "letters"), ("+1 415 555 2671 x12", nil, "letters"),
-            ("tel:+14155552671;ext=12", nil, "letters"), ("+14155552671#12", nil, "extension"),
+            ("tel:+14155552671;ext=12", nil, "letters"),
+            ("telefon:+14155552671", nil, "letters"), ("tel:tel:+14155552671", nil, "letters"),
+            ("tel:", nil, "not_a_number"), ("+14155552671#12", nil, "extension"),
             ("+14155552671,,12", nil, "extension"), ("+14155552671 ~ 12", nil, "extension"), ("", nil, "not_a_number"),
             ("+", "US", "not_a_number"), ("☎ _ ☎", "US", "not_a_number"), ("+1 415 + 555 2671", nil, "not_a_number"),
             ("+999 415 555 2671", nil, "unknown_country_code"), ("+0 415 555 2671", nil, "unknown_country_code"),

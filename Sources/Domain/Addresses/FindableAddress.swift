@@ -26,11 +26,11 @@ package enum SoughtAddress: Sendable, Confidential {
     case phone(PhoneNumber)
     case name(Slug, externalID: String)
 
-    /// Parses an E.164 number, which begins with `+`, or `<provider slug>/<external id>`.
+    /// Parses an E.164 number, which begins with `+` or is a `tel:` link, or `<provider slug>/<external id>`.
     ///
     /// - Throws: `Refusal` `malformed_request`.
     package init(_ text: String) throws(Refusal) {
-        if text.hasPrefix("+") {
+        if text.hasPrefix("+") || PhoneNumber.isLink(text) {
             self = .phone(try PhoneNumber(fromCaller: text))
         } else if case .address(let slug, let externalID)? = try? AuthorizationAddress(text) {
             self = .name(slug, externalID: externalID)

@@ -1,6 +1,7 @@
 import Crypto
 import Encoding
 import Foundation
+import PhoneNumbers
 import Synchronization
 
 /// The digits in a text that the user types. Only the code that sends and the code that compares can read them.
@@ -8,9 +9,16 @@ package struct PhoneCode: Sendable {
     package let digits: Secret<String>
 
     /// Whether a submitted code matches; the time depends on the number of characters alone.
-    package func matches(_ shown: String) -> Bool {
-        constantTimeEqual(Array(digits.reveal().utf8), Array(shown.utf8))
+    package func matches(_ shown: SubmittedPhoneCode) -> Bool {
+        constantTimeEqual(Array(digits.reveal().utf8), Array(shown.digits.utf8))
     }
+}
+
+/// A code as a user typed it or pasted it, read once for every caller: digits of any script, in groups or not.
+package struct SubmittedPhoneCode: Sendable {
+    fileprivate let digits: String
+
+    package init(_ text: String) { digits = TypedDigits.folded(text) }
 }
 
 extension PhoneCode {

@@ -30,6 +30,7 @@ package struct CheckPhoneVerification: Sendable {
     package func callAsFunction(_ text: String, code: String, for session: Session) async throws -> Outcome {
         let policy = context.policy[\.phones]
         let (keys, codes) = (context.keys.personal, context.keys.phoneCodes)
+        let code = SubmittedPhoneCode(code)
         let id = PhoneVerificationID(text[...]) ?? context.environment.newIdentifier()
         let bans = BanSubjectIndex(keys: keys)
         return try await SessionStore(context).act(for: session, inTurn: .texts) { transaction, _, events -> Outcome in

@@ -21,6 +21,9 @@ struct AddressTests {
                 #expect(try await bench.find(address, by: bob) == nil, "\(type)")
                 for _ in 0..<2 { try await bench.share.share(type, for: ann.session) }
                 #expect(try await bench.find(address, by: bob) == ann.session.userID, "\(type)")
+                if type == "phone" {
+                    #expect(try await bench.find("TEL:\(address)", by: bob) == ann.session.userID)
+                }
                 #expect(try await bench.share.list(for: ann.session).map(\.type.rawValue) == [type])
                 for _ in 0..<2 { try await bench.share.hide(type, for: ann.session) }
                 #expect(try await bench.find(address, by: bob) == nil, "\(type)")

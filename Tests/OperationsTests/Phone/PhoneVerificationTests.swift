@@ -230,4 +230,29 @@ struct PhoneVerificationTests {
             #expect(later.decision == .send(attributedTo: [], through: []))
         }
     }
+
+    @Test(
+        "A code in digits of any script, or in groups, is the right one and costs no attempt",
+        arguments: ["full", "arabic", "blank", "dash"])
+    func folded(form: String) async throws {
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture)
+            let alice = try await bench.person("alice")
+            let id = try await bench.begin("tel:+1-415-555-2671", alice).id
+            let code = bench.code(id, "+14155552671", alice)
+            func digits(from zero: UInt32) -> String {
+                String(
+                    String.UnicodeScalarView(
+                        code.unicodeScalars.compactMap { Unicode.Scalar($0.value - 0x30 + zero) }))
+            }
+            let typed =
+                switch form {
+                case "full": digits(from: 0xFF10)
+                case "arabic": digits(from: 0x660)
+                case "blank": "\(code.prefix(3)) \(code.suffix(3))"
+                default: "\(code.prefix(3))-\(code.suffix(3))"
+                }
+            #expect(try await bench.verdict(id, typed, alice) == .right)
+        }
+    }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Domain
 import Encoding
 import Foundation
+import PhoneNumbers
 
 /// `countersign inbox`: the texts that the file sender wrote, for developers.
 struct InboxCommand: InstallationCommand {
@@ -19,6 +20,7 @@ struct InboxCommand: InstallationCommand {
 
     func validate() throws {
         guard (0...10_000).contains(limit) else { throw ValidationError("--limit must be 0 to 10000.") }
+        _ = try wanted()
         guard cursor == nil || !follow else {
             throw ValidationError("--follow starts at the newest text. Remove --cursor.")
         }
@@ -26,6 +28,8 @@ struct InboxCommand: InstallationCommand {
 
     func report(on installation: Installation) async throws -> Report {
         let file = InboxFile(path: texts ?? installation.settings.texts)
+        let number = try wanted()
+        let isWanted = { (entry: InboxEntry) in number == nil || entry.to == number }
         let page = file.last(limit, before: cursor, where: isWanted)
         guard follow else { return report(page.entries, of: file) }
         for entry in page.entries { show(entry.report) }
@@ -48,5 +52,13 @@ struct InboxCommand: InstallationCommand {
         return report
     }
 
-    private func isWanted(_ entry: InboxEntry) -> Bool { to == nil || entry.to == to }
+    /// The number of `--to` as the file has it; `nil` for all.
+    private func wanted() throws -> String? {
+        guard let to else { return nil }
+        do throws(Refusal) {
+            return try PhoneNumber(fromCaller: to).e164
+        } catch {
+            throw ValidationError("--to: \(error.detail)")
+        }
+    }
 }
