@@ -41,9 +41,16 @@ struct VerificationTextTests {
         for hash in ["", "short", "FA+9qCX9VS=", "FA+9qCX9VSuu"] {
             #expect(throws: DeliveryError.self) { try make(hash: hash) }
         }
-        #expect(throws: DeliveryError.text("has a character outside the alphabet of texts (GSM-7)")) {
-            try make("Ваш код {code}")
+        // "{code}", two line feeds, "@a.example #" and twice six digits: 26 of 70 characters.
+        try make("{code}" + String(repeating: "Ж", count: 44))
+        for long in [
+            String(repeating: "Ж", count: 45), "Ж" + String(repeating: "x", count: 44),
+            "Ж😀" + String(repeating: "x", count: 42),
+        ] {
+            #expect(throws: DeliveryError.self, "\(long)") { try make("{code}" + long) }
         }
+        // 140 bytes for SMS Retriever, too.
+        #expect(throws: DeliveryError.self) { try make("{code}" + String(repeating: "您", count: 39)) }
         // "{code}", two line feeds, "@a.example #" and twice six digits: 26 bytes.
         try make(String(repeating: "x", count: 114) + "{code}")
         #expect(throws: DeliveryError.self) { try make(String(repeating: "x", count: 115) + "{code}") }

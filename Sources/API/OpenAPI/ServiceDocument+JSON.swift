@@ -2789,6 +2789,13 @@ extension ServiceDocument {
            "null"
           ],
           "description": "The response of a solved captcha. Like a presence proof, it lets the text go first while texts are limited."
+         },
+         "locale": {
+          "type": [
+           "string",
+           "null"
+          ],
+          "description": "The language of the text, a tag of RFC 5646 such as pt-BR. Without it the header Accept-Language decides."
          }
         },
         "required": [

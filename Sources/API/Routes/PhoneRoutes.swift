@@ -36,10 +36,14 @@ package struct PhoneRoutes: Sendable {
 
     @Sendable private func startVerification(_ request: Request, _ context: ClientContext) async throws -> Response {
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        let languages = try members.optionalString("locale").map { tag throws(Refusal) in
+            try LanguagePreferences(tag: tag)
+        }
         let wanted = StartPhoneVerification.Request(
             phoneNumber: try members.string("phone_number"), region: try members.optionalString("region"),
             pushEndpoint: try members.optionalString("push_endpoint"),
             presence: try members.optionalString("presence"), captcha: try members.optionalString("captcha"),
+            languages: languages ?? LanguagePreferences(acceptLanguage: request.headers[.acceptLanguage] ?? ""),
             address: context.addressKey)
         try members.rejectUnknown()
         let started = try await start(wanted, for: try context.checkedSession, on: try context.connection)

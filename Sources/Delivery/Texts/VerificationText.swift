@@ -3,7 +3,7 @@ import Domain
 /// The text with a code: a sentence, Android's app hash if there is one, and a line for autofill. Browsers and apps
 /// fill in the code only for the host in that line (WICG, "Origin-bound one-time codes delivered via SMS"):
 ///
-///     Your code is 123456. Do not share it.
+///     Forum: Your code is 123456. Do not share it.
 ///
 ///     FA+9qCX9VSu
 ///     @auth.example #123456
@@ -19,8 +19,14 @@ package struct VerificationText: Sendable, Equatable {
     /// septets alike.
     package static let maximumSize = 140
 
+    /// The longest text with a character outside GSM-7: one part has 70 characters of UCS-2 (3GPP TS 23.038 §6.2.3).
+    package static let maximumWideSize = 70
+
     /// The placeholder of the code in the operator's sentence.
     package static let mark = "{code}"
+
+    /// The placeholder of the app's name, which may be missing.
+    package static let appMark = "{app}"
 
     /// Composes a text.
     ///
@@ -42,24 +48,75 @@ package struct VerificationText: Sendable, Equatable {
         middle = sentence[mark.upperBound...] + "\n\n" + (retrieverHash.map { $0 + "\n" } ?? "") + "@\(host) #"
         self.digits = digits
         let longest = start + middle + String(repeating: "00", count: digits)
-        guard let septets = SevenBitAlphabet.septets(longest) else {
-            throw .text("has a character outside the alphabet of texts (GSM-7)")
-        }
-        let size = max(septets, longest.utf8.count)
-        guard size <= Self.maximumSize else {
-            throw .text("has \(size) bytes with its lines for autofill, more than the \(Self.maximumSize) allowed")
+        let bytes = longest.utf8.count
+        if let septets = SevenBitAlphabet.septets(longest) {
+            let size = max(septets, bytes)
+            guard size <= Self.maximumSize else {
+                throw .text("has \(size) bytes with its lines for autofill, more than the \(Self.maximumSize) allowed")
+            }
+        } else {
+            let size = longest.utf16.count
+            guard size <= Self.maximumWideSize, bytes <= Self.maximumSize else {
+                throw .text(
+                    "has \(size) characters and \(bytes) bytes with its lines for autofill, more than the "
+                        + "\(Self.maximumWideSize) and \(Self.maximumSize) allowed outside the alphabet of texts (GSM-7)")
+            }
         }
     }
 
-    /// The text that the policy describes.
+    /// The text that the policy describes, in English and without an app's name.
     ///
     /// - Parameters:
     ///   - realm: the host if the policy names none.
     ///   - digits: the length of codes (`phones.yaml`).
     /// - Throws: ``DeliveryError`` at the start, so that a text that cannot fit is found before a user waits for it.
     package init(_ policy: DeliveryPolicy, realm: String, digits: Int) throws(DeliveryError) {
+        for (_, sentence) in policy.sentences {
+            _ = try Self(policy, sentence: sentence, app: nil, realm: realm, digits: digits)
+        }
+        try self.init(policy, sentence: policy.text, app: nil, realm: realm, digits: digits)
+    }
+
+    /// The best text that fits one part: in the person's language with the app's name, without the name, and then the
+    /// policy's own.
+    ///
+    /// - Parameters:
+    ///   - language: `nil` for the policy's `text`.
+    ///   - app: the name of the app.
+    /// - Throws: as ``init(_:realm:digits:)``.
+    package init(
+        _ policy: DeliveryPolicy, language: TextLanguage?, app: String, realm: String, digits: Int
+    ) throws(DeliveryError) {
+        let own = language.map { language in
+            policy.sentences.first { $0.tag == language.tag }?.sentence ?? language.sentence
+        }
+        let names: [String?] = app.isEmpty ? [nil] : [app, nil]
+        for sentence in [own, policy.text].compactMap(\.self) {
+            for app in names {
+                if let text = try? Self(policy, sentence: sentence, app: app, realm: realm, digits: digits) {
+                    self = text
+                    return
+                }
+            }
+        }
+        try self.init(policy, realm: realm, digits: digits)
+    }
+
+    private init(
+        _ policy: DeliveryPolicy, sentence: String, app: String?, realm: String, digits: Int
+    ) throws(DeliveryError) {
+        // A name is not read as a part of the sentence.
+        guard app?.contains("{") != true else { throw .policy("text", expected: "a name without braces") }
+        var sentence = sentence
+        if let app {
+            sentence = sentence.replacing(Self.appMark, with: app)
+        } else {
+            for mark in ["\(Self.appMark): ", "\(Self.appMark)：", Self.appMark] {
+                sentence = sentence.replacing(mark, with: "")
+            }
+        }
         try self.init(
-            sentence: policy.text, host: policy.textHost.isEmpty ? realm : policy.textHost, digits: digits,
+            sentence: sentence, host: policy.textHost.isEmpty ? realm : policy.textHost, digits: digits,
             retrieverHash: policy.androidRetrieverHash.isEmpty ? nil : policy.androidRetrieverHash)
     }
 

@@ -8,14 +8,24 @@ package struct DeliveryPolicy: Sendable, Equatable {
     package var attemptTimeout: TimeInterval = 10
     /// The part of it that may be spent on connecting.
     package var connectTimeout: TimeInterval = 3
-    /// The text message; `{code}` occurs once.
-    package var text = "Your code is {code}. Do not share it."
+    /// The text message in English, and for languages without a sentence; `{code}` occurs once.
+    package var text = "{app}: Your code is {code}. Do not share it."
+    /// Sentences in place of the built-in ones: a language tag, a blank, and the sentence.
+    package var texts: [String] = []
     /// The host in the line for autofill; empty for the realm.
     package var textHost = ""
     /// The 11-character hash by which Android's SMS Retriever finds the app; empty for none.
     package var androidRetrieverHash = ""
 
     package init() {}
+
+    /// The entries of ``texts``, with tags in small letters.
+    package var sentences: [(tag: String, sentence: String)] {
+        texts.compactMap { entry in
+            let parts = entry.split(separator: " ", maxSplits: 1)
+            return parts.count == 2 ? (parts[0].lowercased(), String(parts[1])) : nil
+        }
+    }
 }
 
 /// One entry of `senders:`: the kind of sender and the keys that the operator set. The sender's folder in `Delivery`

@@ -55,11 +55,13 @@ package struct PhoneVerification: Sendable, Equatable {
     package var isSent: Bool
     /// When the right code was submitted.
     package var verifiedAt: Date?
+    /// The tag of the language that its texts are in; `nil` for the policy's own.
+    package let language: String?
 
     /// Memberwise, from a stored row or for a new verification.
     package init(
         id: PhoneVerificationID, userID: UserID, deviceID: DeviceID, keyVersion: Int, createdAt: Date, expiresAt: Date,
-        checks: Int, resends: Int, askedAt: Date, isSent: Bool, verifiedAt: Date?
+        checks: Int, resends: Int, askedAt: Date, isSent: Bool, verifiedAt: Date?, language: String? = nil
     ) {
         self.id = id
         self.userID = userID
@@ -72,17 +74,18 @@ package struct PhoneVerification: Sendable, Equatable {
         self.askedAt = askedAt
         self.isSent = isSent
         self.verifiedAt = verifiedAt
+        self.language = language
     }
 
     /// Starts a verification at `now`.
     package static func start(
-        id: PhoneVerificationID, userID: UserID, deviceID: DeviceID, keyVersion: Int, isSent: Bool, now: Date,
-        policy: PhonePolicy
+        id: PhoneVerificationID, userID: UserID, deviceID: DeviceID, keyVersion: Int, isSent: Bool,
+        language: String? = nil, now: Date, policy: PhonePolicy
     ) -> PhoneVerification {
         PhoneVerification(
             id: id, userID: userID, deviceID: deviceID, keyVersion: keyVersion, createdAt: now,
             expiresAt: now.addingTimeInterval(policy.lifetime), checks: 0, resends: 0, askedAt: now, isSent: isSent,
-            verifiedAt: nil)
+            verifiedAt: nil, language: language)
     }
 
     /// The state at `now`.

@@ -8,10 +8,20 @@ import Repositories
 /// Renders the text with a code at the moment of sending. The code is never stored.
 package struct ComposePhoneText: Sendable {
     private let context: ServiceContext
-    private let write: @Sendable (_ digits: String) -> String?
+    private let write: @Sendable (Parts) -> String?
 
-    /// - Parameter write: renders the text for codes of that length; `nil` if the policy's text cannot contain one.
-    package init(_ context: ServiceContext, write: @escaping @Sendable (_ digits: String) -> String?) {
+    /// What a text is made of.
+    package struct Parts: Sendable {
+        /// The digits of the code.
+        package let code: String
+        /// The tag of the reader's language; `nil` for the policy's own.
+        package let language: String?
+        /// The name of the provider, by which the reader knows the app.
+        package let app: String
+    }
+
+    /// - Parameter write: renders the text; `nil` if the policy's text cannot contain the code.
+    package init(_ context: ServiceContext, write: @escaping @Sendable (Parts) -> String?) {
         self.context = context
         self.write = write
     }
@@ -38,12 +48,19 @@ package struct ComposePhoneText: Sendable {
                     device: challenge.deviceID, e164: e164)
             else { return .unreadable("the key of the code is not here") }
             guard let number = PhoneNumber(canonical: e164) else { return .unreadable("the number cannot be read") }
-            guard let body = write(code.digits.reveal()) else {
+            let app = try provider(of: message, in: transaction)
+            let parts = Parts(code: code.digits.reveal(), language: challenge.language, app: app)
+            guard let body = write(parts) else {
                 return .unreadable("the text of the policy cannot hold the code")
             }
             return .message(.text(to: number, body: body))
         } catch is SealingFailure {
             return .unreadable("the number cannot be opened")
         }
+    }
+
+    private func provider(of message: OutboxMessage, in transaction: any Transaction) throws -> String {
+        guard let user = try UserRepository(transaction).find(message.userID) else { return "" }
+        return try ProviderRepository(transaction).find(user.providerID)?.name ?? ""
     }
 }

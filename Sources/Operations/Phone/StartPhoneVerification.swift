@@ -1,4 +1,5 @@
 import Database
+import Delivery
 import Domain
 import Foundation
 import PhoneNumbers
@@ -28,18 +29,20 @@ package struct StartPhoneVerification: Sendable {
         package let presence: String?
         /// The response of a solved captcha.
         package let captcha: String?
+        package let languages: LanguagePreferences
         /// The limit's key for the sender's address.
         package let address: String
 
         package init(
             phoneNumber: String, region: String?, pushEndpoint: String?, presence: String?, captcha: String? = nil,
-            address: String
+            languages: LanguagePreferences = .none, address: String
         ) {
             self.phoneNumber = phoneNumber
             self.region = region
             self.pushEndpoint = pushEndpoint
             self.presence = presence
             self.captcha = captcha
+            self.languages = languages
             self.address = address
         }
     }
@@ -87,7 +90,8 @@ package struct StartPhoneVerification: Sendable {
             }
             var challenge = PhoneVerification.start(
                 id: id, userID: session.userID, deviceID: session.deviceID, keyVersion: codes.currentVersion,
-                isSent: false, now: transaction.now, policy: policy)
+                isSent: false, language: TextLanguage.lookup(request.languages)?.tag, now: transaction.now,
+                policy: policy)
             let outcome = try texts.ask(
                 .init(challenge: challenge, recipient: recipient, sending: 0, evidence: evidence), within: limits,
                 dataKey: dataKey,

@@ -34,12 +34,12 @@ package struct PhoneVerificationRepository {
         "phone_verifications",
         {
             id, user, device, keyVersion, createdAt, expiresAt, checks, resends, askedAt, isSent, verifiedAt,
-            numberIndex, sealedNumber, sealedPushEndpoint in
+            language, numberIndex, sealedNumber, sealedPushEndpoint in
             Entry(
                 challenge: PhoneVerification(
                     id: id, userID: user, deviceID: device, keyVersion: keyVersion, createdAt: createdAt,
                     expiresAt: expiresAt, checks: checks, resends: resends, askedAt: askedAt, isSent: isSent,
-                    verifiedAt: verifiedAt),
+                    verifiedAt: verifiedAt, language: language),
                 numberIndex: numberIndex, sealedNumber: sealedNumber, sealedPushEndpoint: sealedPushEndpoint)
         },
         Field("id", \.challenge.id),
@@ -53,6 +53,7 @@ package struct PhoneVerificationRepository {
         Field("asked_at", \.challenge.askedAt),
         Field("is_sent", \.challenge.isSent),
         Field("verified_at", \.challenge.verifiedAt),
+        Field("language", \.challenge.language),
         Field("number_index", \.numberIndex),
         Field(.verificationNumber, \.sealedNumber),
         Field(.verificationPushEndpoint, \.sealedPushEndpoint))

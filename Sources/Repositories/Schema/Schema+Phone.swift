@@ -16,7 +16,8 @@ extension Schema {
             resends BIGINT NOT NULL,
             asked_at BIGINT NOT NULL,
             is_sent INTEGER NOT NULL,
-            verified_at BIGINT
+            verified_at BIGINT,
+            language TEXT
         )
         """,
         "CREATE INDEX phone_verifications_by_user ON phone_verifications (user_id, number_index)",

@@ -147,6 +147,10 @@ struct PolicyArea {
                 .text(
                     "text", \.delivery.text, expected: "one line with {code} once",
                     where: { $0.ranges(of: "{code}").count == 1 && PlainText.isPlain($0, for: .prose) }),
+                .texts(
+                    "texts", \.delivery.texts,
+                    expected: "a list of different \"<language> <one line with {code} once>\"",
+                    where: { TextLanguage.isSentence($0) && PlainText.isPlain($0, for: .prose) }),
                 word("text_host", \.delivery.textHost, "a host name or \"\"", upTo: 253),
                 word(
                     "android_retriever_hash", \.delivery.androidRetrieverHash, "11 characters of base64 or \"\"",

@@ -30,9 +30,12 @@ extension Server {
         } catch let error as DeliveryError {
             throw CommandFailure(error.description)
         }
-        let compose = ComposePhoneText(context) { [policy, settings] digits in
-            try? VerificationText(policy[\.delivery], realm: settings.realm, digits: digits.utf8.count)
-                .body(code: digits)
+        let compose = ComposePhoneText(context) { [policy, settings] parts in
+            try? VerificationText(
+                policy[\.delivery], language: parts.language.flatMap { TextLanguage(tag: $0) }, app: parts.app,
+                realm: settings.realm, digits: parts.code.utf8.count
+            )
+            .body(code: parts.code)
         }
         let deliver = DeliverOutbox(
             context, compose: compose,

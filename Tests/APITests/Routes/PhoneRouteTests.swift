@@ -65,6 +65,26 @@ struct PhoneRouteTests {
             #expect(reply.text("nonce") != nil)
             return reply
         },
+        RouteCase(
+            "POST /phone-verifications", 422, .invalidPresenceProof, reason: "captcha",
+            policy: RouterBench.policy { $0.certification.captchaURL = "https://captcha.example/siteverify" }
+        ) { bench in
+            let person = try await bench.signIn()
+            let solved = try await person.send(
+                "POST /phone-verifications", json: #"{"phone_number":"+14155552672","captcha":"solved"}"#)
+            #expect(solved.status == 202)
+            return try await person.send(
+                "POST /phone-verifications", json: #"{"phone_number":"\#(number)","captcha":"wrong"}"#)
+        },
+        RouteCase("POST /phone-verifications", 400, .malformedRequest) { bench in
+            // Without an endpoint no captcha can be verified.
+            try await bench.signIn().send(
+                "POST /phone-verifications", json: #"{"phone_number":"\#(number)","captcha":"solved"}"#)
+        },
+        RouteCase("POST /phone-verifications", 400, .malformedRequest) { bench in
+            try await bench.signIn().send(
+                "POST /phone-verifications", json: #"{"phone_number":"\#(number)","locale":"de_DE"}"#)
+        },
         RouteCase("POST /phone-verifications", 429, .rateLimited) { bench in
             let person = try await bench.signIn()
             for _ in 0..<3 {

@@ -122,7 +122,7 @@ struct AuthorizationBench {
         housekeeping = Housekeeping(context)
         let pushes = pushes
         deliver = DeliverOutbox(
-            context, compose: ComposePhoneText(context) { $0 },
+            context, compose: ComposePhoneText(context) { $0.code },
             events: NotifyProvider(
                 realm: ServiceFixture.realm, key: .init(), keyID: "key", sign: SignSecurityEvent(context)
             ) { _ in

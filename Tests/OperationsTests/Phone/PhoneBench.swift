@@ -26,13 +26,20 @@ struct PhoneBench {
         private let state = Mutex(
             (
                 sent: [(to: String, code: String)](), ids: [OutboxMessageID](),
-                outcome: DeliveryOutcome.sent(reference: "")
+                outcome: DeliveryOutcome.sent(reference: ""), parts: [ComposePhoneText.Parts]()
             ))
 
         var sent: [(to: String, code: String)] { state.withLock { $0.sent } }
         /// The id of each attempt's message.
         var ids: [OutboxMessageID] { state.withLock { $0.ids } }
         var last: String? { sent.last?.code }
+        /// What texts were written of.
+        var parts: [ComposePhoneText.Parts] { state.withLock { $0.parts } }
+
+        func write(_ parts: ComposePhoneText.Parts) -> String {
+            state.withLock { $0.parts.append(parts) }
+            return parts.code
+        }
 
         func answer(_ outcome: DeliveryOutcome) { state.withLock { $0.outcome = outcome } }
 
@@ -67,7 +74,7 @@ struct PhoneBench {
     ) -> DeliverOutbox {
         let context = fixture.context(store: store, development: development)
         return DeliverOutbox(
-            context, compose: ComposePhoneText(context) { $0 },
+            context, compose: ComposePhoneText(context) { texts.write($0) },
             events: NotifyProvider(
                 realm: ServiceFixture.realm, key: .init(), keyID: "key", sign: SignSecurityEvent(context)
             ) { _ in
@@ -89,10 +96,13 @@ struct PhoneBench {
 
     @discardableResult
     func begin(
-        _ number: String, _ person: Person, address: String = "192.0.2.1", presence: String? = nil
+        _ number: String, _ person: Person, address: String = "192.0.2.1", presence: String? = nil,
+        captcha: String? = nil, languages: LanguagePreferences = .none
     ) async throws -> StartedPhoneVerification {
         try await start(
-            .init(phoneNumber: number, region: nil, pushEndpoint: nil, presence: presence, address: address),
+            .init(
+                phoneNumber: number, region: nil, pushEndpoint: nil, presence: presence, captcha: captcha,
+                languages: languages, address: address),
             for: person.session, on: person.connection)
     }
 

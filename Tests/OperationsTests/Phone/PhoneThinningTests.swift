@@ -82,6 +82,28 @@ struct PhoneThinningTests {
         }
     }
 
+    @Test("A solved captcha lets a text of a failing network go first, once, and a wrong one lets none")
+    func captcha() async throws {
+        var policy = Self.policy
+        policy.certification.captchaURL = "https://captcha.example/siteverify"
+        try await ServiceFixture.run(policy) { fixture in
+            let bench = try PhoneBench(fixture)
+            for index in 0..<6 { _ = try await Self.ask(index, bench) }
+            func ask(_ index: Int, captcha: String? = nil) async throws -> SendDecision? {
+                try await bench.begin(
+                    Self.number(index), try await bench.person("user \(index)"), address: "10.0.5.\(index)",
+                    captcha: captcha
+                ).decision
+            }
+            #expect(try await ask(10) == .withhold(.providerThinned, thins: nil))
+            await #expect(throws: Refusal(.invalidPresenceProof, "", reason: .captcha)) {
+                try await ask(11, captcha: "wrong")
+            }
+            #expect(try await ask(12, captcha: "solved") == .send(attributedTo: [], through: [.provider]))
+            #expect(try await ask(13) == .withhold(.providerThinned, thins: nil))
+        }
+    }
+
     @Test("What is thinned out ends by itself after the pause")
     func pause() async throws {
         try await ServiceFixture.run(Self.policy) { fixture in

@@ -212,7 +212,7 @@ extension ConsequenceTests {
             try await world.cards.phones.begin("+14155552671", world.alice)
             return { node in
                 let deliver = DeliverOutbox(
-                    node.context, compose: ComposePhoneText(node.context) { $0 },
+                    node.context, compose: ComposePhoneText(node.context) { $0.code },
                     events: NotifyProvider(
                         realm: ServiceFixture.realm, key: .init(), keyID: "key",
                         sign: SignSecurityEvent(node.context)
