@@ -23,12 +23,11 @@ struct ConnectionLimitTests {
     }
 
     private func connections(
-        of listener: ListenerName, _ context: ServiceContext, _ rateLimiting: RateLimiting = .on
+        of listener: ListenerName, _ fixture: ServiceFixture, _ rateLimiting: RateLimiting = .on
     ) -> ListenerConnections {
         let listeners = Listeners(
-            realm: "test", policy: CurrentPolicy(Self.policy), maximumConnections: 100, rateLimiting: rateLimiting,
-            count: CountCall(context), open: OpenChannels(), urls: { _ in nil }, environment: Environment(),
-            logger: Logger(label: "test"))
+            fixture.context(rateLimiting: rateLimiting), maximumConnections: 100, open: OpenChannels(),
+            urls: { _ in nil }, logger: Logger(label: "test"))
         return listeners.gate(listener, listeners.limits).accepted
     }
 
@@ -43,9 +42,9 @@ struct ConnectionLimitTests {
 
     @Test("are limited by address, by /56, by /48 and by certificate", arguments: ListenerName.allCases)
     func limits(listener: ListenerName) async throws {
-        try await ServiceFixture.run { fixture in
+        try await ServiceFixture.run(Self.policy) { fixture in
             func expectAccepted(_ addresses: [String], _ count: Int, _ rateLimiting: RateLimiting = .on) {
-                #expect(accepted(addresses, by: connections(of: listener, fixture.context, rateLimiting)) == count)
+                #expect(accepted(addresses, by: connections(of: listener, fixture, rateLimiting)) == count)
             }
             expectAccepted([String](repeating: "192.0.2.1", count: 5), 2)
             expectAccepted((1...5).map { "2001:db8::\($0)" }, 2)
@@ -53,7 +52,7 @@ struct ConnectionLimitTests {
             expectAccepted((1...5).map { "2001:db8:0:\($0)00::1" }, 4)
             expectAccepted((1...5).map { "2001:db8:\($0)::1" }, 5)
             expectAccepted((1...5).map { "2001:db8:0:\($0)::1" }, 5, .off)
-            let bound = connections(of: listener, fixture.context)
+            let bound = connections(of: listener, fixture)
             let certificate = Digest256.of("certificate")
             let channels = (0..<5).map { _ in EmbeddedChannel() }
             #expect(

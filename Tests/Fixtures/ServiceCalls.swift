@@ -14,7 +14,7 @@ package struct ProviderCalls: Sendable {
     package let check: CheckIdentityToken
     private let end: EndUserSessions
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         introspect = Introspect(context)
         revoke = RevokeSession(context)
         known = ReadUserClaims(context)
@@ -27,50 +27,23 @@ package struct ProviderCalls: Sendable {
     }
 }
 
-/// What a user calls of the own data.
-package struct OwnDataCalls: Sendable {
-    private let read: ReadProfile
-    private let endpoint: SetPushEndpoint
-    package let export: ExportPersonalData
-    package let erase: ErasePersonalData
-    private let admit: AdmitExportToken
-
-    package init(_ context: ServiceContext) {
-        read = ReadProfile(context)
-        endpoint = SetPushEndpoint(context)
-        export = ExportPersonalData(context)
-        erase = ErasePersonalData(context)
-        admit = AdmitExportToken(context)
-    }
-
-    package func callAsFunction(_ session: Session) async throws -> Profile { try await read(session) }
-
-    package func setPushEndpoint(_ arn: String?, for session: Session) async throws {
-        try await endpoint(arn, for: session)
-    }
-
-    package func holder(of token: String, on connection: ClientConnection) throws(Refusal) -> UserID {
-        try admit(token, on: connection)
-    }
-}
-
 /// The end of certificates: by the device itself, or by an admin in another process, which the node then hears of.
 package struct RevocationCalls: Sendable {
-    private let revokeOwn: RevokeOwnCertificate
-    private let byAdmin: RevokeDeviceCertificate
-    private let watch: CacheInvalidator
+    private let service: Service
+    private let admin: Administration
 
-    package init(_ context: ServiceContext, _ admin: AdminContext) {
-        revokeOwn = RevokeOwnCertificate(context)
-        byAdmin = RevokeDeviceCertificate(admin)
-        watch = context.invalidator
+    package init(_ service: Service, _ admin: Administration) {
+        self.service = service
+        self.admin = admin
     }
 
-    package func own(of connection: ClientConnection) async throws { try await revokeOwn(of: connection) }
+    package func own(of connection: ClientConnection) async throws {
+        try await service.revokeOwnCertificate(of: connection)
+    }
 
     package func revoke(serial: String, reason: RevocationReason) async throws {
-        try await byAdmin(serial: serial, reason: reason)
-        try await watch.poll()
+        try await admin.revokeCertificate(serial: serial, reason: reason)
+        try await service.invalidator.poll()
     }
 }
 
@@ -81,7 +54,7 @@ package struct ProviderKeyCalls: Sendable {
     private let byAdmin: RevokeProviderKey
     private let watch: CacheInvalidator
 
-    package init(_ context: ServiceContext, _ admin: AdminContext) {
+    package init(_ context: Service, _ admin: Administration) {
         add = AddOwnKey(context)
         revokeOwn = RevokeOwnKey(context)
         byAdmin = RevokeProviderKey(admin)

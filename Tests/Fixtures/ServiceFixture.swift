@@ -20,11 +20,9 @@ package struct ServiceFixture: Sendable {
     package let certificates: CertificateCache
     package let providers: ProviderCache
     package let housekeeping: Housekeeping
-    package let context: ServiceContext
-    package let admin: AdminContext
+    package let context: Service
+    package let admin: Administration
     package let issuing: IssueCertificate
-    package let judge: AuthenticateConnection
-    package let nonces: IssueNonce
     package let certify: CertifyDevice
     package let renewCertificate: RenewCertificate
     package let revokeCertificate: RevocationCalls
@@ -32,18 +30,12 @@ package struct ServiceFixture: Sendable {
     package let personalKeys: PersonalKeys
     package let wrappingKey: SymmetricKey
     package let indexKey: SymmetricKey
-    package let open: OpenSession
-    package let check: CheckSession
-    package let resume: ResumeSession
-    package let renew: RenewSession
-    package let end: EndSession
     package let serve: ProviderCalls
     package let authenticate: AuthenticateProvider
     package let providerKeys: ProviderKeyCalls
     package let webhook: ManageWebhook
     package let receive: ReceiveProviderEvent
     package let watch: CacheInvalidator
-    package let user: OwnDataCalls
     package let issuers = StandInIssuers()
 
     package static let realm = "test"
@@ -85,7 +77,7 @@ package struct ServiceFixture: Sendable {
     /// Builds the fixture like ``run(_:on:randomBytes:_:)``, with contexts of some nodes which have a store in common.
     package static func run(
         _ policy: Policy = Policy(), on kind: StoreKind, nodes: Int,
-        _ body: (ServiceFixture, [ServiceContext]) async throws -> Void
+        _ body: (ServiceFixture, [Service]) async throws -> Void
     ) async throws {
         let clock = Clock()
         var policy = policy
@@ -114,15 +106,19 @@ package struct ServiceFixture: Sendable {
         self.policy = policy
         let now: @Sendable () -> Date = { clock.now }
         let environment = randomBytes.map { Environment(now: now, randomBytes: $0) } ?? Environment(now: now)
+        wrappingKey = other?.wrappingKey ?? SymmetricKey(size: .bits256)
+        indexKey = other?.indexKey ?? SymmetricKey(size: .bits256)
+        let personalKeys = try keys ?? PersonalKeys(wrapping: [1: wrappingKey], index: [1: indexKey])
+        self.personalKeys = personalKeys
+        admin = Administration(store: store, environment: environment, actor: "admin test") { personalKeys }
         if let other {
             (signer, registration) = (other.signer, other.registration)
         } else {
             signer = try ProviderSigner(.es256)
             registration = try await AddProvider(
-                AdminContext(store: store, environment: environment, actor: "admin test")
+                admin
             )(name: "Test", slug: nil, account: nil, avatarHosts: [], key: try signer.verificationKey)
         }
-        admin = AdminContext(store: store, environment: environment, actor: "admin test")
         let authority = try TestAuthority().authority
         let publish = PublishRevocationList(store: store, authority: authority, environment: environment)
         self.publish = publish
@@ -130,9 +126,6 @@ package struct ServiceFixture: Sendable {
         (sessions, certificates, providers) = (node.caches.sessions, node.caches.certificates, node.caches.providers)
         watch = CacheInvalidator(store: store, node: node, policy: policy, environment: environment)
         try await watch.poll()
-        wrappingKey = other?.wrappingKey ?? SymmetricKey(size: .bits256)
-        indexKey = other?.indexKey ?? SymmetricKey(size: .bits256)
-        personalKeys = try keys ?? PersonalKeys(wrapping: [1: wrappingKey], index: [1: indexKey])
         let secret = Secret([UInt8](repeating: 1, count: 32))
         let generation = try await store.read { try RestoreRepository($0).nonceGeneration() }
         guard let codes = PhoneCodeKeys([1: Secret([UInt8](repeating: 9, count: 32))]),
@@ -140,7 +133,7 @@ package struct ServiceFixture: Sendable {
         else {
             throw Refusal(.unavailable, "no key")
         }
-        let context = ServiceContext(
+        let context = Service(
             realm: Self.realm, urls: Self.urls,
             keys: ServiceKeys(
                 personal: personalKeys, phoneCodes: codes, nonces: NonceKey(secret, generation: generation),
@@ -149,17 +142,9 @@ package struct ServiceFixture: Sendable {
         self.context = context
         issuing = IssueCertificate(context, authority: authority, baseURL: "https://countersign.example")
         housekeeping = Housekeeping(context)
-        judge = AuthenticateConnection(context)
-        nonces = IssueNonce(context)
         certify = CertifyDevice(context, issuing: issuing, verifyCaptcha: { $0 == "solved" })
         renewCertificate = RenewCertificate(context, issuing: issuing)
         revokeCertificate = RevocationCalls(context, admin)
-        open = OpenSession(context)
-        check = CheckSession(context)
-        resume = ResumeSession(context)
-        renew = RenewSession(context)
-        end = EndSession(context)
-        user = OwnDataCalls(context)
         authenticate = AuthenticateProvider(context)
         providerKeys = ProviderKeyCalls(context, admin)
         webhook = ManageWebhook(context, allowingLoopback: false)
@@ -173,18 +158,23 @@ package struct ServiceFixture: Sendable {
     package func context(
         rateLimiting: RateLimiting = .on, keys: PersonalKeys? = nil, store: (any Database)? = nil,
         ahead: TimeInterval = 0, node: ServingNode? = nil, development: DevelopmentMode? = nil
-    ) -> ServiceContext {
+    ) -> Service {
         let (clock, old) = (clock, context.keys)
         let invalidator = CacheInvalidator(
             store: store ?? self.store, node: node ?? context.node, policy: policy,
             environment: Environment(now: { clock.now + ahead }))
-        return ServiceContext(
+        return Service(
             realm: Self.realm, urls: Self.urls,
             keys: ServiceKeys(
                 personal: keys ?? old.personal, phoneCodes: old.phoneCodes, nonces: old.nonces, exports: old.exports,
                 accessTokens: old.accessTokens),
             rateLimiting: rateLimiting, node: node ?? context.node, invalidator: invalidator, development: development,
             readKeySet: issuers.read)
+    }
+
+    /// Administration by a process with other keys of personal data.
+    package func admin(_ keys: PersonalKeys) -> Administration {
+        Administration(store: store, environment: admin.environment, actor: admin.actor) { keys }
     }
 
     /// A certification request as a device sends it.
@@ -205,7 +195,7 @@ package struct ServiceFixture: Sendable {
     /// Another connection under a certificate.
     package func connect(_ thumbprint: Digest256) async throws -> ClientConnection {
         let connection = ClientConnection(id: context.environment.newIdentifier(), thumbprint: thumbprint) {}
-        try await judge(connection)
+        try await context.authenticate(connection)
         return connection
     }
 
@@ -227,12 +217,12 @@ package struct ServiceFixture: Sendable {
     package func identityToken(_ user: String, on connection: ClientConnection) throws -> String {
         try signer.identityToken(
             provider: registration.provider.id, kid: registration.keyID, externalID: user,
-            nonce: nonces(connection).nonce, now: clock.now)
+            nonce: context.issueNonce(connection).nonce, now: clock.now)
     }
 
     /// A session's opening by a user.
     package func opened(_ user: String, on connection: ClientConnection) async throws -> OpenedSession {
-        try await open(
+        try await context.openSession(
             identityToken: try identityToken(user, on: connection), applicationID: nil, on: connection)
     }
 }

@@ -19,4 +19,25 @@ package struct SourceFile: Sendable {
             return SourceFile(name: file.lastPathComponent, path: path, text: text)
         }
     }
+
+    /// A function of a type or extension.
+    package struct Method: Sendable {
+        package let name: String
+        /// Whether other targets see it.
+        package let isPackage: Bool
+        /// Its parameters and its body, up to the next function.
+        package let text: String
+    }
+
+    /// The functions of the file's types and extensions, in their order.
+    package var methods: [Method] {
+        let starts = text.matches(
+            of: /^ {4}(package )?(?:private )?(?:static )?func (\w+)/.anchorsMatchLineEndings())
+        let ends = starts.dropFirst().map(\.range.lowerBound) + [text.endIndex]
+        return zip(starts, ends).map { start, end in
+            Method(
+                name: String(start.output.2), isPackage: start.output.1 != nil,
+                text: String(text[start.range.upperBound..<end]))
+        }
+    }
 }

@@ -94,13 +94,14 @@ package struct StandInIssuer: Sendable {
     package func register(
         on fixture: ServiceFixture, algorithms: [String] = SignatureAlgorithm.allCases.map(\.rawValue),
         endingSessions: Bool = false, avatarHosts: [String] = [], slug: String? = nil
-    ) async throws -> AddIssuer.Registration {
+    ) async throws -> IssuerRegistration {
         try publish(on: fixture)
-        return try await AddIssuer(fixture.admin, readKeySet: fixture.issuers.read)(
+        return try await fixture.admin.addIssuer(
             ProviderIssuer(
                 url: url, audience: audience, otherAudiences: otherAudiences, parties: parties,
                 algorithms: algorithms, endsSessionsOfRemovedKeys: endingSessions),
-            name: nil, slug: slug.flatMap { Slug($0) }, account: nil, avatarHosts: avatarHosts)
+            name: nil, slug: slug.flatMap { Slug($0) }, account: nil, avatarHosts: avatarHosts,
+            readKeySet: fixture.issuers.read)
     }
 
     /// A good ID token before it is signed.

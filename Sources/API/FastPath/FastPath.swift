@@ -23,10 +23,9 @@ final class FastPath: Sendable {
     private final class Devices: Sendable {
         let sessions: SessionRoutes
         let tokens: TokenRoutes
-        let authenticate: AuthenticateConnection
 
-        init(_ sessions: SessionRoutes, _ tokens: TokenRoutes, _ authenticate: AuthenticateConnection) {
-            (self.sessions, self.tokens, self.authenticate) = (sessions, tokens, authenticate)
+        init(_ sessions: SessionRoutes, _ tokens: TokenRoutes) {
+            (self.sessions, self.tokens) = (sessions, tokens)
         }
     }
 
@@ -45,14 +44,12 @@ final class FastPath: Sendable {
     private let answers = Counter(label: "fast_path_answers")
     let date: DateText
 
-    convenience init(
-        _ sessions: SessionRoutes, _ tokens: TokenRoutes, authenticate: AuthenticateConnection, face: ListenerFace
-    ) {
-        self.init(.devices(Devices(sessions, tokens, authenticate)), now: sessions.now, face)
+    convenience init(_ sessions: SessionRoutes, _ tokens: TokenRoutes, face: ListenerFace) {
+        self.init(.devices(Devices(sessions, tokens)), now: sessions.service.environment.now, face)
     }
 
     convenience init(_ tokens: TokenRoutes, face: ListenerFace) {
-        self.init(.providers(Providers(tokens)), now: tokens.now, face)
+        self.init(.providers(Providers(tokens)), now: tokens.service.environment.now, face)
     }
 
     private init(_ asker: Asker, now: @escaping @Sendable () -> Date, _ face: ListenerFace) {
@@ -76,13 +73,13 @@ final class FastPath: Sendable {
     ) -> Bool {
         switch (asker, request.question) {
         case (.devices(let devices), .session(let tokenHash)):
-            guard let connection, devices.authenticate.fromMemory(connection),
-                let session = devices.sessions.check.fromMemory(tokenHash, on: connection)
+            guard let connection, devices.sessions.service.isAuthenticated(connection),
+                let session = devices.sessions.service.sessionFromMemory(tokenHash, on: connection)
             else { return false }
             devices.sessions.write(session, on: connection, to: &body)
             return true
         case (.devices(let devices), .nonce):
-            guard let connection, devices.authenticate.fromMemory(connection) else { return false }
+            guard let connection, devices.sessions.service.isAuthenticated(connection) else { return false }
             devices.sessions.writeNonce(for: connection, to: &body)
             return true
         case (.devices(let devices), .exchange):

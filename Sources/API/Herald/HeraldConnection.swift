@@ -6,16 +6,6 @@ import Metrics
 import NIOCore
 import Operations
 
-/// The parts that all Herald connections share, in addition to their frames.
-package struct HeraldOperations: Sendable {
-    let hold: HoldSession
-    let watch: WatchMessages
-
-    package init(_ context: ServiceContext) {
-        (hold, watch) = (HoldSession(context), WatchMessages(context))
-    }
-}
-
 /// Herald on an accepted connection (`herald/1`). Frames are handled on its event loop. Anything that must wait runs in
 /// tasks of the connection.
 final class HeraldConnection: Sendable {
@@ -25,9 +15,9 @@ final class HeraldConnection: Sendable {
     /// Work that a connection's event loop delegates.
     enum Job: Sendable {
         case authenticate(String)
-        case judge(HoldSession.Held)
-        case call(HeraldCallQueue.Running, HoldSession.Held)
-        case watch(WatchMessages.Watch)
+        case judge(HeldSession)
+        case call(HeraldCallQueue.Running, HeldSession)
+        case watch(MessageWatch)
     }
 
     struct Value: Sendable {
@@ -36,14 +26,14 @@ final class HeraldConnection: Sendable {
         let channel: any Channel
     }
 
-    let operations: HeraldOperations
+    let service: Service
     let calls: HeraldCalls
     let limits: RequestPolicy
     let face: ListenerFace
     private let tickers = HeraldTickers()
 
-    init(operations: HeraldOperations, calls: HeraldCalls, limits: RequestPolicy, face: ListenerFace) {
-        self.operations = operations
+    init(service: Service, calls: HeraldCalls, limits: RequestPolicy, face: ListenerFace) {
+        self.service = service
         self.calls = calls
         self.limits = limits
         self.face = face
@@ -54,7 +44,7 @@ final class HeraldConnection: Sendable {
         // The handler limits them: it reads on when they are done.
         let (jobs, sender) = AsyncStream.makeStream(of: Job.self)
         let handler = HeraldHandler(
-            limits: limits, operations: operations, activity: activity, ticker: tickers.of(channel.eventLoop),
+            limits: limits, service: service, activity: activity, ticker: tickers.of(channel.eventLoop),
             makeCarrier: { [accounts = face.accounts] in ResponseCarrier(accounts, on: channel) },
             send: { sender.yield($0) },
             over: { sender.finish() })
@@ -73,7 +63,7 @@ final class HeraldConnection: Sendable {
                         let result = await authenticate(token, on: connection)
                         loop.execute { handler.value.authenticated(result) }
                     case .judge(let held):
-                        let verdict = await operations.hold.judge(held, on: connection)
+                        let verdict = await service.verdict(held, on: connection)
                         loop.execute { handler.value.judged(verdict) }
                     case .call(let running, let held):
                         let outcome = await ResponseCarrier.$current.withValue(running.carrier) {
@@ -97,7 +87,7 @@ final class HeraldConnection: Sendable {
         let start = ContinuousClock.now
         let id = (CurrentConnection.requestIDs ?? face.newRequestIDs()).next()
         do {
-            let held = try await operations.hold(token, on: connection)
+            let held = try await service.holdSession(token, on: connection)
             record(nil, nil, start, id)
             return .holds(held)
         } catch {
@@ -125,7 +115,7 @@ final class HeraldConnection: Sendable {
     private static let method = HTTPRequest.Method("AUTH") ?? .unread
 }
 
-extension HoldSession.Verdict {
+extension HeldSession.Verdict {
     /// `nil` if the session's state is not known.
     var ofHerald: HeraldState.Verdict? {
         switch self {

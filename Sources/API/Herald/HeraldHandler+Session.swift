@@ -6,16 +6,16 @@ import Operations
 /// The session of a connection, and the pushes to its client.
 extension HeraldHandler {
     /// The session's state by memory; `nil` if the store must be asked. Then ``judged(_:)`` continues.
-    func verdictFromMemory(for frame: Frame?) -> HoldSession.Verdict? {
+    func verdictFromMemory(for frame: Frame?) -> HeldSession.Verdict? {
         guard let held, let connection else { return .ended }
-        if let verdict = operations.hold.fromMemory(held, on: connection) { return verdict }
+        if let verdict = service.verdictFromMemory(held, on: connection) { return verdict }
         (isJudging, judgedFrame) = (true, frame)
         send(.judge(held))
         return nil
     }
 
     /// Continues after the store was asked about the session.
-    func judged(_ verdict: HoldSession.Verdict) {
+    func judged(_ verdict: HeldSession.Verdict) {
         guard context != nil else { return }
         let frame = judgedFrame
         (isJudging, judgedFrame) = (false, nil)
@@ -55,7 +55,7 @@ extension HeraldHandler {
         // The first push starts synchronization: earlier changes have not been reported to this client.
         isPushDue = true
         guard watch == nil, let held else { return }
-        let new = operations.watch(held.userID)
+        let new = service.watchMessages(of: held.userID)
         watch = new
         send(.watch(new))
     }

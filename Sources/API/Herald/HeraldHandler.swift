@@ -15,13 +15,13 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = ByteBuffer
 
     enum Authentication: Sendable {
-        case holds(HoldSession.Held)
+        case holds(HeldSession)
         case refused(HeraldError)
         /// It could not be verified, or the certificate is no longer valid: the connection ends.
         case impossible
     }
 
-    let operations: HeraldOperations
+    let service: Service
     let send: (HeraldConnection.Job) -> Void
     private let over: () -> Void
     private let activity: ConnectionActivity
@@ -35,8 +35,8 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var reader: FrameReader
     let output = HeraldOutput()
     var state: HeraldState
-    var held: HoldSession.Held?
-    var watch: WatchMessages.Watch?
+    var held: HeldSession?
+    var watch: MessageWatch?
     /// Whether a sync request is due on the push channels.
     var isPushDue = false
     /// The store could not be asked about the session. It is asked again a tick later, not at once.
@@ -51,11 +51,11 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var wantsRead = false
 
     init(
-        limits: RequestPolicy, operations: HeraldOperations, activity: ConnectionActivity, ticker: HeraldTicker,
+        limits: RequestPolicy, service: Service, activity: ConnectionActivity, ticker: HeraldTicker,
         makeCarrier: @escaping () -> ResponseCarrier,
         send: @escaping (HeraldConnection.Job) -> Void, over: @escaping () -> Void
     ) {
-        (self.operations, self.send, self.over, self.activity) = (operations, send, over, activity)
+        (self.service, self.send, self.over, self.activity) = (service, send, over, activity)
         (self.ticker, self.makeCarrier) = (ticker, makeCarrier)
         maximumUnsent = limits.maximumUnsent
         clock = HeraldClock(limits, now: .now())
@@ -174,7 +174,7 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
         receive(frame, verdict)
     }
 
-    func receive(_ frame: Frame, _ verdict: HoldSession.Verdict) {
+    func receive(_ frame: Frame, _ verdict: HeldSession.Verdict) {
         guard let verdict = verdict.ofHerald else {
             // The route refuses a call. For other frames there is no answer while the session cannot be verified.
             if case .data = frame { return perform(state.receive(frame, at: clock.now)) }

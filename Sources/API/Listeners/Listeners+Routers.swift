@@ -5,7 +5,9 @@ import Operations
 extension Listeners {
     /// A router with the shared middleware and no routes yet.
     func router<Context: ListenerContext>(_ context: Context.Type, _ listener: ListenerName) -> ListedRouter<Context> {
-        ListedRouter(context, listener: listener, directory: directory) { [count] in try count($0, by: $1) }
+        ListedRouter(context, listener: listener, directory: directory) { [service] in
+            try service.count($0, by: $1)
+        }
     }
 
     func publicRouter(
@@ -13,7 +15,7 @@ extension Listeners {
         sharedSignals: SharedSignalsRoutes, discovery: DiscoveryRoutes, metadata: MetadataRoutes
     ) -> Router<PublicContext> {
         let router = router(PublicContext.self, .public)
-        router.add(middleware: ErrorResponseMiddleware(face: face(.public), policy: policy))
+        router.add(middleware: ErrorResponseMiddleware(face: face(.public), policy: service.policy))
         certificates.addPublic(to: router)
         providers.add(to: router)
         tokens.addPublic(to: router)
@@ -26,23 +28,22 @@ extension Listeners {
     }
 
     func clientRouter(
-        authenticate: AuthenticateConnection, certificates: CertificateRoutes, metadata: MetadataRoutes,
+        certificates: CertificateRoutes, metadata: MetadataRoutes,
         tokens: TokenRoutes, sessions: SessionRoutes,
         phones: PhoneRoutes,
         cards: CardRoutes, users: UserRoutes, authorizations: AuthorizationRoutes, streams: MessageStreamRoutes
     ) -> Router<ClientContext> {
         let router = router(ClientContext.self, .client)
         router.add(
-            middleware: ErrorResponseMiddleware(face: face(.client), policy: policy) { context in
-                context.current.map { sessions.issueNonce($0) }
+            middleware: ErrorResponseMiddleware(face: face(.client), policy: service.policy) { [service] context in
+                context.current.map { service.issueNonce($0) }
             })
-        router.add(middleware: RequireCertificate(authenticate: authenticate))
+        router.add(middleware: RequireCertificate(service: service))
         certificates.addClient(to: router)
         metadata.addClient(to: router)
         tokens.addClient(to: router)
         sessions.add(to: router)
-        let behind = RequireSession(
-            check: sessions.check, open: sessions.open, realm: realm, allowsIdentityToken: true)
+        let behind = RequireSession(service, allowsIdentityToken: true)
         phones.add(to: router, behind: behind)
         cards.add(to: router, behind: behind)
         users.add(to: router, behind: behind)
@@ -53,7 +54,7 @@ extension Listeners {
 
     func opsRouter(_ routes: OpsRoutes) -> Router<PublicContext> {
         let router = router(PublicContext.self, .ops)
-        router.add(middleware: ErrorResponseMiddleware(face: face(.ops), policy: policy))
+        router.add(middleware: ErrorResponseMiddleware(face: face(.ops), policy: service.policy))
         routes.add(to: router)
         return router.router
     }

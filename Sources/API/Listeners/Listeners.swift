@@ -31,17 +31,12 @@ struct ListenerGate: Sendable {
 
 /// Builds the three listeners from their routes.
 package struct Listeners: Sendable {
-    let realm: String
-    let policy: CurrentPolicy
+    let service: Operations.Service
     /// The limits at the start: those of an open channel do not change.
     let limits: RequestPolicy
-    /// Whether connections are limited by address, network and certificate.
-    let rateLimiting: RateLimiting
-    let count: CountCall
     let open: OpenChannels
     let urls: @Sendable (ListenerName) -> String?
     let tracer: SpanTracer?
-    let environment: Operations.Environment
     let logger: Logger
     let directory = RouteDirectory()
     /// The memory for the responses of the public and the client listener.
@@ -49,32 +44,26 @@ package struct Listeners: Sendable {
     /// The memory for the probes' responses, independent of the other.
     private let probesAccounts: ResponseAccounts
 
-    /// Makes listeners with a common realm, limits, channel list and logger.
+    /// Makes listeners with a common service, limits, channel list and logger.
     ///
     /// - Parameters:
     ///   - maximumConnections: the limit of each listener, the policy's or lower.
-    ///   - count: counts each call.
     ///   - urls: the addresses of the listeners, for a client that uses the wrong one.
     ///   - tracer: records a span of each request; `nil` if no spans are collected.
-    ///   - environment: makes the ids of connections and requests.
     package init(
-        realm: String, policy: CurrentPolicy, maximumConnections: Int, rateLimiting: RateLimiting, count: CountCall,
+        _ service: Operations.Service, maximumConnections: Int,
         open: OpenChannels, urls: @escaping @Sendable (ListenerName) -> String?,
-        tracer: SpanTracer? = nil, environment: Operations.Environment, logger: Logger
+        tracer: SpanTracer? = nil, logger: Logger
     ) {
-        self.environment = environment
         self.tracer = tracer
-        self.realm = realm
-        self.policy = policy
-        var limits = policy[\.requests]
+        self.service = service
+        var limits = service.policy[\.requests]
         limits.maximumConnections = maximumConnections
         self.limits = limits
-        self.rateLimiting = rateLimiting
-        self.count = count
         self.open = open
         self.urls = urls
         self.logger = logger
-        let isLimited = rateLimiting == .on
+        let isLimited = service.rateLimiting == .on
         let budget = ResponseAccounts.Budget.Limits(
             connection: limits.maximumUnsent, certificate: isLimited ? limits.unsentPerCertificate : .max,
             user: isLimited ? limits.unsentPerUser : .max, total: limits.unsentTotal)
@@ -83,8 +72,8 @@ package struct Listeners: Sendable {
 
     func face(_ name: ListenerName) -> ListenerFace {
         ListenerFace(
-            name: name, realm: realm, directory: directory, urls: urls, tracer: tracer,
-            accounts: name == .ops ? probesAccounts : accounts, environment: environment, logger: logger)
+            name: name, realm: service.realm, directory: directory, urls: urls, tracer: tracer,
+            accounts: name == .ops ? probesAccounts : accounts, environment: service.environment, logger: logger)
     }
 
     /// The listener for devices without a certificate and for provider backends.
@@ -93,7 +82,7 @@ package struct Listeners: Sendable {
         tokens: TokenRoutes, webhooks: WebhookRoutes, sharedSignals: SharedSignalsRoutes,
         discovery: DiscoveryRoutes, metadata: MetadataRoutes,
         onRunning: @escaping @Sendable (Int) -> Void
-    ) -> any Service {
+    ) -> any ServiceLifecycle.Service {
         let face = face(.public)
         let router = publicRouter(
             certificates: certificates, providers: providers, tokens: tokens, webhooks: webhooks,
@@ -110,26 +99,26 @@ package struct Listeners: Sendable {
     /// The mutual-TLS listener for certified devices.
     package func makeClient(
         at address: ListenerAddress, tls: ListenerTLS, verifyChain: @escaping @Sendable ([[UInt8]]) -> Bool,
-        connections: ConnectionTable, authenticate: AuthenticateConnection, certificates: CertificateRoutes,
+        connections: ConnectionTable, certificates: CertificateRoutes,
         metadata: MetadataRoutes, tokens: TokenRoutes, sessions: SessionRoutes,
         phones: PhoneRoutes, cards: CardRoutes, users: UserRoutes, authorizations: AuthorizationRoutes,
-        streams: MessageStreamRoutes, herald: HeraldOperations, onRunning: @escaping @Sendable (Int) -> Void
-    ) -> any Service {
+        streams: MessageStreamRoutes, onRunning: @escaping @Sendable (Int) -> Void
+    ) -> any ServiceLifecycle.Service {
         let face = face(.client)
         let router = clientRouter(
-            authenticate: authenticate, certificates: certificates, metadata: metadata, tokens: tokens,
+            certificates: certificates, metadata: metadata, tokens: tokens,
             sessions: sessions, phones: phones, cards: cards,
             users: users,
             authorizations: authorizations, streams: streams)
         // A failure is reported to the first request, which is checked again.
         let routes = router.buildResponder()
         let clients = TLSListenerChannel.Clients(
-            verifyChain: verifyChain, admit: authenticate.admitFromMemory,
-            onConnect: { try? await authenticate($0) }, connections: connections,
+            verifyChain: verifyChain, admit: service.admitFromMemory,
+            onConnect: { [service] in try? await service.authenticate($0) }, connections: connections,
             herald: HeraldConnection(
-                operations: herald, calls: HeraldCalls { try await routes.respond(to: $0, context: $1) },
+                service: service, calls: HeraldCalls { try await routes.respond(to: $0, context: $1) },
                 limits: limits, face: face))
-        let fastPath = FastPath(sessions, tokens, authenticate: authenticate, face: face)
+        let fastPath = FastPath(sessions, tokens, face: face)
         let gate = gate(.client, limits)
         return application(router, at: address, gate, onRunning: onRunning) { responder in
             TLSListenerChannel(
@@ -143,7 +132,7 @@ package struct Listeners: Sendable {
     /// - Parameter tls: the server's certificate; `nil` for no TLS, on loopback.
     package func makeOps(
         at address: ListenerAddress, tls: ListenerTLS?, routes: OpsRoutes, onRunning: @escaping @Sendable (Int) -> Void
-    ) -> any Service {
+    ) -> any ServiceLifecycle.Service {
         let face = face(.ops)
         let router = opsRouter(routes)
         var limits = limits
@@ -163,7 +152,7 @@ package struct Listeners: Sendable {
 
     /// The limits in front of a listener. All listeners are made through it, so none is without limits.
     func gate(_ name: ListenerName, _ limits: RequestPolicy) -> ListenerGate {
-        let isLimited = rateLimiting == .on
+        let isLimited = service.rateLimiting == .on
         return ListenerGate(
             limits: limits, open: open,
             accepted: ListenerConnections(
@@ -179,7 +168,7 @@ package struct Listeners: Sendable {
         _ router: Router<Context>, at address: ListenerAddress, _ gate: ListenerGate,
         onRunning: @escaping @Sendable (Int) -> Void,
         _ channel: @escaping @Sendable (@escaping HTTPChannelHandler.Responder) -> any ServerChildChannel
-    ) -> any Service where Context.Source == ApplicationRequestContextSource {
+    ) -> any ServiceLifecycle.Service where Context.Source == ApplicationRequestContextSource {
         Application(
             router: router, server: HTTPServerBuilder { channel($0) },
             configuration: ApplicationConfiguration(

@@ -3,12 +3,12 @@ import Operations
 
 /// Verifies the certificate before any other part of a request.
 struct RequireCertificate: RouterMiddleware {
-    let authenticate: AuthenticateConnection
+    let service: Service
 
     func handle(
         _ request: Request, context: ClientContext, next: (Request, ClientContext) async throws -> Response
     ) async throws -> Response {
-        try await authenticate(try context.connection)
+        try await service.authenticate(try context.connection)
         return try await next(request, context)
     }
 }

@@ -7,10 +7,13 @@ import Operations
 /// Admits a protected action with a session's token. On some paths an identity token is accepted too and creates the
 /// session with the request.
 struct RequireSession: RouterMiddleware {
-    let check: CheckSession
-    let open: OpenSession
-    let realm: String
-    let allowsIdentityToken: Bool
+    private let service: Service
+    private let allowsIdentityToken: Bool
+
+    init(_ service: Service, allowsIdentityToken: Bool) {
+        self.service = service
+        self.allowsIdentityToken = allowsIdentityToken
+    }
 
     func handle(
         _ request: Request, context: ClientContext, next: (Request, ClientContext) async throws -> Response
@@ -23,7 +26,7 @@ struct RequireSession: RouterMiddleware {
         case .export:
             throw Refusal(.sessionRequired, "An export token is valid only for GET /me/export and DELETE /me.")
         case .session(let token):
-            let session = try await check(token, on: connection)
+            let session = try await service.checkSession(token, on: connection)
             context.session = session
             context.carriedBy?.act(for: session.userID)
             return try await next(request, context)
@@ -51,11 +54,12 @@ struct RequireSession: RouterMiddleware {
         _ token: String, _ applicationID: String?, _ named: String?, on connection: ClientConnection
     ) async throws -> OpenedSession {
         do {
-            if let named, named != realm {
+            if let named, named != service.realm {
                 throw Refusal(
                     .invalidIdentityToken, "The realm is not the one of this service.", reason: .wrongAudience)
             }
-            let opened = try await open(identityToken: token, applicationID: applicationID, on: connection)
+            let opened = try await service.openSession(
+                identityToken: token, applicationID: applicationID, on: connection)
             opened.count()
             return opened
         } catch let refusal as Refusal where refusal.code == .invalidIdentityToken {

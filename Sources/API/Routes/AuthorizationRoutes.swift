@@ -8,55 +8,49 @@ import Operations
 
 /// Authorizations to message between users, and blocks. Client listener, with a session.
 package struct AuthorizationRoutes: Sendable {
-    let ask: RequestPermission
-    let answer: AnswerAuthorization
-    let read: ReadAuthorizations
-    let block: BlockUser
-    let policy: CurrentPolicy
+    let service: Service
 
-    package init(_ context: ServiceContext) {
-        ask = RequestPermission(context)
-        answer = AnswerAuthorization(context)
-        read = ReadAuthorizations(context)
-        block = BlockUser(context)
-        policy = context.policy
-    }
+    package init(_ service: Service) { self.service = service }
 
     func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
         let protected = router.group("authorizations").behind(session)
         protected.post(cost: .write, use: request)
         protected.get(cost: .read, use: list)
         protected.get(":id", cost: .read) { _, context in
-            reply(try await read.show(try context.parameters.require("id"), to: try context.checkedSession))
+            reply(
+                try await service.readAuthorization(
+                    try context.parameters.require("id"), to: try context.checkedSession))
         }
         protected.post(":id/approval", cost: .write) { _, context in
             try await counted(
-                answer.approve(try context.parameters.require("id"), for: try context.checkedSession))
+                service.approveAuthorization(try context.parameters.require("id"), for: try context.checkedSession))
         }
         protected.post(":id/rejection", cost: .write) { _, context in
-            try await counted(answer.reject(try context.parameters.require("id"), for: try context.checkedSession))
+            try await counted(
+                service.rejectAuthorization(try context.parameters.require("id"), for: try context.checkedSession))
         }
         protected.post(":id/cancellation", cost: .write) { _, context in
-            try await counted(answer.cancel(try context.parameters.require("id"), for: try context.checkedSession))
+            try await counted(
+                service.cancelAuthorization(try context.parameters.require("id"), for: try context.checkedSession))
         }
         let blocks = router.group("blocks").behind(session)
         blocks.put(":id", cost: .write) { _, context in
-            try await block(try context.parameters.require("id"), for: try context.checkedSession)
+            try await service.blockUser(try context.parameters.require("id"), for: try context.checkedSession)
             return Response(status: .noContent)
         }
         blocks.delete(":id", cost: .write) { _, context in
-            try await block.end(try context.parameters.require("id"), for: try context.checkedSession)
+            try await service.unblockUser(try context.parameters.require("id"), for: try context.checkedSession)
             return Response(status: .noContent)
         }
     }
 
     @Sendable private func request(_ request: Request, _ context: ClientContext) async throws -> Response {
-        var members = try await request.members(upTo: policy[\.requests].maximumBody)
-        let wanted = try RequestPermission.Request(
+        var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
+        let wanted = try PermissionRequest(
             id: try members.string("id"), to: try members.string("to"),
             eventID: try members.optionalString("event_id"))
         try members.rejectUnknown()
-        let id = try await ask(wanted, for: try context.checkedSession)
+        let id = try await service.requestPermission(wanted, for: try context.checkedSession)
         count(.request)
         // Also for a repeated request whose state has changed since: the same call gets the same response.
         return .json(
@@ -65,11 +59,11 @@ package struct AuthorizationRoutes: Sendable {
 
     @Sendable private func list(_ request: Request, _ context: ClientContext) async throws -> Response {
         let query = request.uri.queryParameters
-        let filter = try ReadAuthorizations.Filter(
+        let filter = try AuthorizationFilter(
             box: query["box"].map(String.init), state: query["state"].map(String.init),
             cursor: query["cursor"].map(String.init))
-        try await context.carrier.reserve(upTo: ReadAuthorizations.largestPage)
-        let page = try await read(filter, for: try context.checkedSession)
+        try await context.carrier.reserve(upTo: AuthorizationPage.largest)
+        let page = try await service.listAuthorizations(filter, for: try context.checkedSession)
         return .json([
             "authorizations": .array(page.views.map(Self.row)), "cursor": .text(page.cursor),
         ])

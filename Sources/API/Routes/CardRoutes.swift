@@ -13,7 +13,7 @@ package struct CardRoutes: Sendable {
     let policy: CurrentPolicy
 
     /// - Parameter askIssuer: queries the service that confirms a card's data; `nil` if there is none.
-    package init(_ context: ServiceContext, askIssuer: SubmitCard.AskIssuer?) {
+    package init(_ context: Service, askIssuer: SubmitCard.AskIssuer?) {
         submit = SubmitCard(context, askIssuer: askIssuer)
         read = ReadCard(context)
         policy = context.policy

@@ -11,28 +11,26 @@ import Operations
 package struct CertificateRoutes: Sendable {
     let certify: CertifyDevice
     let renew: RenewCertificate
-    let revoke: RevokeOwnCertificate
+    let service: Service
     let publish: PublishRevocationList
     private let chain: ByteBuffer
     private let lists = RevocationListBuffers()
-    let policy: CurrentPolicy
 
     /// - Parameter verifyCaptcha: verifies a captcha's response at the siteverify endpoint.
     package init(
-        _ context: ServiceContext, issuing: IssueCertificate, publish: PublishRevocationList,
+        _ service: Service, issuing: IssueCertificate, publish: PublishRevocationList,
         verifyCaptcha: @escaping @Sendable (String) async throws -> Bool
     ) {
-        certify = CertifyDevice(context, issuing: issuing, verifyCaptcha: verifyCaptcha)
-        renew = RenewCertificate(context, issuing: issuing)
-        revoke = RevokeOwnCertificate(context)
+        certify = CertifyDevice(service, issuing: issuing, verifyCaptcha: verifyCaptcha)
+        renew = RenewCertificate(service, issuing: issuing)
+        self.service = service
         self.publish = publish
         chain = ByteBuffer(string: issuing.chainPEM.joined())
-        policy = context.policy
     }
 
     func addPublic(to router: ListedRouter<PublicContext>) {
         router.post("certificates", cost: .write) { request, context in
-            var members = try await request.members(upTo: policy[\.requests].maximumBody)
+            var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
             let wanted = CertifyDevice.Request(
                 csr: try members.string("csr"), presenceKey: try members.optionalString("presence_key"),
                 enrolmentToken: try members.optionalString("enrolment_token"),
@@ -65,7 +63,7 @@ package struct CertificateRoutes: Sendable {
 
     func addClient(to router: ListedRouter<ClientContext>) {
         router.post("certificates/renewal", cost: .write) { request, context in
-            let bytes = try await request.bytes(upTo: policy[\.requests].maximumBody)
+            let bytes = try await request.bytes(upTo: service.policy[\.requests].maximumBody)
             var csr: String?
             if !bytes.isEmpty {
                 var members = try request.members(bytes)
@@ -75,7 +73,7 @@ package struct CertificateRoutes: Sendable {
             return answer(try await renew(csr: csr, on: try context.connection))
         }
         router.delete("certificates/current", cost: .write) { _, context in
-            try await revoke(of: try context.connection)
+            try await service.revokeOwnCertificate(of: try context.connection)
             Counter(label: "certificates_revoked").increment()
             return Response(status: .noContent, headers: [.connection: "close"])
         }

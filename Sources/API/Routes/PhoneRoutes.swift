@@ -15,7 +15,7 @@ package struct PhoneRoutes: Sendable {
     let policy: CurrentPolicy
 
     /// - Parameter verifyCaptcha: verifies a captcha's response at the siteverify endpoint.
-    package init(_ context: ServiceContext, verifyCaptcha: @escaping @Sendable (String) async throws -> Bool) {
+    package init(_ context: Service, verifyCaptcha: @escaping @Sendable (String) async throws -> Bool) {
         start = StartPhoneVerification(context, verifyCaptcha: verifyCaptcha)
         check = CheckPhoneVerification(context)
         resend = ResendPhoneCode(context)

@@ -13,18 +13,16 @@ package struct ProviderRoutes: Sendable {
     let readClaims: ReadUserClaims
     let endSessions: EndUserSessions
     let check: CheckIdentityToken
-    let notify: NotifyUser
-    let policy: CurrentPolicy
+    let service: Service
 
-    package init(_ context: ServiceContext) {
-        authenticate = AuthenticateProvider(context)
-        addOwnKey = AddOwnKey(context)
-        revokeOwnKey = RevokeOwnKey(context)
-        readClaims = ReadUserClaims(context)
-        endSessions = EndUserSessions(context)
-        check = CheckIdentityToken(context)
-        notify = NotifyUser(context)
-        policy = context.policy
+    package init(_ service: Service) {
+        self.service = service
+        authenticate = AuthenticateProvider(service)
+        addOwnKey = AddOwnKey(service)
+        revokeOwnKey = RevokeOwnKey(service)
+        readClaims = ReadUserClaims(service)
+        endSessions = EndUserSessions(service)
+        check = CheckIdentityToken(service)
     }
 
     func add(to router: ListedRouter<PublicContext>) {
@@ -55,18 +53,19 @@ package struct ProviderRoutes: Sendable {
 
     @Sendable private func notifyUser(_ request: Request, _ context: PublicContext) async throws -> Response {
         let caller = try await authenticate(request.bearer, for: .usersNotify, in: request.named, at: context.cost)
-        let body = try await request.bytes(upTo: min(UserNotification.maximumSize, policy[\.requests].maximumBody))
+        let body = try await request.bytes(
+            upTo: min(UserNotification.maximumSize, service.policy[\.requests].maximumBody))
         var members = try request.members(body)
         let notification = try UserNotification(
             id: try members.string("id"), title: try members.optionalString("title"),
             body: try members.optionalString("body"), data: try members.optionalValue("data"))
         try members.rejectUnknown()
-        try await notify(notification, to: try externalID(context), by: caller)
+        try await service.notifyUser(notification, to: try externalID(context), by: caller)
         return .json(status: .accepted, ["id": .string(notification.id)])
     }
 
     @Sendable private func addKey(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let body = try await request.bytes(upTo: policy[\.requests].maximumBody)
+        let body = try await request.bytes(upTo: service.policy[\.requests].maximumBody)
         let caller = try await authenticate.fresh(
             request.bearer, beside: try request.countersignProof, for: request.proven(body), at: context.cost)
         var members = try request.members(body)
@@ -101,7 +100,7 @@ package struct ProviderRoutes: Sendable {
 
     @Sendable private func checkToken(_ request: Request, _ context: PublicContext) async throws -> Response {
         let caller = try await authenticate(request.bearer, for: .sessionsRead, in: request.named, at: context.cost)
-        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
         let token = try members.string("identity_token")
         try members.rejectUnknown()
         let result = try await check(token, for: caller)

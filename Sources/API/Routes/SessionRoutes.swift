@@ -9,30 +9,10 @@ import Operations
 
 /// Nonces and sessions, on the client listener.
 package struct SessionRoutes: Sendable {
-    let issueNonce: IssueNonce
-    let open: OpenSession
-    let check: CheckSession
-    let resume: ResumeSession
-    let renew: RenewSession
-    let end: EndSession
-    let list: ListSessions
-    let policy: CurrentPolicy
-    let realm: String
-    let now: @Sendable () -> Date
+    let service: Service
     private let noncesIssued = Counter(label: "nonces_issued")
 
-    package init(_ context: ServiceContext) {
-        issueNonce = IssueNonce(context)
-        open = OpenSession(context)
-        check = CheckSession(context)
-        resume = ResumeSession(context)
-        renew = RenewSession(context)
-        end = EndSession(context)
-        list = ListSessions(context)
-        policy = context.policy
-        realm = context.realm
-        now = context.environment.now
-    }
+    package init(_ service: Service) { self.service = service }
 
     func add(to router: ListedRouter<ClientContext>) {
         router.post("nonces", cost: .free) { _, context in
@@ -47,27 +27,25 @@ package struct SessionRoutes: Sendable {
         router.post("sessions/resume", cost: .write, use: resumeSession)
         router.post("sessions/renew", cost: .write, use: renewSession)
         router.delete("sessions/current", cost: .write) { request, context in
-            try await end.current(try token(of: request), on: try context.connection)
+            try await service.endSession(try token(of: request), on: try context.connection)
             return Response(status: .noContent)
         }
-        let protected = router.group().behind(
-            RequireSession(check: check, open: open, realm: realm, allowsIdentityToken: true))
+        let protected = router.group().behind(RequireSession(service, allowsIdentityToken: true))
         protected.get("sessions/current", cost: .read, use: current)
-        let plain = router.group().behind(
-            RequireSession(check: check, open: open, realm: realm, allowsIdentityToken: false))
+        let plain = router.group().behind(RequireSession(service, allowsIdentityToken: false))
         plain.get("sessions", cost: .read, use: listSessions)
         plain.delete("sessions/:id", cost: .write) { _, context in
-            try await end.other(try context.parameters.require("id"), by: try context.checkedSession)
+            try await service.endOtherSession(try context.parameters.require("id"), by: try context.checkedSession)
             return Response(status: .noContent)
         }
     }
 
     @Sendable private func create(_ request: Request, _ context: ClientContext) async throws -> Response {
-        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
         let identityToken = try members.string("identity_token")
         let applicationID = try members.optionalString("app_id")
         try members.rejectUnknown()
-        let opened = try await open(
+        let opened = try await service.openSession(
             identityToken: identityToken, applicationID: applicationID, on: try context.connection)
         opened.count()
         var response = answer(opened, .created)
@@ -78,19 +56,21 @@ package struct SessionRoutes: Sendable {
     }
 
     @Sendable private func resumeSession(_ request: Request, _ context: ClientContext) async throws -> Response {
-        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
         let userID = try members.string("user_id")
         let sessionToken = try members.string("session_token")
         try members.rejectUnknown()
-        return answer(try await resume(userID: userID, sessionToken: sessionToken, on: try context.connection), .ok)
+        return answer(
+            try await service.resumeSession(userID: userID, sessionToken: sessionToken, on: try context.connection), .ok
+        )
     }
 
     @Sendable private func renewSession(_ request: Request, _ context: ClientContext) async throws -> Response {
         let sessionToken = try token(of: request)
-        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
         let identityToken = try members.string("identity_token")
         try members.rejectUnknown()
-        let renewed = try await renew(
+        let renewed = try await service.renewSession(
             sessionToken: sessionToken, identityToken: identityToken, on: try context.connection)
         renewed.count()
         return answer(renewed, .ok)
@@ -104,20 +84,20 @@ package struct SessionRoutes: Sendable {
 
     /// Writes the body of a response with a new nonce.
     func writeNonce(for connection: ClientConnection, to body: inout ByteBuffer) {
-        let (nonce, expiresAt) = issueNonce(connection)
+        let (nonce, expiresAt) = service.issueNonce(connection)
         noncesIssued.increment()
         body.writeNonce(nonce, expiresAt: expiresAt)
     }
 
     /// Writes the body of a response about the session of the request's token.
     func write(_ session: Session, on connection: ClientConnection, to body: inout ByteBuffer) {
-        body.writeSession(session, on: connection.id, policy: policy[\.sessions])
+        body.writeSession(session, on: connection.id, policy: service.policy[\.sessions])
     }
 
     @Sendable private func listSessions(_ request: Request, _ context: ClientContext) async throws -> Response {
         let session = try context.checkedSession
-        let policy = policy[\.sessions]
-        let sessions = try await list(for: session).map { other, state in
+        let policy = service.policy[\.sessions]
+        let sessions = try await service.listSessions(for: session).map { other, state in
             JSONValue.object([
                 "id": .id(other.id), "device_id": .id(other.deviceID), "app_id": .id(other.applicationID),
                 "state": .string(state.rawValue), "created_at": .string(other.createdAt.rfc3339),

@@ -20,26 +20,18 @@ package struct TokenRoutes: Sendable {
     private static let jwtType = "urn:ietf:params:oauth:token-type:jwt"
     private static let idTokenType = "urn:ietf:params:oauth:token-type:id_token"
 
-    let open: OpenSession
-    let exchange: ExchangeSessionToken
+    let service: Service
     let issue: IssueProviderAccessToken
     let authenticate: AuthenticateProvider
     let introspect: Introspect
     let revoke: RevokeSession
-    let urls: ServiceURLs
-    let policy: CurrentPolicy
-    let now: @Sendable () -> Date
 
-    package init(_ context: ServiceContext) {
-        open = OpenSession(context)
-        exchange = ExchangeSessionToken(context)
-        issue = IssueProviderAccessToken(context)
-        authenticate = AuthenticateProvider(context)
-        introspect = Introspect(context)
-        revoke = RevokeSession(context)
-        urls = context.urls
-        policy = context.policy
-        now = context.environment.now
+    package init(_ service: Service) {
+        self.service = service
+        issue = IssueProviderAccessToken(service)
+        authenticate = AuthenticateProvider(service)
+        introspect = Introspect(service)
+        revoke = RevokeSession(service)
     }
 
     func addPublic(to router: ListedRouter<PublicContext>) {
@@ -58,9 +50,9 @@ package struct TokenRoutes: Sendable {
     }
 
     @Sendable private func tokenForProvider(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let form = try await request.form(upTo: policy[\.requests].maximumBody)
+        let form = try await request.form(upTo: service.policy[\.requests].maximumBody)
         guard try grant(of: form) == .clientCredentials else {
-            throw Self.elsewhere("Devices get their tokens at \(urls.clientTokenEndpoint), with mutual TLS.")
+            throw Self.elsewhere("Devices get their tokens at \(service.urls.clientTokenEndpoint), with mutual TLS.")
         }
         try Self.requireOneProof(request, form)
         let answer = try await issue(form.assertion, scope: form["scope"], at: context.cost)
@@ -71,21 +63,21 @@ package struct TokenRoutes: Sendable {
     }
 
     @Sendable private func tokenForDevice(_ request: Request, _ context: ClientContext) async throws -> Response {
-        let form = try await request.form(upTo: policy[\.requests].maximumBody)
+        let form = try await request.form(upTo: service.policy[\.requests].maximumBody)
         let connection = try context.connection
         switch try grant(of: form) {
         case .assertion: return try await openSession(form, by: "assertion", as: .assertion, on: connection)
         case .tokenExchange where form["subject_token_type"] == Self.idTokenType:
             return try await exchangeIDToken(form, on: connection)
         case .tokenExchange: return try await exchangeToken(form, proof: try request.proof, on: connection)
-        case .clientCredentials: throw Self.elsewhere("Providers get their tokens at \(urls.tokenEndpoint).")
+        case .clientCredentials: throw Self.elsewhere("Providers get their tokens at \(service.urls.tokenEndpoint).")
         }
     }
 
     private func openSession(
         _ form: FormBody, by name: String, as proof: IdentityProof, on connection: ClientConnection
     ) async throws -> Response {
-        let opened = try await open(
+        let opened = try await service.openSession(
             identityToken: try form.required(name), applicationID: form["client_id"], as: proof, on: connection)
         opened.count()
         return .json([
@@ -105,7 +97,7 @@ package struct TokenRoutes: Sendable {
             throw Refusal(.malformedRequest, "requested_token_type must be \(Self.accessTokenType) or omitted.")
         }
         try requireNoActor(form)
-        guard form.targets.allSatisfy({ urls.audiences.contains($0) || $0 == urls.client }) else {
+        guard form.targets.allSatisfy({ service.urls.audiences.contains($0) || $0 == service.urls.client }) else {
             throw Refusal(
                 .malformedRequest, "audience or resource is not this service. Omit it.", reason: .invalidTarget)
         }
@@ -121,11 +113,13 @@ package struct TokenRoutes: Sendable {
     private func exchangeToken(
         _ form: FormBody, proof: String?, on connection: ClientConnection
     ) async throws -> Response {
-        .json(Self.json(try await exchange(try exchangeRequest(form, proof: proof), on: connection)).buffer)
+        .json(
+            Self.json(try await service.exchangeSessionToken(try exchangeRequest(form, proof: proof), on: connection))
+                .buffer)
     }
 
     /// Parses a device's request to exchange its session token.
-    private func exchangeRequest(_ form: FormBody, proof: String?) throws(Refusal) -> ExchangeSessionToken.Request {
+    private func exchangeRequest(_ form: FormBody, proof: String?) throws(Refusal) -> SessionExchange {
         let token = try form.required("subject_token")
         guard try form.required("subject_token_type") == Self.accessTokenType else {
             throw Refusal(
@@ -139,11 +133,11 @@ package struct TokenRoutes: Sendable {
         guard !form.targets.isEmpty else {
             throw Refusal(.malformedRequest, "audience is missing in the form. It must be the provider's id.")
         }
-        return ExchangeSessionToken.Request(
+        return SessionExchange(
             token, for: form.targets, clientID: form["client_id"], scope: form["scope"], proof: proof)
     }
 
-    private static func json(_ answer: ExchangeSessionToken.Answer) -> JSONValue {
+    private static func json(_ answer: ExchangedToken) -> JSONValue {
         .object([
             "access_token": .string(answer.token.reveal()), "issued_token_type": .string(jwtType),
             "token_type": .string(answer.isBoundToKey ? "DPoP" : "Bearer"),
@@ -158,7 +152,7 @@ package struct TokenRoutes: Sendable {
     func writeExchange(_ content: ByteBuffer, on connection: ClientConnection, to body: inout ByteBuffer) -> Bool {
         guard let form = try? FormBody(Array(content.readableBytesView)), (try? grant(of: form)) == .tokenExchange,
             let request = try? exchangeRequest(form, proof: nil),
-            let answer = exchange.fromMemory(request, on: connection)
+            let answer = service.exchangeFromMemory(request, on: connection)
         else { return false }
         body.writeImmutableBuffer(Self.json(answer).buffer)
         return true
@@ -201,7 +195,7 @@ package struct TokenRoutes: Sendable {
     private func caller(
         of request: Request, for scope: ProviderScope, at cost: CallCost
     ) async throws -> (ProvenProvider, FormBody) {
-        let maximum = policy[\.requests].maximumBody
+        let maximum = service.policy[\.requests].maximumBody
         guard request.bearer == nil, request.hasForm else {
             let caller = try await authenticate(request.bearer, for: scope, in: request.named, at: cost)
             let form = try await request.form(upTo: maximum)

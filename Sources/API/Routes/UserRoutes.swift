@@ -7,47 +7,39 @@ import Operations
 
 /// Reading, changing and erasing a user's own data. Client listener, with a session.
 package struct UserRoutes: Sendable {
-    let read: ReadProfile
-    let setPushEndpoint: SetPushEndpoint
-    let export: ExportPersonalData
-    let erase: ErasePersonalData
-    let admit: AdmitExportToken
+    let service: Service
     let addresses: AddressRoutes
     let calls: CallRoutes
-    let policy: CurrentPolicy
 
     /// - Parameter turnSecret: the secret that the TURN servers share with the service; `nil` if there is none.
-    package init(_ context: ServiceContext, turnSecret: Secret<String>? = nil) {
-        read = ReadProfile(context)
-        setPushEndpoint = SetPushEndpoint(context)
-        export = ExportPersonalData(context)
-        erase = ErasePersonalData(context)
-        admit = AdmitExportToken(context)
-        addresses = AddressRoutes(context)
-        calls = CallRoutes(context, secret: turnSecret)
-        policy = context.policy
+    package init(_ service: Service, turnSecret: Secret<String>? = nil) {
+        self.service = service
+        addresses = AddressRoutes(service)
+        calls = CallRoutes(service, secret: turnSecret)
     }
 
     func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
         addresses.add(to: router, behind: session)
         calls.add(to: router, behind: session)
         let protected = router.group("me").behind(session)
-        protected.get(cost: .read) { _, context in answer(try await read(try context.checkedSession)) }
+        protected.get(cost: .read) { _, context in answer(try await service.readProfile(try context.checkedSession)) }
         protected.patch(cost: .write) { request, context in
-            var members = try await request.members(upTo: policy[\.requests].maximumBody)
+            var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
             let endpoint = try members.nullableString("push_endpoint")
             try members.rejectUnknown()
             let session = try context.checkedSession
-            try await setPushEndpoint(endpoint, for: session)
-            return answer(try await read(session))
+            try await service.setPushEndpoint(endpoint, for: session)
+            return answer(try await service.readProfile(session))
         }
-        let own = router.group("me").behind(ExportTokenMiddleware(admit: admit, session: session))
+        let own = router.group("me").behind(ExportTokenMiddleware(service: service, session: session))
         own.get("export", cost: .heavy) { _, context in
             try await context.carrier.reserve(upTo: PersonalExport.usualSize)
             var response = Response(status: .ok)
             let held =
-                if let user = context.exportUser { try await export(of: user, on: try context.connection) } else {
-                    try await export(for: try context.checkedSession)
+                if let user = context.exportUser {
+                    try await service.exportPersonalData(of: user, on: try context.connection)
+                } else {
+                    try await service.exportPersonalData(for: try context.checkedSession)
                 }
             response.setJSON(held.json, type: "application/json")
             response.headers[.cacheControl] = "no-store"
@@ -55,8 +47,10 @@ package struct UserRoutes: Sendable {
         }
         own.delete(cost: .write) { _, context in
             let receipt =
-                if let user = context.exportUser { try await erase(user, on: try context.connection) } else {
-                    try await erase(for: try context.checkedSession)
+                if let user = context.exportUser {
+                    try await service.erasePersonalData(of: user, on: try context.connection)
+                } else {
+                    try await service.erasePersonalData(for: try context.checkedSession)
                 }
             return Response.json(status: .accepted, ["receipt": .string(receipt.uuidString.lowercased())])
         }
@@ -79,7 +73,7 @@ package struct UserRoutes: Sendable {
 
 /// Accepts an export token instead of a session. Without either the session is required.
 struct ExportTokenMiddleware: RouterMiddleware {
-    let admit: AdmitExportToken
+    let service: Service
     let session: RequireSession
 
     func handle(
@@ -89,7 +83,7 @@ struct ExportTokenMiddleware: RouterMiddleware {
             return try await session.handle(request, context: context, next: next)
         }
         var context = context
-        let user = try admit(token, on: try context.connection)
+        let user = try service.admitExportToken(token, on: try context.connection)
         context.exportUser = user
         context.carriedBy?.act(for: user)
         return try await next(request, context)

@@ -14,7 +14,7 @@ package struct WebhookRoutes: Sendable {
     let policy: CurrentPolicy
 
     /// - Parameter allowingLoopback: permits receivers on this machine.
-    package init(_ context: ServiceContext, allowingLoopback: Bool) {
+    package init(_ context: Service, allowingLoopback: Bool) {
         authenticate = AuthenticateProvider(context)
         webhook = ManageWebhook(context, allowingLoopback: allowingLoopback)
         test = TestWebhook(context)

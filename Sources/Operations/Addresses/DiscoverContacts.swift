@@ -7,13 +7,11 @@ import Repositories
 /// Private contact discovery: a user learns which of their contacts can be found, and the service does not learn whom they
 /// asked for. The device sends blinded numbers (RFC 9497), downloads parts of the set and compares by itself.
 package struct DiscoverContacts: Sendable {
-    private let context: ServiceContext
-    private let store: SessionStore
+    private let context: Service
     private let evaluator = Evaluator()
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
-        store = SessionStore(context)
     }
 
     /// Blinded numbers in one request.
@@ -33,13 +31,13 @@ package struct DiscoverContacts: Sendable {
     /// - Throws: `Refusal` `not_verified` or `user_banned`; `unavailable`.
     package func week(for session: Session) async throws -> Week {
         let seed = context.environment.randomBytes(32)
-        var found = try await store.snapshot(for: session) { transaction, _ -> DiscoveryKeyRepository.Entry? in
+        var found = try await context.read(for: session) { transaction, _ -> DiscoveryKeyRepository.Entry? in
             try requireCaller(session, in: transaction)
             return try context.discoveryKeys(in: transaction).find(
                 DiscoveryWeek(at: transaction.now), of: session.providerID)
         }
         if found == nil {
-            found = try await store.act(for: session) { transaction, _, _ in
+            found = try await context.act(for: session) { transaction, _, _ in
                 try context.discoveryKeys(in: transaction).findOrCreate(
                     DiscoveryWeek(at: transaction.now), of: session.providerID, seed: seed)
             }
@@ -58,7 +56,7 @@ package struct DiscoverContacts: Sendable {
             throw Refusal(.malformedRequest, "$.blinded holds 1 to \(Self.maximumElements) elements.")
         }
         let keys = context.keys.personal
-        let key = try await store.act(for: session) { transaction, _, _ in
+        let key = try await context.act(for: session) { transaction, _, _ in
             try requireCaller(session, in: transaction)
             let entry = try find(week, of: session, in: transaction)
             guard let number = try AuthenticatedUserRepository(transaction, keys: keys).numberIndex(of: session.userID)
@@ -92,7 +90,7 @@ package struct DiscoverContacts: Sendable {
     package func entries(
         week: Int64, bucket number: Int, bits: Int, after tag: [UInt8]?, for session: Session
     ) async throws -> Page {
-        try await store.act(for: session) { transaction, _, _ in
+        try await context.act(for: session) { transaction, _, _ in
             try requireCaller(session, in: transaction)
             let entry = try find(week, of: session, in: transaction)
             // A set that has grown has more bits: fewer give a larger part, and tell less.

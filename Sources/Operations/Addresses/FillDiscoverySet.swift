@@ -9,10 +9,10 @@ import Synchronization
 /// Makes the entries of contact discovery: for each findable number one in the set of this week, and from a day before its
 /// beginning one in that of the next. No request waits for it, and none walks through the numbers.
 package struct FillDiscoverySet: Sendable {
-    private let context: ServiceContext
+    private let context: Service
     private let made = Made()
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
     }
 
@@ -41,7 +41,7 @@ package struct FillDiscoverySet: Sendable {
 
     private func compute() async throws {
         let newSeed = context.environment.randomBytes
-        let (lacking, now) = try await context.store.snapshot { transaction in
+        let (lacking, now) = try await context.read { transaction in
             (
                 try DiscoveryRepository(transaction).lacking(.newest(at: transaction.now), limit: Self.numbers),
                 transaction.now
@@ -72,7 +72,7 @@ package struct FillDiscoverySet: Sendable {
     /// `nil` if the number cannot be opened: it must not keep the others waiting.
     private func entry(of one: DiscoveryRepository.Lacking, _ key: ObliviousKey?) async throws -> DiscoveryEntry? {
         let keys = context.keys.personal
-        let number = try await context.store.snapshot { transaction -> String? in
+        let number = try await context.read { transaction -> String? in
             do {
                 return try AuthenticatedUserRepository(transaction, keys: keys).find(one.user).map {
                     PhoneNumber.line(ofStored: $0.phoneNumber)
@@ -108,7 +108,7 @@ package struct FillDiscoverySet: Sendable {
     }
 }
 
-extension ServiceContext {
+extension Service {
     /// The keys of contact discovery, with what this process has derived of them.
     func discoveryKeys(in transaction: any Transaction) -> DiscoveryKeyRepository {
         DiscoveryKeyRepository(transaction, keys: keys.personal, derived: node.discoveryKeys)

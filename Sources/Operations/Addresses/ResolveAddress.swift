@@ -3,29 +3,20 @@ import Domain
 import PhoneNumbers
 import Repositories
 
-/// A user looks for another user of the provider by an address: a number, or the provider's name for the user.
-///
-/// Who is hidden, banned, unknown or blocks the caller gives the same answer after the same statements.
-package struct ResolveAddress: Sendable {
-    private let context: ServiceContext
-    private let store: SessionStore
-
-    package init(_ context: ServiceContext) {
-        self.context = context
-        store = SessionStore(context)
-    }
-
-    /// The user who can be found by an address.
+extension Service {
+    /// The user of the same provider who can be found by an address: a number, or the provider's name for the user.
+    ///
+    /// A user who is hidden, banned, unknown or blocks the caller gives the same answer after the same statements.
     ///
     /// - Throws: `Refusal` `not_found`; `not_verified` or `user_banned` for the caller; `rate_limited`, `unavailable`.
-    package func callAsFunction(_ address: SoughtAddress, for session: Session) async throws -> UserID {
-        let slug = try await context.caches.providers.find(session.providerID)?.provider.slug
+    package func resolveAddress(_ address: SoughtAddress, for session: Session) async throws -> UserID {
+        let slug = try await caches.providers.find(session.providerID)?.provider.slug
         // What was found leaves the transaction first, so that a try that finds nobody stays counted.
-        let found = try await store.act(for: session) { transaction, _, _ in
+        let found = try await act(for: session) { transaction, _, _ in
             let parties = AuthorizationParties(
-                required: context.policy[\.addresses].requiredLevel, in: transaction)
+                required: policy[\.addresses].requiredLevel, in: transaction)
             try parties.requireCaller(session.userID)
-            try count(session, in: transaction)
+            try countResolve(session, in: transaction)
             let candidate = try holder(of: address, slug, session, in: transaction)
             // Somebody is looked at in any case.
             let other = candidate ?? session.userID
@@ -44,7 +35,7 @@ package struct ResolveAddress: Sendable {
         switch address {
         case .phone(let number):
             return try addresses.holder(
-                ofNumber: context.keys.personal.phoneIndexes(number.e164), at: session.providerID)
+                ofNumber: keys.personal.phoneIndexes(number.e164), at: session.providerID)
         case .name(let slug, let externalID):
             let found = try addresses.holder(ofName: externalID, at: session.providerID)
             return slug == own ? found : nil
@@ -52,9 +43,9 @@ package struct ResolveAddress: Sendable {
     }
 
     /// Counts by user and by device: neither many users of one device nor many devices of one user search faster.
-    private func count(_ session: Session, in transaction: any Transaction) throws {
-        guard context.rateLimiting == .on else { return }
-        let limit = RateLimit(count: context.policy[\.addresses].resolvesPerHour, per: 3600)
+    private func countResolve(_ session: Session, in transaction: any Transaction) throws {
+        guard rateLimiting == .on else { return }
+        let limit = RateLimit(count: policy[\.addresses].resolvesPerHour, per: 3600)
         let rates = RateRepository(transaction)
         try rates.count("resolve user \(session.userID)", limit: limit)
         try rates.count("resolve device \(session.deviceID)", limit: limit)

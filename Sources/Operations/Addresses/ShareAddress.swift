@@ -2,26 +2,17 @@ import Database
 import Domain
 import Repositories
 
-/// A user decides by which of their own addresses others of the provider may find them. By none, unless they say so.
-package struct ShareAddress: Sendable {
-    private let context: ServiceContext
-    private let store: SessionStore
-
-    package init(_ context: ServiceContext) {
-        self.context = context
-        store = SessionStore(context)
-    }
-
-    /// Makes an address findable. A repetition has no effect.
+extension Service {
+    /// Makes one of the user's own addresses findable; none is by default. A repetition has no effect.
     ///
     /// - Throws: `Refusal` `not_found` for an unknown type, `conflict` for a number before it is proven, `user_banned`,
     ///   `rate_limited`, `unavailable`.
-    package func share(_ type: String, for session: Session) async throws {
+    package func shareAddress(_ type: String, for session: Session) async throws {
         let type = try Self.type(type)
-        let keys = context.keys.personal
-        try await store.act(for: session) { transaction, holder, _ in
+        let keys = keys.personal
+        try await act(for: session) { transaction, holder, _ in
             let user = holder.user.id
-            let parties = AuthorizationParties(context.policy, in: transaction)
+            let parties = AuthorizationParties(policy, in: transaction)
             if let entry = try parties.ban(of: user) { throw Refusal.messagingBanned(by: entry) }
             if type == .phone,
                 try AuthenticatedUserRepository(transaction, keys: keys).numberIndex(of: user) == nil
@@ -39,9 +30,9 @@ package struct ShareAddress: Sendable {
     /// not.
     ///
     /// - Throws: `Refusal` `not_found` for an unknown type, `unavailable`.
-    package func hide(_ type: String, for session: Session) async throws {
+    package func hideAddress(_ type: String, for session: Session) async throws {
         let type = try Self.type(type)
-        try await store.act(for: session) { transaction, holder, _ in
+        try await act(for: session) { transaction, holder, _ in
             try FindableAddressRepository(transaction).delete(type, of: holder.user.id)
         }
     }
@@ -49,16 +40,16 @@ package struct ShareAddress: Sendable {
     /// The addresses by which the user can be found.
     ///
     /// - Throws: `Refusal` `unavailable`.
-    package func list(for session: Session) async throws -> [FindableAddress] {
-        try await store.snapshot(for: session) { transaction, holder in
+    package func listAddresses(for session: Session) async throws -> [FindableAddress] {
+        try await read(for: session) { transaction, holder in
             try FindableAddressRepository(transaction).list(of: holder.user.id)
         }
     }
 
     private func countChange(of user: UserID, in transaction: any Transaction) throws {
-        guard context.rateLimiting == .on else { return }
+        guard rateLimiting == .on else { return }
         try RateRepository(transaction).count(
-            "address \(user)", limit: RateLimit(count: context.policy[\.addresses].changesPerHour, per: 3600))
+            "address \(user)", limit: RateLimit(count: policy[\.addresses].changesPerHour, per: 3600))
     }
 
     private static func type(_ text: String) throws(Refusal) -> AddressType {

@@ -3,38 +3,26 @@ import Domain
 import Foundation
 import Repositories
 
-/// The recipient approves or declines, and either side cancels.
-package struct AnswerAuthorization: Sendable {
-    private let context: ServiceContext
-    private let store: SessionStore
-    private let pushes: PushAuthorizations
-
-    package init(_ context: ServiceContext) {
-        self.context = context
-        store = SessionStore(context)
-        pushes = PushAuthorizations(
-            keys: context.keys.personal, policy: context.policy, environment: context.environment)
-    }
-
+extension Service {
     /// Approves a request: both may message each other from now on. Both must be verified at this moment.
     ///
     /// - Throws: `Refusal` `not_found` if this user is not the recipient, `not_verified` for either side, `conflict`
     ///   with the state that forbids it, `gone` after its time, `unavailable`.
-    package func approve(_ text: String, for session: Session) async throws -> AuthorizationView {
+    package func approveAuthorization(_ text: String, for session: Session) async throws -> AuthorizationView {
         try await move(text, session) { $0 == .incoming ? .approve : nil }
     }
 
     /// Declines a request.
     ///
     /// - Throws: `Refusal` `not_found`, `conflict`, `gone`, `unavailable`.
-    package func reject(_ text: String, for session: Session) async throws -> AuthorizationView {
+    package func rejectAuthorization(_ text: String, for session: Session) async throws -> AuthorizationView {
         try await move(text, session) { $0 == .incoming ? .reject : nil }
     }
 
     /// Cancels a request by its requester, or a permission by either side.
     ///
     /// - Throws: `Refusal` `not_found`, `conflict`, `gone`, `unavailable`.
-    package func cancel(_ text: String, for session: Session) async throws -> AuthorizationView {
+    package func cancelAuthorization(_ text: String, for session: Session) async throws -> AuthorizationView {
         try await move(text, session) { $0 == .incoming ? .cancelByRecipient : .cancelByRequester }
     }
 
@@ -42,13 +30,13 @@ package struct AnswerAuthorization: Sendable {
         _ text: String, _ session: Session,
         _ event: @escaping @Sendable (AuthorizationBox) -> MessagingPermissionState.Event?
     ) async throws -> AuthorizationView {
-        let keys = context.keys.personal
-        return try await store.act(for: session, inTurn: .permissions) { transaction, _, events -> AuthorizationView in
+        let keys = keys.personal
+        return try await act(for: session, inTurn: .permissions) { transaction, _, events -> AuthorizationView in
             let records = AuthorizationRepository(transaction)
             guard let id = AuthorizationID(text[...]), let found = try records.find(id),
                 let box = found.box(of: session.userID), let event = event(box)
-            else { throw ReadAuthorizations.unknown }
-            let parties = AuthorizationParties(context.policy, in: transaction)
+            else { throw Refusal.unknownAuthorization }
+            let parties = AuthorizationParties(policy, in: transaction)
             guard let moved = try found.after(event, now: transaction.now) else {
                 return try AuthorizationView(found, box, parties: parties, keys: keys)
             }
@@ -61,7 +49,7 @@ package struct AnswerAuthorization: Sendable {
                 throw Refusal(
                     .conflict, "The authorization changed at this very moment.", state: (state ?? .cancelled).rawValue)
             }
-            try pushes.queue(AuthorizationRow(of: moved), of: moved, in: transaction, &events)
+            try authorizationPushes.queue(AuthorizationRow(of: moved), of: moved, in: transaction, &events)
             return try AuthorizationView(moved, box, parties: parties, keys: keys)
         }
     }

@@ -3,27 +3,18 @@ import Domain
 import Foundation
 import Repositories
 
-/// A user blocks another user of the provider. Later requests of the blocked user get the usual response and are
-/// never delivered.
-package struct BlockUser: Sendable {
-    private let store: SessionStore
-    private let policy: CurrentPolicy
-
-    package init(_ context: ServiceContext) {
-        store = SessionStore(context)
-        policy = context.policy
-    }
-
-    /// Blocks a user and ends what is between the two. Permissions and the blocker's own requests are cancelled. The
-    /// other's requests disappear for the blocker and stay for the requester.
+extension Service {
+    /// Blocks another user of the provider and ends what is between the two. Permissions and the blocker's own requests
+    /// are cancelled. The other's requests disappear for the blocker and stay for the requester. Later ones get the
+    /// usual response and are never delivered.
     ///
     /// A user who does not exist is blocked like any other.
     ///
     /// - Throws: `Refusal` `malformed_request` for oneself, `not_found` for an invalid user id or another provider's
     ///   user, `conflict` if the user blocks as many as policy allows, `unavailable`.
-    package func callAsFunction(_ text: String, for session: Session) async throws {
+    package func blockUser(_ text: String, for session: Session) async throws {
         let limit = policy[\.authorizations].blocksPerUser
-        try await store.act(for: session) { transaction, _, _ in
+        try await act(for: session) { transaction, _, _ in
             guard let other = try find(text, session, in: transaction) else { return }
             let now = transaction.now
             let (me, records, blocks) = (
@@ -49,8 +40,8 @@ package struct BlockUser: Sendable {
     /// Ends a block; what the block ended stays ended.
     ///
     /// - Throws: `Refusal` `not_found` for an invalid user id or another provider's user, `unavailable`.
-    package func end(_ text: String, for session: Session) async throws {
-        try await store.act(for: session) { transaction, _, _ in
+    package func unblockUser(_ text: String, for session: Session) async throws {
+        try await act(for: session) { transaction, _, _ in
             guard let other = try find(text, session, in: transaction) else { return }
             try BlockRepository(transaction).delete(session.userID, blocks: other.id)
         }

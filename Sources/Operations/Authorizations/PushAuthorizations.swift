@@ -140,3 +140,9 @@ struct AuthorizationPush {
         return PushNotification(title: title, body: body, data: data)
     }
 }
+
+extension Service {
+    var authorizationPushes: PushAuthorizations {
+        PushAuthorizations(keys: keys.personal, policy: policy, environment: environment)
+    }
+}

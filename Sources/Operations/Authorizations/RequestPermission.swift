@@ -4,56 +4,43 @@ import Encoding
 import Foundation
 import Repositories
 
-/// A user requests permission to message another user of the same provider.
-///
-/// The requester cannot see whether the recipient exists or has blocked them. Such a request is stored, listed and
-/// expires like any other, but is never delivered.
-package struct RequestPermission: Sendable {
-    private let context: ServiceContext
-    private let store: SessionStore
-    private let pushes: PushAuthorizations
+package struct PermissionRequest: Sendable {
+    let id: AuthorizationID
+    let to: AuthorizationAddress
+    let eventID: String?
 
-    package init(_ context: ServiceContext) {
-        self.context = context
-        store = SessionStore(context)
-        pushes = PushAuthorizations(
-            keys: context.keys.personal, policy: context.policy, environment: context.environment)
-    }
-
-    private var keys: PersonalKeys { context.keys.personal }
-
-    package struct Request: Sendable {
-        let id: AuthorizationID
-        let to: AuthorizationAddress
-        let eventID: String?
-
-        /// Parses a request.
-        ///
-        /// - Throws: `Refusal` `malformed_request`.
-        package init(id: String, to: String, eventID: String?) throws(Refusal) {
-            guard let id = AuthorizationID(id[...]) else {
-                throw Refusal(.malformedRequest, "It is not a UUID.", about: .authorizationID)
-            }
-            self.id = id
-            self.to = try AuthorizationAddress(to)
-            guard eventID.map({ (1...256).contains($0.utf8.count) }) ?? true else {
-                throw Refusal(.malformedRequest, "It is not 1 to 256 bytes long.", about: .eventID)
-            }
-            self.eventID = eventID
+    /// Parses a request.
+    ///
+    /// - Throws: `Refusal` `malformed_request`.
+    package init(id: String, to: String, eventID: String?) throws(Refusal) {
+        guard let id = AuthorizationID(id[...]) else {
+            throw Refusal(.malformedRequest, "It is not a UUID.", about: .authorizationID)
         }
+        self.id = id
+        self.to = try AuthorizationAddress(to)
+        guard eventID.map({ (1...256).contains($0.utf8.count) }) ?? true else {
+            throw Refusal(.malformedRequest, "It is not 1 to 256 bytes long.", about: .eventID)
+        }
+        self.eventID = eventID
     }
+}
 
-    /// Makes a request. A repetition gets the same response and has no effect.
+extension Service {
+    /// Requests permission to message another user of the same provider. A repetition gets the same response and has no
+    /// effect.
+    ///
+    /// The requester cannot see whether the recipient exists or has blocked them. Such a request is stored, listed and
+    /// expires like any other, but is never delivered.
     ///
     /// - Throws: `Refusal` `not_verified` for either side, `not_found` if the id is another user's or the recipient
     ///   is another provider's user. `conflict` if the id belongs to another request, the two have an open one, or the
     ///   recipient declined lately. `rate_limited`, `malformed_request`, `unavailable`.
-    package func callAsFunction(_ request: Request, for session: Session) async throws -> AuthorizationID {
-        let own = try await context.caches.providers.find(session.providerID)?.provider.slug
+    package func requestPermission(_ request: PermissionRequest, for session: Session) async throws -> AuthorizationID {
+        let own = try await caches.providers.find(session.providerID)?.provider.slug
         if case .address(let slug, _) = request.to, slug != own { throw Self.unknownPerson }
         // The counts must commit, so the refusal is thrown after the transaction.
-        let refusal = try await store.act(for: session, inTurn: .permissions) { transaction, _, events -> Refusal? in
-            let parties = AuthorizationParties(context.policy, in: transaction)
+        let refusal = try await act(for: session, inTurn: .permissions) { transaction, _, events -> Refusal? in
+            let parties = AuthorizationParties(policy, in: transaction)
             try parties.requireCaller(session.userID)
             if let earlier = try AuthorizationRepository(transaction).find(request.id) {
                 try requireSame(earlier, request, session, in: transaction)
@@ -66,7 +53,7 @@ package struct RequestPermission: Sendable {
                 try countRefused(session.userID, in: transaction)
                 return parties.partnerIsNotVerified
             }
-            try write(request, asked, session, in: transaction, &events)
+            try record(request, asked, session, in: transaction, &events)
             return nil
         }
         if let refusal { throw refusal }
@@ -74,12 +61,13 @@ package struct RequestPermission: Sendable {
     }
 
     private func requireSame(
-        _ earlier: MessagingPermission, _ request: Request, _ session: Session, in transaction: any Transaction
+        _ earlier: MessagingPermission, _ request: PermissionRequest, _ session: Session,
+        in transaction: any Transaction
     ) throws {
         guard earlier.requesterID == session.userID else {
             throw Refusal(.notFound, "The id is not yours: make a new one.")
         }
-        let words = try SealedRequest.open(earlier, of: session.userID, keys: keys, in: transaction)
+        let words = try SealedRequest.open(earlier, of: session.userID, keys: keys.personal, in: transaction)
         guard words == SealedRequest(to: request.to.text, eventID: request.eventID) else {
             throw Refusal(
                 .conflict, "You used this id for another request.",
@@ -108,9 +96,9 @@ package struct RequestPermission: Sendable {
 
     /// Counts the requests themselves, so that the limit is exact over any 24 hours.
     private func requireWithinLimit(_ user: UserID, in transaction: any Transaction) throws {
-        guard context.rateLimiting == .on else { return }
+        guard rateLimiting == .on else { return }
         let now = transaction.now
-        let limit = context.policy[\.authorizations].requestsPerDay
+        let limit = policy[\.authorizations].requestsPerDay
         guard
             let oldest = try AuthorizationRepository(transaction).oldest(
                 ofNewest: limit, askedBy: user, since: now.addingTimeInterval(-86_400))
@@ -123,20 +111,20 @@ package struct RequestPermission: Sendable {
 
     /// The refusal reveals that a user is not verified, so it counts too: nobody may probe a whole list of names.
     private func countRefused(_ user: UserID, in transaction: any Transaction) throws {
-        guard context.rateLimiting == .on else { return }
+        guard rateLimiting == .on else { return }
         try RateRepository(transaction).count(
             "authorization \(user)",
-            limit: RateLimit(count: context.policy[\.authorizations].requestsPerDay, per: 86_400))
+            limit: RateLimit(count: policy[\.authorizations].requestsPerDay, per: 86_400))
     }
 
-    private func write(
-        _ request: Request, _ asked: User?, _ session: Session, in transaction: any Transaction,
+    private func record(
+        _ request: PermissionRequest, _ asked: User?, _ session: Session, in transaction: any Transaction,
         _ events: inout RecordedEvents
     ) throws {
         let now = transaction.now
-        let policy = context.policy[\.authorizations]
+        let policy = policy[\.authorizations]
         let records = AuthorizationRepository(transaction)
-        let targets = keys.blindIndexes("\(session.providerID) \(request.to.text)", .authorizationTarget)
+        let targets = keys.personal.blindIndexes("\(session.providerID) \(request.to.text)", .authorizationTarget)
         try records.expire(askedBy: session.userID, limit: 1000)
         for earlier in try records.between(
             session.userID, and: asked?.id, targets: targets,
@@ -145,13 +133,13 @@ package struct RequestPermission: Sendable {
             try earlier.requireAskableAgain(now: now, policy: policy)
             if earlier.state != .rejected, !earlier.state.isOpen { try records.follow(earlier) }
         }
-        let parties = AuthorizationParties(context.policy, in: transaction)
+        let parties = AuthorizationParties(self.policy, in: transaction)
         let isBlocked =
             try asked.map {
                 try BlockRepository(transaction).holds($0.id, blocks: session.userID) || parties.ban(of: $0.id) != nil
             } ?? true
         let sealed = try SealedRequest(to: request.to.text, eventID: request.eventID).seal(
-            request.id, of: session.userID, keys: keys, in: transaction)
+            request.id, of: session.userID, keys: keys.personal, in: transaction)
         let authorization = MessagingPermission(
             id: request.id, providerID: session.providerID, requesterID: session.userID, recipientID: asked?.id,
             target: targets[0], isDelivered: !isBlocked, state: .request, createdAt: now,
@@ -162,6 +150,6 @@ package struct RequestPermission: Sendable {
                 .conflict, "You made the same request at the same moment.",
                 state: MessagingPermissionState.request.rawValue)
         }
-        try pushes.queue(AuthorizationRow(of: authorization), of: authorization, in: transaction, &events)
+        try authorizationPushes.queue(AuthorizationRow(of: authorization), of: authorization, in: transaction, &events)
     }
 }

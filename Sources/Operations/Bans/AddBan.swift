@@ -9,41 +9,32 @@ package struct UnconfirmedBan: Error, Equatable {
     package let users: Int
 }
 
-/// Shuts a user, a number, a document or a device out. Ban, ended sessions, withdrawn authorizations, audit
-/// entry and the notice by which all processes close the connections are one transaction.
-package struct AddBan: Sendable {
-    private let context: AdminContext
-    private let plan: BanPlanner
-    private let keys: PersonalKeys
-
-    package init(_ context: AdminContext, keys: PersonalKeys, policy: BanPolicy) {
-        self.context = context
-        self.keys = keys
-        plan = BanPlanner(keys: keys, policy: policy)
-    }
-
-    /// Whom a ban would hit. Nothing is changed.
+extension Administration {
+    /// The impact that a ban would have. Nothing is changed.
     ///
-    /// - Throws: as ``callAsFunction(_:upTo:)``.
-    package func preview(_ order: BanOrder) async throws -> BanImpact {
-        let id: BanID = context.environment.newIdentifier()
-        return try await context.store.snapshot { transaction in
-            try plan(order, as: ban(order, id, at: transaction.now), in: transaction).impact
+    /// - Throws: as ``addBan(_:by:upTo:)``.
+    package func previewBan(_ order: BanOrder, by policy: BanPolicy = BanPolicy()) async throws -> BanImpact {
+        let id: BanID = environment.newIdentifier()
+        let planner = BanPlanner(keys: try personalKeys(), policy: policy)
+        return try await read { transaction in
+            try planner.plan(order, as: ban(order, id, at: transaction.now), in: transaction).impact
         }
     }
 
-    /// Bans.
+    /// Bans a user, a number, a document or a device. Ban, ended sessions, withdrawn authorizations, audit entry and the
+    /// notice by which all processes close the connections are one transaction.
     ///
     /// - Parameter limit: the maximum number of users affected, as the admin agreed; `nil` for any number.
     /// - Throws: `Refusal` `not_found`; `conflict` if an active ban on the subject is at least as strict (state `active`)
     ///   and is not to be replaced; ``UnconfirmedBan``.
-    package func callAsFunction(
-        _ order: BanOrder, upTo limit: Int?
+    package func addBan(
+        _ order: BanOrder, by policy: BanPolicy = BanPolicy(), upTo limit: Int?
     ) async throws -> (ban: Ban, impact: BanImpact) {
-        let id: BanID = context.environment.newIdentifier()
-        return try await context.commit { transaction, events in
+        let id: BanID = environment.newIdentifier()
+        let keys = try personalKeys()
+        return try await write { transaction, events in
             let ban = ban(order, id, at: transaction.now)
-            let plan = try plan(order, as: ban, in: transaction)
+            let plan = try BanPlanner(keys: keys, policy: policy).plan(order, as: ban, in: transaction)
             if let limit, plan.impact.users.count > limit {
                 throw UnconfirmedBan(users: plan.impact.users.count)
             }
@@ -52,10 +43,9 @@ package struct AddBan: Sendable {
             for entry in plan.entries { try records.insert(entry) }
             if let note = order.note { try BanMaintenance(transaction).setNote(note, .note, of: id, keys: keys) }
             if ban.scope == .all { try terminateSessions(plan, in: transaction, &events) }
-            // Behind the new ban, so that nobody is free between the two.
-            let lift = LiftBan(context, keys: keys)
+            // After inserting the new ban, so there is no gap.
             for present in plan.replaced {
-                try lift.lift(present, note: "replaced by ban \(id)", in: transaction, &events)
+                try lift(present, note: "replaced by ban \(id)", keys, in: transaction, &events)
             }
             let authorizations = AuthorizationRepository(transaction)
             let addresses = FindableAddressRepository(transaction)
@@ -64,7 +54,7 @@ package struct AddBan: Sendable {
                 try addresses.erase(user)
             }
             events.record(
-                .banAdded(subject: plan.subject, detail: Self.detail(ban, plan.impact)), by: context.actor,
+                .banAdded(subject: plan.subject, detail: Self.detail(ban, plan.impact)), by: actor,
                 because: AuditReason(ban.reason.rawValue))
             return (ban, plan.impact)
         }
@@ -86,9 +76,8 @@ package struct AddBan: Sendable {
 
     private func ban(_ order: BanOrder, _ id: BanID, at now: Date) -> Ban {
         Ban(
-            id: id, kind: order.target.kind, scope: order.scope, reason: order.reason, actor: context.actor,
-            createdAt: now,
-            endsAt: order.endsAt, lifted: nil)
+            id: id, kind: order.target.kind, scope: order.scope, reason: order.reason, actor: actor,
+            createdAt: now, endsAt: order.endsAt, lifted: nil)
     }
 
     private static func detail(_ ban: Ban, _ impact: BanImpact) -> String {

@@ -31,7 +31,7 @@ struct BanPlanner: Sendable {
     ///
     /// - Throws: `Refusal` `not_found`; `conflict` with state `active` if a ban in force on the target forbids
     ///   as much and is not to be replaced.
-    func callAsFunction(_ order: BanOrder, as ban: Ban, in transaction: any Transaction) throws -> Plan {
+    func plan(_ order: BanOrder, as ban: Ban, in transaction: any Transaction) throws -> Plan {
         let blind = BanSubjectIndex(keys: keys)
         var plan = Plan(subject: AuditSubject(.ban, ban.id))
         func enter(_ subjects: [BanSubjectIndex.Versioned], _ origin: BanEntry.Origin, until end: Date?) {

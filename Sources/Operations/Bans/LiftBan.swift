@@ -4,32 +4,24 @@ import Foundation
 import PhoneNumbers
 import Repositories
 
-/// Lifts bans before their end. It revives nothing: sessions that were ended stay ended.
-package struct LiftBan: Sendable {
-    private let context: AdminContext
-    private let keys: PersonalKeys
-
-    package init(_ context: AdminContext, keys: PersonalKeys) {
-        self.context = context
-        self.keys = keys
-    }
-
-    /// Lifts one ban.
+extension Administration {
+    /// Lifts bans before their end. It revives nothing: sessions that were ended stay ended.
     ///
     /// - Parameter note: why; kept sealed.
     /// - Throws: `Refusal` `not_found`, `conflict` where it is over already, or `malformed_request` for the note.
-    package func callAsFunction(_ id: BanID, note: String) async throws -> Ban {
+    package func liftBan(_ id: BanID, note: String) async throws -> Ban {
         try Ban.requirePlain(note: note)
-        return try await context.commit { transaction, events in
-            try lift(try find(id, in: transaction), note: note, in: transaction, &events)
+        let keys = try personalKeys()
+        return try await write { transaction, events in
+            try lift(try find(id, in: transaction), note: note, keys, in: transaction, &events)
         }
     }
 
     /// The ban that would be lifted. Nothing is changed.
     ///
     /// - Throws: `Refusal` `not_found`, or `conflict` where it is over already.
-    package func preview(_ id: BanID) async throws -> Ban {
-        try await context.store.snapshot { transaction in
+    package func previewLift(of id: BanID) async throws -> Ban {
+        try await read { transaction in
             let ban = try find(id, in: transaction)
             guard ban.isActive(at: transaction.now) else { throw Self.over(ban, at: transaction.now) }
             return ban
@@ -39,17 +31,19 @@ package struct LiftBan: Sendable {
     /// The bans in force that name a subject and would be lifted. Nothing is changed.
     ///
     /// - Throws: `Refusal` `not_found` where there is none, with the ban that holds the subject nevertheless.
-    package func preview(_ target: BanTarget) async throws -> [Ban] {
-        try await context.store.snapshot { try find(target, in: $0) }
+    package func previewLift(on target: BanTarget) async throws -> [Ban] {
+        let keys = try personalKeys()
+        return try await read { try find(target, keys, in: $0) }
     }
 
     /// Lifts every ban in force that names a subject.
     ///
     /// - Throws: `Refusal` `not_found` where there is none, with the ban that holds the subject nevertheless.
-    package func callAsFunction(_ target: BanTarget, note: String) async throws -> [Ban] {
+    package func liftBans(on target: BanTarget, note: String) async throws -> [Ban] {
         try Ban.requirePlain(note: note)
-        return try await context.commit { transaction, events in
-            try find(target, in: transaction).map { try lift($0, note: note, in: transaction, &events) }
+        let keys = try personalKeys()
+        return try await write { transaction, events in
+            try find(target, keys, in: transaction).map { try lift($0, note: note, keys, in: transaction, &events) }
         }
     }
 
@@ -61,7 +55,7 @@ package struct LiftBan: Sendable {
     }
 
     /// The bans in force that name a subject; never none.
-    private func find(_ target: BanTarget, in transaction: any Transaction) throws -> [Ban] {
+    private func find(_ target: BanTarget, _ keys: PersonalKeys, in transaction: any Transaction) throws -> [Ban] {
         let subjects = try target.subjects(keys: keys, in: transaction)
         let entries = try BanRepository(transaction).entries(on: subjects).filter {
             $0.isActive(at: transaction.now)
@@ -87,12 +81,12 @@ package struct LiftBan: Sendable {
     /// - Throws: `Refusal` `conflict` if it is over already.
     @discardableResult
     func lift(
-        _ ban: Ban, note: String, in transaction: any Transaction, _ events: inout RecordedEvents
+        _ ban: Ban, note: String, _ keys: PersonalKeys, in transaction: any Transaction, _ events: inout RecordedEvents
     ) throws -> Ban {
         let records = BanRepository(transaction)
         // Read first: what is held of erased people is forgotten with the lifting.
         let entries = try records.entries(of: ban.id)
-        guard try records.lift(ban.id, by: context.actor) else {
+        guard try records.lift(ban.id, by: actor) else {
             throw Self.over(ban, at: transaction.now)
         }
         try BanMaintenance(transaction).setNote(note, .liftNote, of: ban.id, keys: keys)
@@ -108,9 +102,9 @@ package struct LiftBan: Sendable {
                 events.record(.userUnbanned(user, of: provider))
             }
         }
-        events.record(.banLifted(ban.id), by: context.actor)
+        events.record(.banLifted(ban.id), by: actor)
         var lifted = ban
-        lifted.lifted = .init(at: transaction.now, actor: context.actor)
+        lifted.lifted = .init(at: transaction.now, actor: actor)
         return lifted
     }
 

@@ -8,13 +8,13 @@ import Tokens
 
 /// `Certify`: a certification request becomes a client certificate of the internal CA.
 package struct CertifyDevice: Sendable {
-    private let context: ServiceContext
+    private let context: Service
     private let issuing: IssueCertificate
     private let verifyCaptcha: @Sendable (String) async throws -> Bool
 
     /// - Parameter verifyCaptcha: asks the siteverify endpoint about a captcha's response.
     package init(
-        _ context: ServiceContext, issuing: IssueCertificate,
+        _ context: Service, issuing: IssueCertificate,
         verifyCaptcha: @escaping @Sendable (String) async throws -> Bool
     ) {
         self.context = context
@@ -65,7 +65,7 @@ package struct CertifyDevice: Sendable {
             } else { nil }
         let presenceKey = try request.presenceKey.map { pem throws(Refusal) in try Self.publicKey(pem) }
         // Before the gate: what it asked for may be spent, by the request whose answer was lost.
-        if let repeated = try await context.store.snapshot({ try repeated(request, presenceKey, in: $0) }) {
+        if let repeated = try await context.read({ try repeated(request, presenceKey, in: $0) }) {
             return repeated
         }
         let parsed = try RequestedCertificate(request.csr)
@@ -74,13 +74,13 @@ package struct CertifyDevice: Sendable {
             enrolment = try await pass(rules.gate, request)
         } catch {
             // The same request may have been granted while the gate was asked.
-            if let repeated = try await context.store.snapshot({ try repeated(request, presenceKey, in: $0) }) {
+            if let repeated = try await context.read({ try repeated(request, presenceKey, in: $0) }) {
                 return repeated
             }
             throw error
         }
         let wished = parsed.wishedDeviceID
-        let isFree = try await context.store.snapshot { transaction in
+        let isFree = try await context.read { transaction in
             if let wished { try issuing.requireUnbanned(.device(wished), in: transaction) }
             if let hash = presenceKey.flatMap({ Digest256($0.thumbprint) }) {
                 try issuing.requireUnbanned(.deviceKey(hash), in: transaction)
@@ -159,7 +159,7 @@ package struct CertifyDevice: Sendable {
         let issued = try issuing.sign(parsed.key, deviceID: deviceID, replaces: nil)
         let rules = context.policy[\.certification]
         let ceiling = ceiling(rules)
-        return try await context.commit(inTurn: .certificates) { transaction, events in
+        return try await context.write(inTurn: .certificates) { transaction, events in
             // Two of the same request at once are given one certificate.
             if let repeated = try repeated(request, presenceKey, in: transaction) { return repeated }
             try issuing.requireUnusedKey(parsed.key, in: transaction)

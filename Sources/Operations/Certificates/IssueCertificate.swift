@@ -9,14 +9,14 @@ import Repositories
 package struct IssueCertificate: Sendable {
     private let authority: CertificateAuthority
     private let baseURL: @Sendable () -> String
-    private let context: ServiceContext
+    private let context: Service
 
     /// Issues by an authority.
     ///
     /// - Parameter baseURL: under which the public listener is reached from outside; asked for at each certificate, since
     ///   a free port is known only when it was taken.
     package init(
-        _ context: ServiceContext, authority: CertificateAuthority,
+        _ context: Service, authority: CertificateAuthority,
         baseURL: @autoclosure @escaping @Sendable () -> String
     ) {
         self.context = context

@@ -8,10 +8,10 @@ import Repositories
 /// Renews the certificate of a connection: same device, same or new key. The old one is superseded when the new one is
 /// first seen.
 package struct RenewCertificate: Sendable {
-    private let context: ServiceContext
+    private let context: Service
     private let issuing: IssueCertificate
 
-    package init(_ context: ServiceContext, issuing: IssueCertificate) {
+    package init(_ context: Service, issuing: IssueCertificate) {
         self.context = context
         self.issuing = issuing
     }
@@ -32,14 +32,14 @@ package struct RenewCertificate: Sendable {
         if let csr {
             key = try RequestedCertificate(csr).key
         } else {
-            let bytes = try await context.store.snapshot {
+            let bytes = try await context.read {
                 try CertificateRepository($0).subjectPublicKeyInfo(serial: present.serial)
             }
             key = try DevicePublicKey(subjectPublicKeyInfo: bytes ?? [])
         }
         let issued = try issuing.sign(key, deviceID: present.deviceID, replaces: present.serial)
         let perDay = context.rateLimiting == .on ? context.policy[\.certification].renewalsPerDay : nil
-        try await context.commit { transaction, events in
+        try await context.write { transaction, events in
             let records = CertificateRepository(transaction)
             guard let now = try records.find(serial: present.serial), now.revoked == nil else {
                 throw Refusal(.certificateRevoked, "This certificate was revoked or superseded.")

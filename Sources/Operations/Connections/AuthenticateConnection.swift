@@ -3,27 +3,20 @@ import Domain
 import Foundation
 import Repositories
 
-/// Verifies the certificate behind a connection: once after the handshake, then on every request, from memory.
-package struct AuthenticateConnection: Sendable {
-    private let context: ServiceContext
-
-    package init(_ context: ServiceContext) {
-        self.context = context
-    }
-
-    /// The hot path of every request on the client listener.
+extension Service {
+    /// Verifies the certificate of a connection: once after the handshake, then on every request, from memory.
     ///
     /// - Throws: `Refusal` `certificate_revoked` or `unavailable`.
-    package func callAsFunction(_ connection: ClientConnection) async throws {
-        try context.invalidator.requireFresh()
-        let now = context.environment.now()
+    package func authenticate(_ connection: ClientConnection) async throws {
+        try invalidator.requireFresh()
+        let now = environment.now()
         if let (known, state) = connection.known {
-            if known.isInDoubt { try await context.caches.certificates.settle([known]) }
+            if known.isInDoubt { try await caches.certificates.settle([known]) }
             try require(known, at: now, of: connection)
             if state == .uncertified { connection.connect(known) }
             return
         }
-        guard let found = try await context.caches.certificates.find(connection.thumbprint) else {
+        guard let found = try await caches.certificates.find(connection.thumbprint) else {
             throw Refusal.unknownCertificate
         }
         try require(found, at: now, of: connection)
@@ -33,19 +26,19 @@ package struct AuthenticateConnection: Sendable {
 
     /// Whether a connection that was let in before still is, from memory alone; `false` wherever the call above refuses
     /// or has something to do.
-    package func fromMemory(_ connection: ClientConnection) -> Bool {
-        guard context.invalidator.isFresh, context.invalidator.isClockRight,
+    package func isAuthenticated(_ connection: ClientConnection) -> Bool {
+        guard invalidator.isFresh, invalidator.isClockRight,
             let (known, state) = connection.known, state == .connected
         else { return false }
-        return (try? known.requireValid(at: context.environment.now())) != nil
+        return (try? known.requireValid(at: environment.now())) != nil
     }
 
     /// Lets a new connection in whose certificate this process remembers, so that its first request need not wait; does
     /// nothing wherever the call above refuses or has something to do.
     package func admitFromMemory(_ connection: ClientConnection) {
-        guard context.invalidator.isFresh, context.invalidator.isClockRight,
-            let known = context.caches.certificates.known(connection.thumbprint),
-            known.certificate.firstSeenAt != nil, (try? known.requireValid(at: context.environment.now())) != nil
+        guard invalidator.isFresh, invalidator.isClockRight,
+            let known = caches.certificates.known(connection.thumbprint),
+            known.certificate.firstSeenAt != nil, (try? known.requireValid(at: environment.now())) != nil
         else { return }
         connection.connect(known)
     }
@@ -63,7 +56,7 @@ package struct AuthenticateConnection: Sendable {
 
     /// A certificate that renews another supersedes it when it is first seen: the device has proved that it arrived.
     private func recordFirstSight(_ certificate: DeviceCertificate) async throws {
-        try await context.commit { transaction, events in
+        try await write { transaction, events in
             let records = CertificateRepository(transaction)
             let now = transaction.now
             events.record(.certificateSeen(certificate.deviceID))

@@ -1,25 +1,22 @@
 import Domain
 
-/// Counts calls against the limits of what they cost, in this process's memory: no call waits for it.
-package struct CountCall: Sendable {
-    private let context: ServiceContext
-
-    package init(_ context: ServiceContext) { self.context = context }
-
-    /// Counts a call.
+extension Service {
+    /// Counts a call against the limit of its cost, in this process's memory: no call waits for it.
     ///
     /// - Throws: `Refusal` `rate_limited`.
-    package func callAsFunction(_ cost: CallCost, by caller: CountedCaller) throws(Refusal) {
-        try context.count(cost, by: caller)
-    }
-}
-
-extension ServiceContext {
-    /// Counts a call of a caller.
-    ///
-    /// - Throws: `Refusal` `rate_limited`.
-    func count(_ cost: CallCost, by caller: CountedCaller) throws(Refusal) {
+    package func count(_ cost: CallCost, by caller: CountedCaller) throws(Refusal) {
         guard rateLimiting == .on, let limit = policy[\.requests].limit(of: cost, for: caller) else { return }
         try node.callRates.count(cost, by: caller, limit: limit, now: environment.now())
+    }
+
+    /// Limits the readings of streams under one certificate, in this process's memory: each may cost hundreds of
+    /// statements.
+    ///
+    /// - Throws: `Refusal` `rate_limited`.
+    package func limitStreamReads(on connection: ClientConnection) throws(Refusal) {
+        guard rateLimiting == .on else { return }
+        try connection.certificate?.streamReads.count(
+            limit: RateLimit(count: policy[\.streams].readsPerMinute, per: 60),
+            now: environment.now())
     }
 }

@@ -1,25 +1,21 @@
 import Domain
 
-/// Says on a user's connection that there may be something to synchronize. It asks no store, and holds no task while
-/// nothing happens: what has changed is for ``SynchronizeMessages`` to say.
-package struct WatchMessages: Sendable {
-    private let context: ServiceContext
+/// One user that is watched, until ``end()``.
+package struct MessageWatch: Sendable {
+    fileprivate let polls: WaitingPolls<UserID, UserID>
+    fileprivate let place: WaitingPolls<UserID, UserID>.Place
 
-    package init(_ context: ServiceContext) { self.context = context }
+    /// One for each time that something may have changed, or for several of them; it ends with the watch.
+    package var changes: AsyncStream<Void> { place.changes }
 
-    /// One user that is watched, until ``end()``.
-    package struct Watch: Sendable {
-        fileprivate let polls: WaitingPolls<UserID, UserID>
-        fileprivate let place: WaitingPolls<UserID, UserID>.Place
+    package func end() { polls.leave(place) }
+}
 
-        /// One for each time that something may have changed, or for several of them; it ends with the watch.
-        package var changes: AsyncStream<Void> { place.changes }
-
-        package func end() { polls.leave(place) }
-    }
-
-    package func callAsFunction(_ user: UserID) -> Watch {
-        let polls = context.node.messagePolls
-        return Watch(polls: polls, place: polls.enter(user))
+extension Service {
+    /// Says on a user's connection that there may be something to synchronize. It asks no store, and holds no task
+    /// while nothing happens: what has changed is for ``synchronizeMessages(since:wait:for:)`` to say.
+    package func watchMessages(of user: UserID) -> MessageWatch {
+        let polls = node.messagePolls
+        return MessageWatch(polls: polls, place: polls.enter(user))
     }
 }

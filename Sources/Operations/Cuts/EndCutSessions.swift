@@ -6,7 +6,7 @@ import Repositories
 /// Ends the rows of sessions that a cut has ended, with what their providers are told: a batch in each transaction, by
 /// whichever node takes the cut. One that dies leaves whole batches, and another goes on where it was.
 package struct EndCutSessions: Sendable {
-    private let context: ServiceContext
+    private let context: Service
     private let holder: String
 
     /// How many sessions one transaction ends at most: it bounds how long other writers wait.
@@ -18,7 +18,7 @@ package struct EndCutSessions: Sendable {
     /// How often the loop looks, seconds.
     static let interval: TimeInterval = 1
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
         holder = context.environment.newUUID().uuidString
     }
@@ -30,7 +30,7 @@ package struct EndCutSessions: Sendable {
     @discardableResult
     package func callAsFunction() async throws -> Int {
         var count = 0
-        while !Task.isCancelled, try await context.store.snapshot({ try CutRepository($0).isDue(to: holder) }) {
+        while !Task.isCancelled, try await context.read({ try CutRepository($0).isDue(to: holder) }) {
             let start = ContinuousClock.now
             guard let ended = try await endBatch() else { return count }
             count += ended

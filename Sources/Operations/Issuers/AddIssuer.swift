@@ -5,46 +5,36 @@ import Foundation
 import Repositories
 import Tokens
 
-/// An admin registers an OpenID provider by its URL, with its present keys and a first app.
-package struct AddIssuer: Sendable {
-    private let context: AdminContext
-    private let readKeySet: KeySetReader.Read
+/// What a new provider needs to know.
+package struct IssuerRegistration: Sendable {
+    package let provider: Provider
+    package let applicationID: ApplicationID
+    /// How many keys its key set has now.
+    package let keyCount: Int
+}
 
-    package init(_ context: AdminContext, readKeySet: @escaping KeySetReader.Read) {
-        self.context = context
-        self.readKeySet = readKeySet
-    }
-
-    /// What a new provider needs to know.
-    package struct Registration: Sendable {
-        package let provider: Provider
-        package let applicationID: ApplicationID
-        /// How many keys its key set has now.
-        package let keyCount: Int
-    }
-
-    /// Reads the issuer's keys and registers it.
+extension Administration {
+    /// Registers an OpenID provider by its URL, with its present keys and a first app.
     ///
     /// - Parameter name: that of the provider; the issuer's host by default.
     /// - Throws: `Refusal` `malformed_request` if the issuer cannot be read or a name is bad, `conflict` for a slug, or a pair of
     ///   issuer and audience, that is taken.
-    package func callAsFunction(
+    package func addIssuer(
         _ issuer: ProviderIssuer, name: String?, slug: Slug?, account: String?, avatarHosts: [String],
-        tokenAlgorithm: AccessTokenAlgorithm = .rs256
-    ) async throws -> Registration {
+        tokenAlgorithm: AccessTokenAlgorithm = .rs256, readKeySet: KeySetReader.Read
+    ) async throws -> IssuerRegistration {
         let name = name ?? issuer.host
         try PlainText.require(name, "A provider's name", bytes: 1...256, for: .prose)
         if let account { try PlainText.require(account, "An account", bytes: 1...256, for: .prose) }
         guard let slug = slug ?? Slug(from: name) else {
             throw Refusal(.malformedRequest, "No slug can be made of the name.", about: .slug)
         }
-        let (set, freshness) = try await read(issuer)
-        let (environment, actor) = (context.environment, context.actor)
+        let (set, freshness) = try await keys(of: issuer, by: readKeySet)
         let provider = Provider(
             id: environment.newIdentifier(), slug: slug, name: name, account: account, avatarHosts: avatarHosts,
             createdAt: environment.now(), disabledAt: nil, tokenAlgorithm: tokenAlgorithm, issuer: issuer)
         let application = Application(id: environment.newIdentifier(), providerID: provider.id, name: name)
-        try await context.commit { transaction, events in
+        try await write { transaction, events in
             let providers = ProviderRepository(transaction)
             for audience in issuer.audiences {
                 guard try providers.find(issuer: issuer.url, audience: audience) == nil else {
@@ -75,10 +65,12 @@ package struct AddIssuer: Sendable {
                 issuer.url,
                 IssuerReading(attemptedAt: now, readAt: now, freshUntil: now.addingTimeInterval(freshness)))
         }
-        return Registration(provider: provider, applicationID: application.id, keyCount: set.members.count)
+        return IssuerRegistration(provider: provider, applicationID: application.id, keyCount: set.members.count)
     }
 
-    private func read(_ issuer: ProviderIssuer) async throws -> (WebKeySet, freshness: TimeInterval) {
+    private func keys(
+        of issuer: ProviderIssuer, by readKeySet: KeySetReader.Read
+    ) async throws -> (WebKeySet, freshness: TimeInterval) {
         let (bytes, cacheControl): ([UInt8], String?)
         switch await readKeySet(issuer.url) {
         case .read(let read, let field): (bytes, cacheControl) = (read, field)

@@ -9,9 +9,9 @@ import Tokens
 /// The keys of issuers as this process may use them now. It reads a key set anew if it must, outside of any transaction and
 /// one at a time for each issuer, so that a slow issuer keeps nobody waiting but its own users.
 package struct IssuerKeys: Sendable {
-    private let context: ServiceContext
+    private let context: Service
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
     }
 
@@ -87,7 +87,7 @@ package struct IssuerKeys: Sendable {
     }
 
     private func load(_ issuer: String) async throws -> IssuerReading {
-        guard let reading = try await context.store.snapshot({ try IssuerRepository($0).find(issuer) }) else {
+        guard let reading = try await context.read({ try IssuerRepository($0).find(issuer) }) else {
             throw Refusal(.invalidIdentityToken, "iss names no registered issuer.", reason: .unknownIssuer)
         }
         context.caches.issuers.remember(reading, of: issuer)
@@ -127,7 +127,7 @@ package struct IssuerKeys: Sendable {
     /// - Returns: why a provider did not get all of its new keys; `nil` if each did.
     /// - Throws: `TokenDefect` if it is no key set for a provider, after the others have it.
     private func store(_ bytes: [UInt8], of issuer: String, claimedAt claim: Date) async throws -> TokenDefect? {
-        let ids = try await context.store.snapshot {
+        let ids = try await context.read {
             try ProviderRepository($0).list(issuer: issuer, limit: Self.mostProviders)
         }
         let environment = context.environment
@@ -136,7 +136,7 @@ package struct IssuerKeys: Sendable {
             guard let provider = try await context.caches.providers.find(id)?.provider.issuer else { continue }
             do {
                 let set = try WebKeySet(bytes, allowing: provider.signatureAlgorithms)
-                let defect = try await context.commit { transaction, events -> TokenDefect? in
+                let defect = try await context.write { transaction, events -> TokenDefect? in
                     // One that was overtaken, because this node stood still, stores nothing.
                     guard try IssuerRepository(transaction).isClaimed(issuer, at: claim) else { return nil }
                     return try StoreIssuerKeys(transaction: transaction, environment: environment)(
@@ -157,7 +157,7 @@ package struct IssuerKeys: Sendable {
             provider.issuer?.audiences.contains(where: { $0.hasSameBytes(as: party) }) != true,
             context.caches.issuers.isNew(party, of: provider.id)
         else { return }
-        try await context.commit { _, events in
+        try await context.write { _, events in
             events.record(.providerChanged(provider.id, detail: "ID tokens requested by the client \(party) (azp)"))
         }
     }

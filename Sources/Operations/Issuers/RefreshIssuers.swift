@@ -5,7 +5,7 @@ import Repositories
 
 /// Reads the key sets that are fresh no more, so that a key that left one is noticed, and sign-ins seldom wait.
 package struct RefreshIssuers: Sendable {
-    private let context: ServiceContext
+    private let context: Service
     private let keys: IssuerKeys
 
     /// How often a node looks, seconds.
@@ -13,7 +13,7 @@ package struct RefreshIssuers: Sendable {
     /// How many are read at once by this loop. A sign-in that needs another waits for none of them.
     static let atOnce = 8
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
         keys = IssuerKeys(context)
     }
@@ -24,7 +24,7 @@ package struct RefreshIssuers: Sendable {
     /// - Throws: `Refusal` `unavailable`.
     @discardableResult
     package func callAsFunction() async throws -> [String: IssuerReading] {
-        let due = try await context.store.snapshot { try IssuerRepository($0).listDue(limit: 256) }
+        let due = try await context.read { try IssuerRepository($0).listDue(limit: 256) }
         return try await withThrowingTaskGroup(of: (String, IssuerReading).self) { [keys] group in
             var readings: [String: IssuerReading] = [:]
             for (index, issuer) in due.enumerated() {

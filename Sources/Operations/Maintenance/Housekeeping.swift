@@ -6,7 +6,7 @@ import Repositories
 /// Does what is due of the tasks of maintenance, each by itself: one that fails, or has much to do, keeps no other
 /// waiting. Of all processes on a store one does a task at a time.
 package struct Housekeeping: Sendable {
-    private let context: ServiceContext
+    private let context: Service
     private let tasks: [MaintenanceTask]
     private let run: RunMaintenanceTask
     private let longestRound: Duration
@@ -16,7 +16,7 @@ package struct Housekeeping: Sendable {
     ///   - longestRound: after this time no further pass begins, in which each due task has a turn of some seconds. What else
     ///     a process does each minute, and its report of overdue tasks, does not wait for the end of a long task.
     package init(
-        _ context: ServiceContext, also more: [MaintenanceTask] = [], longestRound: Duration = .seconds(30)
+        _ context: Service, also more: [MaintenanceTask] = [], longestRound: Duration = .seconds(30)
     ) {
         self.context = context
         self.longestRound = longestRound
@@ -46,7 +46,7 @@ package struct Housekeeping: Sendable {
         context.caches.sessions.dropIdle(since: idle)
         context.caches.certificates.dropIdle(since: idle)
         let report = try await runDue()
-        let positions = try await context.store.snapshot { try ClusterMemberRepository($0).positions() }
+        let positions = try await context.read { try ClusterMemberRepository($0).positions() }
         try await context.store.reached { try await context.store.purgeChanges(below: positions) }
         // What was erased since the last round is to be gone from the log as well, data keys above all.
         try await context.store.clearLog()
@@ -78,7 +78,7 @@ package struct Housekeeping: Sendable {
 
     /// The tasks that nobody has, in their order, but for those that have failed in this round.
     private func due(_ report: inout Report) async throws -> [MaintenanceTask] {
-        let (entries, now) = try await context.store.snapshot {
+        let (entries, now) = try await context.read {
             (try MaintenanceTaskRepository($0).list(), $0.now)
         }
         report.overdue = entries.filter { $0.isOverdue(at: now) }.map(\.name)

@@ -9,11 +9,11 @@ import Repositories
 /// Only the wrapping of data keys changes; what they seal stays as it is. At any moment every data key lies under a
 /// version that the keys hold, so that a run that is cut short leaves nothing closed and the next one goes on.
 package struct RotateWrappingKey: Sendable {
-    private let context: AdminContext
+    private let context: Administration
     private let keys: PersonalKeys
 
     /// Rotates to the highest version that the keys hold.
-    package init(_ context: AdminContext, keys: PersonalKeys) {
+    package init(_ context: Administration, keys: PersonalKeys) {
         self.context = context
         self.keys = keys
     }
@@ -33,7 +33,7 @@ package struct RotateWrappingKey: Sendable {
 
     /// How far the newest version has come.
     package func progress() async throws -> Progress {
-        try await context.store.snapshot { transaction in
+        try await context.read { transaction in
             let records = DataKeyRepository(transaction, keys: keys)
             let version = keys.currentWrappingVersion
             let counts = [
@@ -50,7 +50,7 @@ package struct RotateWrappingKey: Sendable {
     /// Puts the newest version in force: nodes that do not know it yet read their keys again before they make a data key.
     package func putInForce() async throws {
         let (keys, actor) = (keys, context.actor)
-        try await context.commit { transaction, events in
+        try await context.write { transaction, events in
             let version = keys.currentWrappingVersion
             guard try DataKeyRepository(transaction, keys: keys).putInForce(version) else {
                 return
@@ -119,7 +119,7 @@ package struct RotateWrappingKey: Sendable {
     /// The versions among some under which nothing lies and nothing new will: they may be taken away for good.
     package func takeLeave(of versions: Set<Int>) async throws -> Set<Int> {
         let (keys, actor) = (keys, context.actor)
-        return try await context.commit { transaction, events in
+        return try await context.write { transaction, events in
             let records = DataKeyRepository(transaction, keys: keys)
             let inForce = try records.versionInForce()
             let unused = versions.filter { $0 < inForce }.subtracting(try records.countByVersion().keys)

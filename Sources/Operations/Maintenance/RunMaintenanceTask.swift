@@ -5,9 +5,9 @@ import Repositories
 
 /// Does a task of maintenance for some seconds, if it is due and no other process has it.
 struct RunMaintenanceTask: Sendable {
-    private let context: ServiceContext
+    private let context: Service
 
-    init(_ context: ServiceContext) {
+    init(_ context: Service) {
         self.context = context
     }
 

@@ -8,9 +8,9 @@ package struct WriteLastUses: Sendable {
     /// The largest number of uses in one transaction: it limits how long other writers wait.
     static let batch = 250
 
-    private let context: ServiceContext
+    private let context: Service
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
     }
 

@@ -2,26 +2,17 @@ import Database
 import Domain
 import Repositories
 
-/// A user's device reports how far it has come in a stream.
-package struct AcknowledgeMessages: Sendable {
-    private let context: ServiceContext
-    private let store: SessionStore
-
-    package init(_ context: ServiceContext) {
-        self.context = context
-        store = SessionStore(context)
-    }
-
-    /// Raises the receipts; lower numbers change nothing.
+extension Service {
+    /// Raises the receipts of a user's device in a stream. Lower numbers change nothing.
     ///
     /// - Throws: `Refusal` `not_found`, `conflict`, `rate_limited`, `unavailable`.
-    package func callAsFunction(
+    package func acknowledgeMessages(
         delivered: Int64?, read: Int64?, in stream: String, for session: Session
     ) async throws -> (delivered: Int64, read: Int64) {
-        try await store.write(
-            for: session, in: stream, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+        try await act(
+            for: session, in: stream, ahead: MessageStreamAccess.lookAhead(stream, of: session)
         ) { transaction, holder, events in
-            let access = MessageStreamAccess(context, holder.user, in: transaction)
+            let access = MessageStreamAccess(self, holder.user, in: transaction)
             let found = try access.require(.acknowledge, stream)
             guard let member = found.member else { throw MessageStreamAccess.unknown }
             let receipts = member.receipts(delivered: delivered, read: read, last: found.stream.lastSequence)
@@ -32,5 +23,31 @@ package struct AcknowledgeMessages: Sendable {
                 .updateStatus, found.stream.id, for: try members.present(in: found.stream.id), &events)
             return receipts
         }
+    }
+
+    /// Shows the members who wait for changes of a stream that the user is writing. More than once a second it has no
+    /// effect.
+    ///
+    /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `unavailable`. `conflict` for a stream that is
+    ///   closed, and for a forum, which has no members.
+    package func sayTyping(in stream: String, for session: Session) async throws {
+        guard node.typing.permits(session.userID) else {
+            // A notice without effect opens no writing transaction.
+            return try await read(for: session) { _ = try others(in: stream, for: $1, $0) }
+        }
+        try await act(for: session) { transaction, holder, events in
+            let (id, others) = try others(in: stream, for: holder, transaction)
+            guard !others.isEmpty else { return }
+            events.record(.typing(in: id, by: holder.user.id, to: others))
+        }
+    }
+
+    private func others(
+        in stream: String, for holder: SessionHolder, _ transaction: any Transaction
+    ) throws -> (MessageStreamID, [UserID]) {
+        let found = try MessageStreamAccess(self, holder.user, in: transaction).require(.append, stream)
+        guard found.member != nil else { throw MessageStreamAccess.unsupported(found.stream.kind) }
+        let members = try StreamMemberRepository(transaction).present(in: found.stream.id)
+        return (found.stream.id, members.filter { $0 != holder.user.id })
     }
 }

@@ -4,49 +4,40 @@ import Encoding
 import Foundation
 import Repositories
 
-/// A user appends a message to a stream: the service gives it a number and a time.
-package struct AppendMessage: Sendable {
-    private let context: ServiceContext
-    private let store: SessionStore
+package struct NewMessage: Sendable {
+    let id: MessageID
+    let body: MessageBody
+    let inReplyTo: MessageID?
 
-    package init(_ context: ServiceContext) {
-        self.context = context
-        store = SessionStore(context)
-    }
-
-    package struct Request: Sendable {
-        let id: MessageID
-        let body: MessageBody
-        let inReplyTo: MessageID?
-
-        /// Parses a request.
-        ///
-        /// - Throws: `Refusal` `malformed_request`, `payload_too_large`.
-        package init(id: String, parts: JSONValue, inReplyTo: String?) throws(Refusal) {
-            guard let id = MessageID(id[...]) else { throw Refusal(.malformedRequest, "$.id is not a UUID.") }
-            self.id = id
-            body = try MessageBody(parts)
-            self.inReplyTo = try inReplyTo.map { text throws(Refusal) in
-                guard let reply = MessageID(text[...]) else {
-                    throw Refusal(.malformedRequest, "$.in_reply_to is not a UUID.")
-                }
-                return reply
+    /// Parses a request.
+    ///
+    /// - Throws: `Refusal` `malformed_request`, `payload_too_large`.
+    package init(id: String, parts: JSONValue, inReplyTo: String?) throws(Refusal) {
+        guard let id = MessageID(id[...]) else { throw Refusal(.malformedRequest, "$.id is not a UUID.") }
+        self.id = id
+        body = try MessageBody(parts)
+        self.inReplyTo = try inReplyTo.map { text throws(Refusal) in
+            guard let reply = MessageID(text[...]) else {
+                throw Refusal(.malformedRequest, "$.in_reply_to is not a UUID.")
             }
+            return reply
         }
     }
+}
 
-    /// Appends a message. A repetition gets the same response and has no effect.
+extension Service {
+    /// Appends a message to a stream, with a number and a time. A repetition gets the same response and has no effect.
     ///
     /// - Throws: `Refusal` `not_found` for a stream that is not the user's, for another user's message id, and for a
     ///   reply to what is not there. `user_banned`, `not_verified` for either side. `conflict` if the stream is closed,
     ///   the id belongs to another message, or the quota is used up. `rate_limited`, `unavailable`.
-    package func callAsFunction(
-        _ request: Request, to stream: String, for session: Session
+    package func appendMessage(
+        _ request: NewMessage, to stream: String, for session: Session
     ) async throws -> StreamMessage {
-        try await store.write(
-            for: session, in: stream, by: context, ahead: lookAhead(request, in: stream, of: session)
+        try await act(
+            for: session, in: stream, ahead: lookAhead(request, in: stream, of: session)
         ) { transaction, holder, events in
-            let access = MessageStreamAccess(context, holder.user, in: transaction)
+            let access = MessageStreamAccess(self, holder.user, in: transaction)
             let found = try access.require(.append, stream)
             let key = try access.key(found.stream.id)
             let messages = StreamMessageRepository(transaction)
@@ -80,7 +71,7 @@ package struct AppendMessage: Sendable {
                 sentAt: transaction.now, inReplyTo: request.inReplyTo, thread: thread, size: size, sealedBody: sealed)
             try messages.insert(message)
             try follow(message, found, access, readers, &events)
-            try PushMessages(context).queue(
+            try PushMessages(self).queue(
                 message, of: found.stream.providerID, to: pushed, in: transaction, &events)
             // Comes last: the sender's row is locked among those of the members, in their order.
             try StreamUserRepository(transaction).add(bytes: size, of: holder.user.id)
@@ -88,8 +79,8 @@ package struct AppendMessage: Sendable {
         }
     }
 
-    private func lookAhead(_ request: Request, in stream: String, of session: Session) -> SessionStore.Ahead {
-        let keys = context.keys.personal
+    private func lookAhead(_ request: NewMessage, in stream: String, of session: Session) -> SessionHolder.Ahead {
+        let keys = keys.personal
         return MessageStreamAccess.lookAhead(stream, of: session) { id, transaction in
             _ = try StreamKeyRepository(transaction, keys: keys).find(id)
             for message in [request.id, request.inReplyTo] {
@@ -101,7 +92,7 @@ package struct AppendMessage: Sendable {
     }
 
     private static func requireSame(
-        _ earlier: StreamMessage, _ request: Request, _ key: StreamKey, _ user: UserID
+        _ earlier: StreamMessage, _ request: NewMessage, _ key: StreamKey, _ user: UserID
     ) throws -> StreamMessage {
         guard earlier.senderID == user else { throw Refusal(.notFound, "The id is not yours: make a new one.") }
         guard let sealed = earlier.sealedBody else {
@@ -117,7 +108,7 @@ package struct AppendMessage: Sendable {
     private func requireTurn(_ number: Int64, _ stream: MessageStream, _ user: UserID, _ now: Date) throws {
         let turn = CallTurn(
             number: number, isCaller: stream.createdBy == user, age: now.timeIntervalSince(stream.createdAt),
-            ringing: context.policy[\.calls].ringing)
+            ringing: policy[\.calls].ringing)
         switch turn {
         case .allowed: return
         case .others: throw Refusal(.conflict, "It is the other side's turn in this call.", state: "turn")
@@ -126,7 +117,7 @@ package struct AppendMessage: Sendable {
         }
     }
 
-    private var limit: Int64 { Int64(context.policy[\.streams].storedBytes) }
+    private var limit: Int64 { Int64(policy[\.streams].storedBytes) }
 
     private var full: Refusal { MessageStreamAccess.full("Your messages take \(limit) bytes: delete some first.") }
 

@@ -2,25 +2,16 @@ import Database
 import Domain
 import Repositories
 
-/// A user adds others to a conversation, removes others, or leaves it.
-package struct ChangeStreamMembers: Sendable {
-    private let context: ServiceContext
-    private let store: SessionStore
-
-    package init(_ context: ServiceContext) {
-        self.context = context
-        store = SessionStore(context)
-    }
-
-    /// Adds a user, who then sees all messages. Nothing changes for a member.
+extension Service {
+    /// Adds a user to a conversation, who then sees all messages. Nothing changes for a member.
     ///
     /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `rate_limited`, `unavailable`. `conflict` if there
     ///   are 25 members, or no authorization between the two.
-    package func add(_ name: String, to stream: String, for session: Session) async throws {
-        try await store.write(
-            for: session, in: stream, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+    package func addMember(_ name: String, to stream: String, for session: Session) async throws {
+        try await act(
+            for: session, in: stream, ahead: MessageStreamAccess.lookAhead(stream, of: session)
         ) { transaction, holder, events in
-            let access = MessageStreamAccess(context, holder.user, in: transaction)
+            let access = MessageStreamAccess(self, holder.user, in: transaction)
             let found = try access.require(.addMember, stream)
             let other = try UserID(name[...]).flatMap { try UserRepository(transaction).find($0) }
             let id = other?.providerID == holder.user.providerID ? other?.id : nil
@@ -48,11 +39,11 @@ package struct ChangeStreamMembers: Sendable {
     /// Removes a user, who keeps what there is until now. Nothing changes for one who is no member.
     ///
     /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `conflict`, `rate_limited`, `unavailable`.
-    package func remove(_ name: String, from stream: String, for session: Session) async throws {
-        try await store.write(
-            for: session, in: stream, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+    package func removeMember(_ name: String, from stream: String, for session: Session) async throws {
+        try await act(
+            for: session, in: stream, ahead: MessageStreamAccess.lookAhead(stream, of: session)
         ) { transaction, holder, events in
-            let access = MessageStreamAccess(context, holder.user, in: transaction)
+            let access = MessageStreamAccess(self, holder.user, in: transaction)
             let id = UserID(name[...])
             let found = try access.require(id == holder.user.id ? .leave : .removeMember, stream)
             let members = StreamMemberRepository(transaction)

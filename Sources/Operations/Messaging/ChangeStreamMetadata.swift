@@ -3,41 +3,34 @@ import Domain
 import Encoding
 import Repositories
 
-/// A user changes the metadata of a stream, or those that the user alone sees.
-package struct ChangeStreamMetadata: Sendable {
-    private let context: ServiceContext
-    private let store: SessionStore
+package enum MetadataChange: Sendable {
+    /// In the place of what there is.
+    case set(StreamMetadata)
+    /// A merge patch (RFC 7396).
+    case merge(JSONValue)
 
-    package init(_ context: ServiceContext) {
-        self.context = context
-        store = SessionStore(context)
-    }
-
-    package enum Change: Sendable {
-        /// In the place of what there is.
-        case set(StreamMetadata)
-        /// A merge patch (RFC 7396).
-        case merge(JSONValue)
-
-        func applied(to present: StreamMetadata) throws(Refusal) -> StreamMetadata {
-            switch self {
-            case .set(let metadata): metadata
-            case .merge(let patch): try present.merged(with: patch, "$.merge")
-            }
+    func applied(to present: StreamMetadata) throws(Refusal) -> StreamMetadata {
+        switch self {
+        case .set(let metadata): metadata
+        case .merge(let patch): try present.merged(with: patch, "$.merge")
         }
     }
+}
 
-    /// Changes what all members see.
+extension Service {
+    /// Changes the metadata that all members see.
     ///
     /// - Throws: `Refusal` `malformed_request`, `not_found`, `user_banned`, `not_verified`, `conflict`, `rate_limited`.
-    package func share(_ change: Change, in stream: String, for session: Session) async throws -> JSONValue {
-        try await store.write(
-            for: session, in: stream, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+    package func changeSharedMetadata(_ change: MetadataChange, in stream: String, for session: Session) async throws
+        -> JSONValue
+    {
+        try await act(
+            for: session, in: stream, ahead: MessageStreamAccess.lookAhead(stream, of: session)
         ) { transaction, holder, events in
-            let access = MessageStreamAccess(context, holder.user, in: transaction)
+            let access = MessageStreamAccess(self, holder.user, in: transaction)
             let id = try access.require(.changeMetadata, stream).stream.id
             let (key, streams) = (try access.key(id), MessageStreamRepository(transaction))
-            let changed = try change.applied(to: try Self.shared(id, key, in: transaction))
+            let changed = try change.applied(to: try StreamMetadata.shared(id, key, in: transaction))
             try streams.setMetadata(try key.seal(changed.value.jsonText, in: .streamMetadata), of: id)
             try access.note(
                 .updateTags, id, for: try StreamMemberRepository(transaction).present(in: id), &events)
@@ -48,23 +41,27 @@ package struct ChangeStreamMetadata: Sendable {
     /// Changes what the user alone sees, sealed under the user's own key.
     ///
     /// - Throws: `Refusal` `malformed_request`, `not_found`, `conflict`, `rate_limited`, `unavailable`.
-    package func keep(_ change: Change, in stream: String, for session: Session) async throws -> JSONValue {
-        let keys = context.keys.personal
-        return try await store.write(
-            for: session, in: stream, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+    package func changeOwnMetadata(_ change: MetadataChange, in stream: String, for session: Session) async throws
+        -> JSONValue
+    {
+        let keys = keys.personal
+        return try await act(
+            for: session, in: stream, ahead: MessageStreamAccess.lookAhead(stream, of: session)
         ) { transaction, holder, events in
-            let access = MessageStreamAccess(context, holder.user, in: transaction)
+            let access = MessageStreamAccess(self, holder.user, in: transaction)
             let id = try access.require(.acknowledge, stream).stream.id
             let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(holder.user.id)
             let members = StreamMemberRepository(transaction)
-            let changed = try change.applied(to: try Self.kept(id, of: holder.user.id, keys, in: transaction))
+            let changed = try change.applied(to: try StreamMetadata.kept(id, of: holder.user.id, keys, in: transaction))
             try members.setMetadata(
                 try key.seal(changed.value.jsonText, in: .memberMetadata, of: id), of: holder.user.id, in: id)
             try access.note(.updateTags, id, for: [holder.user.id], &events)
             return changed.value
         }
     }
+}
 
+extension StreamMetadata {
     static func shared(
         _ stream: MessageStreamID, _ key: StreamKey, in transaction: any Transaction
     ) throws -> StreamMetadata {

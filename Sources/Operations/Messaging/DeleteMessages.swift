@@ -2,24 +2,15 @@ import Database
 import Domain
 import Repositories
 
-/// A user deletes a message, or a whole stream, for all who are in it.
-package struct DeleteMessages: Sendable {
-    private let context: ServiceContext
-    private let store: SessionStore
-
-    package init(_ context: ServiceContext) {
-        self.context = context
-        store = SessionStore(context)
-    }
-
-    /// Deletes a stream by deleting its key. A repetition changes nothing.
+extension Service {
+    /// Deletes a stream for all members by deleting its key. A repetition changes nothing.
     ///
     /// - Throws: `Refusal` `not_found`, also for a member who did not open the conversation, `conflict`, `unavailable`.
-    package func delete(_ stream: String, for session: Session) async throws {
-        try await store.write(
-            for: session, in: stream, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+    package func deleteMessageStream(_ stream: String, for session: Session) async throws {
+        try await act(
+            for: session, in: stream, ahead: MessageStreamAccess.lookAhead(stream, of: session)
         ) { transaction, holder, events in
-            let access = MessageStreamAccess(context, holder.user, in: transaction)
+            let access = MessageStreamAccess(self, holder.user, in: transaction)
             let found = try access.find(stream)
             let isOwn = found.stream.createdBy == holder.user.id || found.member != nil
             if found.stream.deletedAt != nil, isOwn { return }
@@ -37,11 +28,11 @@ package struct DeleteMessages: Sendable {
     ///
     /// - Throws: `Refusal` `not_found`, also for another's message unless the user opened the stream, `conflict`,
     ///   `unavailable`.
-    package func delete(_ message: String, in stream: String, for session: Session) async throws {
-        try await store.write(
-            for: session, in: stream, by: context, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+    package func deleteMessage(_ message: String, in stream: String, for session: Session) async throws {
+        try await act(
+            for: session, in: stream, ahead: MessageStreamAccess.lookAhead(stream, of: session)
         ) { transaction, holder, events in
-            let access = MessageStreamAccess(context, holder.user, in: transaction)
+            let access = MessageStreamAccess(self, holder.user, in: transaction)
             let found = try access.find(stream)
             // The stream comes first: what a stranger learns does not depend on the message.
             try access.require(.deleteOwnMessage, found)

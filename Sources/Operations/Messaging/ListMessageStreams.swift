@@ -4,76 +4,73 @@ import Encoding
 import Foundation
 import Repositories
 
-/// A user's streams, or the forums of the user's provider.
-package struct ListMessageStreams: Sendable {
+package struct MessageStreamFilter: Sendable {
+    let kind: MessageStream.Kind?
+    let cursor: Cursor?
+
+    /// A position: among the user's own streams a number, among forums a time and an id.
+    struct Cursor: Sendable {
+        let number: Int64
+        let id: MessageStreamID?
+    }
+
+    /// Parses a filter; `nil` means no restriction.
+    ///
+    /// - Throws: `Refusal` `malformed_request`.
+    package init(kind: String?, cursor: String?) throws(Refusal) {
+        self.kind = try kind.map { text throws(Refusal) in
+            guard let kind = MessageStream.Kind(rawValue: text) else {
+                let kinds = MessageStream.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+                throw Refusal(.malformedRequest, "kind is one of \(kinds).")
+            }
+            return kind
+        }
+        self.cursor = try cursor.map { text throws(Refusal) in
+            guard let cursor = Self.parse(text) else {
+                throw Refusal(.malformedRequest, "cursor is not one that an earlier page gave.")
+            }
+            return cursor
+        }
+    }
+
+    private static func parse(_ text: String) -> Cursor? {
+        guard text.utf8.count <= 128, let bytes = Base64URL.decode(text) else { return nil }
+        let parts = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+        guard (1...2).contains(parts.count), let number = Int64(parts[0]), (0..<1 << 52).contains(number) else {
+            return nil
+        }
+        return Cursor(number: number, id: parts.count == 2 ? MessageStreamID(parts[1]) : nil)
+    }
+
+    static func text(_ number: Int64, _ id: MessageStreamID? = nil) -> String {
+        Base64URL.encode(Array((id.map { "\(number) \($0)" } ?? "\(number)").utf8))
+    }
+}
+
+package struct MessageStreamPage: Sendable {
     /// Entries that one page goes through. Some of them may not be shown.
-    private static let pageSize = 20
+    static let size = 20
     /// About how many bytes one page has at most.
-    package static let largestPage = pageSize * MessageStreamView.largest
+    package static let largest = size * MessageStreamView.largest
 
-    private let context: ServiceContext
+    /// The newest change first.
+    package let views: [MessageStreamView]
+    /// The cursor of the next page; `nil` after the last one.
+    package let cursor: String?
+}
 
-    package init(_ context: ServiceContext) { self.context = context }
-
-    package struct Filter: Sendable {
-        let kind: MessageStream.Kind?
-        let cursor: Cursor?
-
-        /// A position: among the user's own streams a number, among forums a time and an id.
-        struct Cursor: Sendable {
-            let number: Int64
-            let id: MessageStreamID?
-        }
-
-        /// Parses a filter; `nil` means no restriction.
-        ///
-        /// - Throws: `Refusal` `malformed_request`.
-        package init(kind: String?, cursor: String?) throws(Refusal) {
-            self.kind = try kind.map { text throws(Refusal) in
-                guard let kind = MessageStream.Kind(rawValue: text) else {
-                    let kinds = MessageStream.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-                    throw Refusal(.malformedRequest, "kind is one of \(kinds).")
-                }
-                return kind
-            }
-            self.cursor = try cursor.map { text throws(Refusal) in
-                guard let cursor = Self.parse(text) else {
-                    throw Refusal(.malformedRequest, "cursor is not one that an earlier page gave.")
-                }
-                return cursor
-            }
-        }
-
-        private static func parse(_ text: String) -> Cursor? {
-            guard text.utf8.count <= 128, let bytes = Base64URL.decode(text) else { return nil }
-            let parts = String(decoding: bytes, as: UTF8.self).split(separator: " ")
-            guard (1...2).contains(parts.count), let number = Int64(parts[0]), (0..<1 << 52).contains(number) else {
-                return nil
-            }
-            return Cursor(number: number, id: parts.count == 2 ? MessageStreamID(parts[1]) : nil)
-        }
-
-        static func text(_ number: Int64, _ id: MessageStreamID? = nil) -> String {
-            Base64URL.encode(Array((id.map { "\(number) \($0)" } ?? "\(number)").utf8))
-        }
-    }
-
-    package struct Page: Sendable {
-        /// The newest change first.
-        package let views: [MessageStreamView]
-        /// The cursor of the next page; `nil` after the last one.
-        package let cursor: String?
-    }
-
-    /// Lists a page.
+extension Service {
+    /// A user's streams, or the forums of the user's provider.
     ///
     /// - Throws: `Refusal` `unavailable`.
-    package func callAsFunction(_ filter: Filter, for session: Session) async throws -> Page {
-        let lookAhead: SessionStore.Ahead = {
+    package func listMessageStreams(_ filter: MessageStreamFilter, for session: Session) async throws
+        -> MessageStreamPage
+    {
+        let lookAhead: SessionHolder.Ahead = {
             if filter.kind != .forum { _ = try Self.entries(filter, of: session.userID, in: $0) }
         }
-        return try await SessionStore(context).snapshot(for: session, ahead: lookAhead) { transaction, holder in
-            let access = MessageStreamAccess(context, holder.user, in: transaction)
+        return try await read(for: session, ahead: lookAhead) { transaction, holder in
+            let access = MessageStreamAccess(self, holder.user, in: transaction)
             return filter.kind == .forum ? try forums(filter, access) : try own(filter, access)
         }
     }
@@ -81,9 +78,9 @@ package struct ListMessageStreams: Sendable {
     /// Returns one stream, with its metadata.
     ///
     /// - Throws: `Refusal` `not_found`, `unavailable`.
-    package func show(_ stream: String, to session: Session) async throws -> MessageStreamView {
-        try await SessionStore(context).snapshot(for: session) { transaction, holder in
-            let access = MessageStreamAccess(context, holder.user, in: transaction)
+    package func readMessageStream(_ stream: String, to session: Session) async throws -> MessageStreamView {
+        try await read(for: session) { transaction, holder in
+            let access = MessageStreamAccess(self, holder.user, in: transaction)
             guard let id = MessageStreamID(stream[...]) else { throw MessageStreamAccess.unknown }
             var views = try MessageStreamViews(access, of: [id], whole: [id])
             guard let view = try views.view(of: id, isWhole: true) else { throw MessageStreamAccess.unknown }
@@ -91,7 +88,7 @@ package struct ListMessageStreams: Sendable {
         }
     }
 
-    private func own(_ filter: Filter, _ access: MessageStreamAccess) throws -> Page {
+    private func own(_ filter: MessageStreamFilter, _ access: MessageStreamAccess) throws -> MessageStreamPage {
         let entries = try Self.entries(filter, of: access.user.id, in: access.transaction)
         var views = try MessageStreamViews(access, of: entries.map(\.stream))
         var shown: [MessageStreamView] = []
@@ -101,26 +98,28 @@ package struct ListMessageStreams: Sendable {
             else { continue }
             shown.append(view)
         }
-        let isFull = entries.count == Self.pageSize
-        return Page(views: shown, cursor: isFull ? entries.last.map { Filter.text($0.sequence) } : nil)
+        let isFull = entries.count == MessageStreamPage.size
+        return MessageStreamPage(
+            views: shown, cursor: isFull ? entries.last.map { MessageStreamFilter.text($0.sequence) } : nil)
     }
 
     private static func entries(
-        _ filter: Filter, of user: UserID, in transaction: any Transaction
+        _ filter: MessageStreamFilter, of user: UserID, in transaction: any Transaction
     ) throws -> [StreamUserRepository.Entry] {
         try StreamUserRepository(transaction).streams(
-            of: user, before: filter.cursor?.number ?? .max, limit: pageSize)
+            of: user, before: filter.cursor?.number ?? .max, limit: MessageStreamPage.size)
     }
 
-    private func forums(_ filter: Filter, _ access: MessageStreamAccess) throws -> Page {
+    private func forums(_ filter: MessageStreamFilter, _ access: MessageStreamAccess) throws -> MessageStreamPage {
         let mark = filter.cursor.flatMap { cursor in
             cursor.id.map { (at: Date(milliseconds: cursor.number), id: $0) }
         }
         let found = try MessageStreamRepository(access.transaction).forums(
-            of: access.user.providerID, before: mark, limit: Self.pageSize)
+            of: access.user.providerID, before: mark, limit: MessageStreamPage.size)
         var views = try MessageStreamViews(access, of: found.map(\.stream.id))
         let shown = try found.compactMap { try views.view(of: $0.stream.id, isWhole: false) }
-        let last = found.count == Self.pageSize ? found.last : nil
-        return Page(views: shown, cursor: last.map { Filter.text($0.changedAt.milliseconds, $0.stream.id) })
+        let last = found.count == MessageStreamPage.size ? found.last : nil
+        return MessageStreamPage(
+            views: shown, cursor: last.map { MessageStreamFilter.text($0.changedAt.milliseconds, $0.stream.id) })
     }
 }

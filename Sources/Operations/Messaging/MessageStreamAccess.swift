@@ -5,12 +5,12 @@ import Repositories
 
 /// Streams as one user may reach them: it finds what `MessageStreamRule` needs, and turns the verdict into a refusal.
 struct MessageStreamAccess {
-    let context: ServiceContext
+    let context: Service
     let transaction: any Transaction
     /// Who asks.
     let user: User
 
-    init(_ context: ServiceContext, _ user: User, in transaction: any Transaction) {
+    init(_ context: Service, _ user: User, in transaction: any Transaction) {
         self.context = context
         self.transaction = transaction
         self.user = user
@@ -51,7 +51,7 @@ struct MessageStreamAccess {
     static func lookAhead(
         _ text: String, of session: Session,
         _ more: @Sendable @escaping (MessageStreamID, any Transaction) throws -> Void = { _, _ in }
-    ) -> SessionStore.Ahead {
+    ) -> SessionHolder.Ahead {
         { transaction in
             guard let stream = MessageStreamID(text[...]) else { return }
             let members = StreamMemberRepository(transaction)
@@ -185,20 +185,20 @@ struct MessageStreamAccess {
     static func full(_ detail: String) -> Refusal { Refusal(.conflict, detail, state: "full") }
 }
 
-extension SessionStore {
+extension Service {
     /// Writes in streams as ``act(for:inTurn:ahead:_:)`` does, and counts it in a transaction before: what is refused, and
     /// what repeats and changes nothing, counts too.
     ///
     /// - Parameter stream: the one whose turn it takes, as the caller names it; `nil` for one that is not there yet.
     /// - Throws: `Refusal` `rate_limited`; what ``act(for:inTurn:ahead:_:)`` throws.
     @discardableResult
-    func write<T: Sendable>(
-        for session: Session, in stream: String?, by context: ServiceContext, ahead: Ahead? = nil,
+    func act<T: Sendable>(
+        for session: Session, in stream: String?, ahead: SessionHolder.Ahead? = nil,
         _ body: @Sendable @escaping (any Transaction, SessionHolder, inout RecordedEvents) throws -> T
     ) async throws -> T {
-        if context.rateLimiting == .on {
-            let limit = RateLimit(count: context.policy[\.streams].writesPerMinute, per: 60)
-            let (key, store) = ("streams \(session.userID)", context.store)
+        if rateLimiting == .on {
+            let limit = RateLimit(count: policy[\.streams].writesPerMinute, per: 60)
+            let key = "streams \(session.userID)"
             let isAdmitted = try await store.reached { try await RateRepository.admits(key, limit: limit, in: store) }
             if !isAdmitted {
                 try await act(for: session) { transaction, _, _ in

@@ -4,25 +4,16 @@ import Encoding
 import Foundation
 import Repositories
 
-/// A user opens a stream of messages.
-package struct OpenMessageStream: Sendable {
-    private let context: ServiceContext
-    private let store: SessionStore
-
-    package init(_ context: ServiceContext) {
-        self.context = context
-        store = SessionStore(context)
-    }
-
-    /// Opens a stream. A repetition gets the same response and has no effect.
+extension Service {
+    /// Opens a stream of messages. A repetition gets the same response and has no effect.
     ///
     /// - Throws: `Refusal` `user_banned`, `not_verified` for either side of a direct stream, `not_found` if the id is
     ///   another user's. `conflict` if the id belongs to another request or a deleted stream, if nobody permits the user
     ///   to message a member, or if the user has as many streams as the policy allows. `rate_limited`, `unavailable`.
-    package func callAsFunction(_ opening: StreamOpening, for session: Session) async throws -> MessageStream {
-        let slug = try await context.caches.providers.find(session.providerID)?.provider.slug
-        return try await store.write(for: session, in: nil, by: context) { transaction, holder, events in
-            let access = MessageStreamAccess(context, holder.user, in: transaction)
+    package func openMessageStream(_ opening: StreamOpening, for session: Session) async throws -> MessageStream {
+        let slug = try await caches.providers.find(session.providerID)?.provider.slug
+        return try await act(for: session, in: nil) { transaction, holder, events in
+            let access = MessageStreamAccess(self, holder.user, in: transaction)
             if let earlier = try MessageStreamRepository(transaction).find(opening.id) {
                 return try requireSame(earlier, opening, access)
             }
@@ -31,7 +22,7 @@ package struct OpenMessageStream: Sendable {
             let stream = try insert(opening, others, access, &events)
             // Comes last: the user's row is locked among those of the members, in their order.
             let count = try StreamUserRepository(transaction).count(streams: 1, of: holder.user.id).streams
-            guard count <= context.policy[\.streams].streamsPerUser else {
+            guard count <= policy[\.streams].streamsPerUser else {
                 throw MessageStreamAccess.full("You have \(count - 1) streams: delete one first.")
             }
             return stream
@@ -84,7 +75,7 @@ package struct OpenMessageStream: Sendable {
         let stream = MessageStream(
             id: opening.id, providerID: user.providerID, kind: opening.kind, createdBy: user.id,
             createdAt: transaction.now)
-        let (key, wrapped, version) = try StreamKeyRepository(transaction, keys: context.keys.personal).generate(
+        let (key, wrapped, version) = try StreamKeyRepository(transaction, keys: keys.personal).generate(
             for: stream.id)
         let isNew = try MessageStreamRepository(transaction).insert(
             stream, wrapped: wrapped, version: version,

@@ -21,73 +21,70 @@ package struct MessageView: Sendable, Confidential {
     }
 }
 
-/// The messages of a stream, forwards or backwards.
-package struct ReadMessages: Sendable {
+/// Which messages, as the query says it.
+package struct MessageRange: Sendable {
+    let after: Int64?
+    let before: Int64?
+    let limit: Int
+
+    /// Parses a range: behind a number oldest first, otherwise newest first.
+    ///
+    /// - Throws: `Refusal` `malformed_request`.
+    package init(after: String?, before: String?, limit: String?) throws(Refusal) {
+        self.after = try Self.number(after, "after")
+        self.before = try Self.number(before, "before")
+        guard self.after == nil || self.before == nil else {
+            throw Refusal(.malformedRequest, "Send either after or before.")
+        }
+        let limit = try Self.number(limit, "limit") ?? Int64(MessagePage.size)
+        self.limit = min(max(1, Int(clamping: limit)), MessagePage.size)
+    }
+
+    private static func number(_ text: String?, _ name: String) throws(Refusal) -> Int64? {
+        guard let text else { return nil }
+        guard text.utf8.count <= 18, let number = Int64(text), number >= 0 else {
+            throw Refusal(.malformedRequest, "\(name) is not a whole number of 0 or more.")
+        }
+        return number
+    }
+}
+
+package struct MessagePage: Sendable {
     /// The largest number of messages in one page.
-    package static let pageSize = 100
+    package static let size = 100
     /// Bytes of bodies in one page.
-    private static let pageBytes: Int64 = 524_288
+    static let bytes: Int64 = 524_288
     /// Bytes of one page at most, with what is beside the bodies.
-    package static let largestPage = Int(pageBytes) + pageSize * 512
+    package static let largest = Int(bytes) + size * 512
 
-    private let context: ServiceContext
+    package let views: [MessageView]
+    package let hasMore: Bool
+    /// The number of the last message that the reader may see.
+    package let lastSequence: Int64
+}
 
-    package init(_ context: ServiceContext) { self.context = context }
-
-    /// Which messages, as the query says it.
-    package struct Range: Sendable {
-        let after: Int64?
-        let before: Int64?
-        let limit: Int
-
-        /// Parses a range: behind a number oldest first, otherwise newest first.
-        ///
-        /// - Throws: `Refusal` `malformed_request`.
-        package init(after: String?, before: String?, limit: String?) throws(Refusal) {
-            self.after = try Self.number(after, "after")
-            self.before = try Self.number(before, "before")
-            guard self.after == nil || self.before == nil else {
-                throw Refusal(.malformedRequest, "Send either after or before.")
-            }
-            let limit = try Self.number(limit, "limit") ?? Int64(ReadMessages.pageSize)
-            self.limit = min(max(1, Int(clamping: limit)), ReadMessages.pageSize)
-        }
-
-        private static func number(_ text: String?, _ name: String) throws(Refusal) -> Int64? {
-            guard let text else { return nil }
-            guard text.utf8.count <= 18, let number = Int64(text), number >= 0 else {
-                throw Refusal(.malformedRequest, "\(name) is not a whole number of 0 or more.")
-            }
-            return number
-        }
-    }
-
-    package struct Page: Sendable {
-        package let views: [MessageView]
-        package let hasMore: Bool
-        /// The number of the last message that the reader may see.
-        package let lastSequence: Int64
-    }
-
-    /// Reads a page.
+extension Service {
+    /// The messages of a stream, forwards or backwards.
     ///
     /// - Throws: `Refusal` `not_found`, `conflict` for a direct stream that nobody permits any more, `unavailable`.
-    package func callAsFunction(_ range: Range, of stream: String, for session: Session) async throws -> Page {
-        let keys = context.keys.personal
-        return try await SessionStore(context).snapshot(
+    package func readMessages(_ range: MessageRange, of stream: String, for session: Session) async throws
+        -> MessagePage
+    {
+        let keys = keys.personal
+        return try await read(
             for: session,
             ahead: MessageStreamAccess.lookAhead(stream, of: session) {
                 _ = try StreamKeyRepository($1, keys: keys).find($0)
             }
         ) { transaction, holder in
-            let access = MessageStreamAccess(context, holder.user, in: transaction)
+            let access = MessageStreamAccess(self, holder.user, in: transaction)
             let found = try access.require(.read, stream)
             let key = try access.key(found.stream.id)
             let end = found.lastVisible + 1
             let (messages, hasMore) = try StreamMessageRepository(transaction).list(
                 of: found.stream.id, after: range.after ?? 0, before: min(range.before ?? end, end),
-                isForward: range.after != nil, limit: range.limit, bytes: Self.pageBytes)
-            return Page(
+                isForward: range.after != nil, limit: range.limit, bytes: MessagePage.bytes)
+            return MessagePage(
                 views: try messages.map { try MessageView($0, key) }, hasMore: hasMore,
                 lastSequence: found.lastVisible)
         }

@@ -13,7 +13,7 @@ package struct DeliverOutbox: Sendable {
     /// The longest time between two rounds, seconds.
     static let interval: TimeInterval = 30
 
-    private let context: ServiceContext
+    private let context: Service
     private let compose: ComposePhoneText
     private let pushes: PushAuthorizations
     private let messages: PushMessages
@@ -31,7 +31,7 @@ package struct DeliverOutbox: Sendable {
     ///   - observe: called with each message after its try, for the metrics.
     ///   - onRest: called when a provider's receiver is paused because it does not answer.
     package init(
-        _ context: ServiceContext, compose: ComposePhoneText, events: NotifyProvider, leaseTime: TimeInterval = 30,
+        _ context: Service, compose: ComposePhoneText, events: NotifyProvider, leaseTime: TimeInterval = 30,
         send: @escaping @Sendable (Message, OutboxMessageID) async -> DeliveryOutcome,
         observe: @escaping @Sendable (OutboxMessage) -> Void = { _ in },
         onRest: @escaping @Sendable (ProviderID) -> Void = { _ in }
@@ -253,6 +253,6 @@ package struct DeliverOutbox: Sendable {
     }
 
     private func nextDue(_ kinds: [OutboxKind], _ turns: [OutboxKind: OutboxTurns]) async throws -> Date? {
-        try await context.store.snapshot { try OutboxClaims($0).nextDue(kinds, turns) }
+        try await context.read { try OutboxClaims($0).nextDue(kinds, turns) }
     }
 }

@@ -4,21 +4,14 @@ import Encoding
 import Foundation
 import Repositories
 
-/// Names the session behind a token and refuses one that may not act: the hot path of every protected action.
-package struct CheckSession: Sendable {
-    private let context: ServiceContext
-
-    package init(_ context: ServiceContext) {
-        self.context = context
-    }
-
-    /// Lets an application's action pass.
+extension Service {
+    /// Returns the session of a token, if it may act: the hot path of every protected action.
     ///
     /// - Throws: `Refusal` with the session codes of the contract.
-    package func callAsFunction(_ shown: String, on connection: ClientConnection) async throws -> Session {
-        let (session, cached) = try await bound(shown, on: connection)
-        let policy = context.policy[\.sessions]
-        let now = context.environment.now()
+    package func checkSession(_ shown: String, on connection: ClientConnection) async throws -> Session {
+        let (session, cached) = try await boundSession(shown, on: connection)
+        let policy = policy[\.sessions]
+        let now = environment.now()
         try session.requireAuthenticated(now: now, policy: policy)
         if !connection.isAttached(session.id) {
             guard policy.attach == .implicit else {
@@ -26,31 +19,31 @@ package struct CheckSession: Sendable {
             }
             connection.attach(session)
         }
-        cached.touch(now: now, policy: policy, in: context.caches.lastUses)
+        cached.touch(now: now, policy: policy, in: caches.lastUses)
         return session
     }
 
     /// Lets an action pass from memory alone; `nil` wherever the answer is a refusal, the store would be asked, or
-    /// something be attached: then the call above decides.
-    package func fromMemory(_ tokenHash: Digest256, on connection: ClientConnection) -> Session? {
-        guard let cached = context.caches.sessions.known(tokenHash) else { return nil }
-        let policy = context.policy[\.sessions]
-        let now = context.environment.now()
+    /// something be attached: then ``checkSession(_:on:)`` decides.
+    package func sessionFromMemory(_ tokenHash: Digest256, on connection: ClientConnection) -> Session? {
+        guard let cached = caches.sessions.known(tokenHash) else { return nil }
+        let policy = policy[\.sessions]
+        let now = environment.now()
         let session = cached.session
         guard session.effectiveState(at: now, policy: policy) == .authenticated,
             session.thumbprint == connection.thumbprint, connection.isAttached(session.id)
         else { return nil }
-        cached.touch(now: now, policy: policy, in: context.caches.lastUses)
+        cached.touch(now: now, policy: policy, in: caches.lastUses)
         return session
     }
 
     /// Finds a session that is shown for its own sake (to resume, renew or end it): live and bound to this device,
     /// perhaps challenged.
-    func bound(_ shown: String, on connection: ClientConnection) async throws -> (Session, CachedSession) {
-        let now = context.environment.now()
-        let policy = context.policy[\.sessions]
+    func boundSession(_ shown: String, on connection: ClientConnection) async throws -> (Session, CachedSession) {
+        let now = environment.now()
+        let policy = policy[\.sessions]
         guard let token = SessionToken(shown: shown),
-            let cached = try await context.caches.sessions.find(token, now: now, policy: policy)
+            let cached = try await caches.sessions.find(token, now: now, policy: policy)
         else {
             throw Refusal(.sessionDestroyed, "The session was ended: create a new one.")
         }
@@ -71,7 +64,7 @@ package struct CheckSession: Sendable {
     /// A live token under another certificate was stolen or copied: the session must prove its user again.
     private func recordMismatch(of session: Session, on connection: ClientConnection) async throws {
         let actor = connection.certificate.map { "device \($0.certificate.deviceID)" } ?? "unknown device"
-        try await context.commit { transaction, events in
+        try await write { transaction, events in
             guard try SessionRepository(transaction).challenge(.session(session.id), at: transaction.now) > 0 else {
                 return
             }

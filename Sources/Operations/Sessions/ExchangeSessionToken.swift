@@ -5,71 +5,61 @@ import Foundation
 import Repositories
 import Tokens
 
-/// A device exchanges its session's token for one that its provider verifies without a call (RFC 8693).
-package struct ExchangeSessionToken: Sendable {
-    private let context: ServiceContext
-    private let authenticate: AuthenticateConnection
-    private let check: CheckSession
-    private let store: SessionStore
+/// An access token, and how long it lives.
+package struct ExchangedToken: Sendable {
+    package let token: Secret<String>
+    /// Whether it is bound to the device's key by a DPoP proof, not to its certificate.
+    package let isBoundToKey: Bool
+    /// What was granted of the scope that was asked for.
+    package let scope: String?
+    /// Seconds.
+    package let lifetime: Int
+}
 
-    package init(_ context: ServiceContext) {
-        self.context = context
-        authenticate = AuthenticateConnection(context)
-        check = CheckSession(context)
-        store = SessionStore(context)
+/// What a device asks for.
+package struct SessionExchange: Sendable {
+    let sessionToken: String
+    let targets: [String]
+    let clientID: String?
+    let wantsClaims: Bool
+    let proof: String?
+
+    /// - Parameters:
+    ///   - sessionToken: the session's token.
+    ///   - targets: names of the session's provider: its id, or a URL that is registered for it, which then is the
+    ///     audience. No other provider gets a token of the session.
+    ///   - clientID: the app's id, if the request names one.
+    ///   - scope: with the word `verified_claims` the token says what a card proved, if one did; other words are
+    ///     ignored.
+    ///   - proof: a DPoP proof by the device's certified key, if the request brings one.
+    package init(
+        _ sessionToken: String, for targets: [String], clientID: String? = nil, scope: String? = nil,
+        proof: String? = nil
+    ) {
+        self.sessionToken = sessionToken
+        self.targets = targets
+        self.clientID = clientID
+        self.proof = proof
+        wantsClaims =
+            scope?.split(separator: " ").contains { $0 == SessionAccessToken.verifiedClaimsScope } ?? false
     }
 
-    /// An access token, and how long it lives.
-    package struct Answer: Sendable {
-        package let token: Secret<String>
-        /// Whether it is bound to the device's key by a DPoP proof, not to its certificate.
-        package let isBoundToKey: Bool
-        /// What was granted of the scope that was asked for.
-        package let scope: String?
-        /// Seconds.
-        package let lifetime: Int
+    func isOfApp(_ session: Session) -> Bool {
+        clientID == nil || clientID.flatMap { ApplicationID($0[...]) } == session.applicationID
     }
+}
 
-    /// What a device asks for.
-    package struct Request: Sendable {
-        let sessionToken: String
-        let targets: [String]
-        let clientID: String?
-        let wantsClaims: Bool
-        let proof: String?
-
-        /// - Parameters:
-        ///   - sessionToken: the session's token.
-        ///   - targets: names of the session's provider: its id, or a URL that is registered for it, which then is the
-        ///     audience. No other provider gets a token of the session.
-        ///   - clientID: the app's id, if the request names one.
-        ///   - scope: with the word `verified_claims` the token says what a card proved, if one did; other words are
-        ///     ignored.
-        ///   - proof: a DPoP proof by the device's certified key, if the request brings one.
-        package init(
-            _ sessionToken: String, for targets: [String], clientID: String? = nil, scope: String? = nil,
-            proof: String? = nil
-        ) {
-            self.sessionToken = sessionToken
-            self.targets = targets
-            self.clientID = clientID
-            self.proof = proof
-            wantsClaims =
-                scope?.split(separator: " ").contains { $0 == SessionAccessToken.verifiedClaimsScope } ?? false
-        }
-
-        func isOfApp(_ session: Session) -> Bool {
-            clientID == nil || clientID.flatMap { ApplicationID($0[...]) } == session.applicationID
-        }
-    }
-
-    /// Signs a token for the provider of an authenticated session on its own device. Nothing of the token is kept.
+extension Service {
+    /// Signs a token for the provider of an authenticated session on its own device, which the provider verifies
+    /// without a call (RFC 8693). Nothing of the token is kept.
     ///
     /// - Throws: `Refusal` with the session codes; `rate_limited`; `invalid_dpop_proof`; `malformed_request`, for another
     ///   target with reason `invalid_target`.
-    package func callAsFunction(_ request: Request, on connection: ClientConnection) async throws -> Answer {
-        try count(connection)
-        let session = try await check(request.sessionToken, on: connection)
+    package func exchangeSessionToken(_ request: SessionExchange, on connection: ClientConnection) async throws
+        -> ExchangedToken
+    {
+        try countExchange(connection)
+        let session = try await checkSession(request.sessionToken, on: connection)
         guard request.isOfApp(session) else {
             throw Refusal(
                 .malformedRequest,
@@ -79,57 +69,57 @@ package struct ExchangeSessionToken: Sendable {
         let confirmation = try confirmation(by: request.proof, on: connection)
         let basis: Basis
         // The session is looked at again, since it was let in by a memory that may have been a second old.
-        if !request.wantsClaims, Self.names(session, request.targets), context.invalidator.isCurrent,
-            authenticate.fromMemory(connection), check.fromMemory(session.tokenHash, on: connection) != nil,
+        if !request.wantsClaims, Self.names(session, request.targets), invalidator.isCurrent,
+            isAuthenticated(connection), sessionFromMemory(session.tokenHash, on: connection) != nil,
             let known = self.basis(of: session)
         {
             basis = known
         } else {
-            basis = try await read(session, for: request.targets, withClaims: request.wantsClaims)
+            basis = try await readBasis(of: session, for: request.targets, withClaims: request.wantsClaims)
         }
-        let algorithm = try await context.caches.providers.find(session.providerID)?.provider.tokenAlgorithm ?? .rs256
+        let algorithm = try await caches.providers.find(session.providerID)?.provider.tokenAlgorithm ?? .rs256
         return try sign(session, basis, confirmation, by: algorithm)
     }
 
     /// Signs a token by what memory alone decides; `nil` wherever the answer is a refusal or the store would be asked: then
-    /// the call above decides.
-    package func fromMemory(_ request: Request, on connection: ClientConnection) -> Answer? {
+    /// ``exchangeSessionToken(_:on:)`` decides.
+    package func exchangeFromMemory(_ request: SessionExchange, on connection: ClientConnection) -> ExchangedToken? {
         guard request.proof == nil, !request.wantsClaims, let token = SessionToken(shown: request.sessionToken),
             // Who has no session here pays for no question to the store.
-            let held = context.caches.sessions.known(token.hash)?.session, Self.names(held, request.targets),
-            context.invalidator.isCurrent, authenticate.fromMemory(connection),
-            let session = check.fromMemory(token.hash, on: connection), request.isOfApp(session),
+            let held = caches.sessions.known(token.hash)?.session, Self.names(held, request.targets),
+            invalidator.isCurrent, isAuthenticated(connection),
+            let session = sessionFromMemory(token.hash, on: connection), request.isOfApp(session),
             let basis = basis(of: session),
-            let provider = context.caches.providers.known(session.providerID)?.provider,
+            let provider = caches.providers.known(session.providerID)?.provider,
             // Last, so that a request is counted once, here or by the call above.
-            (try? count(connection)) != nil
+            (try? countExchange(connection)) != nil
         else { return nil }
         return try? sign(session, basis, .certificate, by: provider.tokenAlgorithm)
     }
 
     /// Each answer costs a signature, which takes many times a check.
-    private func count(_ connection: ClientConnection) throws(Refusal) {
-        guard context.rateLimiting == .on else { return }
+    private func countExchange(_ connection: ClientConnection) throws(Refusal) {
+        guard rateLimiting == .on else { return }
         try connection.certificate?.exchanges.count(
-            limit: RateLimit(count: context.policy[\.accessTokens].exchangedPerMinute, per: 60),
-            now: context.environment.now())
+            limit: RateLimit(count: policy[\.accessTokens].exchangedPerMinute, per: 60),
+            now: environment.now())
     }
 
     private func sign(
         _ session: Session, _ basis: Basis, _ confirmation: SessionAccessToken.Confirmation,
         by algorithm: AccessTokenAlgorithm
-    ) throws -> Answer {
-        let now = context.environment.now()
+    ) throws -> ExchangedToken {
+        let now = environment.now()
         let claims = VerifiedClaims(basis.proved, assurance: basis.assurance, on: CalendarDate(utcDayOf: now))
-        let end = session.expiry(policy: context.policy[\.sessions])
-        let lifetime = min(context.policy[\.accessTokens].sessionLifetime, end.timeIntervalSince(now))
+        let end = session.expiry(policy: policy[\.sessions])
+        let lifetime = min(policy[\.accessTokens].sessionLifetime, end.timeIntervalSince(now))
         let token = SessionAccessToken(
-            issuer: context.urls.issuer, session: session, audience: basis.audience, assurance: basis.assurance,
-            confirmation: confirmation, verifiedClaims: claims, identifier: context.environment.newUUID(),
+            issuer: urls.issuer, session: session, audience: basis.audience, assurance: basis.assurance,
+            confirmation: confirmation, verifiedClaims: claims, identifier: environment.newUUID(),
             issuedAt: now,
             expiresAt: now.addingTimeInterval(lifetime))
-        return Answer(
-            token: try token.signed(with: context.keys.accessTokens, algorithm: algorithm),
+        return ExchangedToken(
+            token: try token.signed(with: keys.accessTokens, algorithm: algorithm),
             isBoundToKey: confirmation != .certificate,
             scope: claims.map { _ in SessionAccessToken.verifiedClaimsScope },
             lifetime: max(0, Int(saturating: lifetime)))
@@ -151,16 +141,16 @@ package struct ExchangeSessionToken: Sendable {
     ///
     /// It is what the store would say if nothing was committed since the memory was read, which is asked before.
     private func basis(of session: Session) -> Basis? {
-        guard let level = context.caches.levels.known(session.userID) else { return nil }
+        guard let level = caches.levels.known(session.userID) else { return nil }
         return Basis(
-            audience: session.providerID.description, assurance: level.value(at: context.environment.now()))
+            audience: session.providerID.description, assurance: level.value(at: environment.now()))
     }
 
     /// What the store says: the node's memory may be a second old, and the token outlives that.
-    private func read(_ session: Session, for targets: [String], withClaims: Bool) async throws -> Basis {
-        let (keys, urls, levels) = (context.keys.personal, context.urls, context.caches.levels)
+    private func readBasis(of session: Session, for targets: [String], withClaims: Bool) async throws -> Basis {
+        let (keys, urls, levels) = (keys.personal, urls, caches.levels)
         let (mark, isKnown) = (levels.mark, levels.known(session.userID) != nil)
-        let (basis, level) = try await store.snapshot(for: session) { transaction, holder in
+        let (basis, level) = try await read(for: session) { transaction, holder in
             let basis = Basis(
                 audience: try Self.audience(targets, of: session, besides: urls, in: transaction),
                 assurance: holder.user.assurance,
@@ -202,7 +192,7 @@ package struct ExchangeSessionToken: Sendable {
         }
         return .key(
             try DPoPProof(
-                proof, keyHash: certificate.keyHash, method: "POST", url: context.urls.clientTokenEndpoint,
-                now: context.environment.now()))
+                proof, keyHash: certificate.keyHash, method: "POST", url: urls.clientTokenEndpoint,
+                now: environment.now()))
     }
 }

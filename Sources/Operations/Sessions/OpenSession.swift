@@ -5,37 +5,28 @@ import Foundation
 import Repositories
 import Tokens
 
-/// `CreateSession`: a verified identity token becomes a session of its user on this device and connection.
-package struct OpenSession: Sendable {
-    private let context: ServiceContext
-    private let verify: VerifyIdentity
-
-    package init(_ context: ServiceContext) {
-        self.context = context
-        verify = VerifyIdentity(context)
-    }
-
-    /// Opens a session on an authenticated connection.
+extension Service {
+    /// `CreateSession`: opens a session of the verified identity token's user on this device and connection.
     ///
     /// - Parameters:
     ///   - applicationID: may be `nil` where the provider has one app.
     ///   - proof: what the token may be.
     /// - Throws: `Refusal` `invalid_identity_token`, `malformed_request`, `rate_limited`, `certificate_revoked`,
     ///   `user_banned`, `unavailable`.
-    package func callAsFunction(
+    package func openSession(
         identityToken: String, applicationID: String?, as proof: IdentityProof = .any, on connection: ClientConnection
     ) async throws -> OpenedSession {
         guard let device = connection.certificate,
             let state = SessionState.unauthenticated.after(.create, while: connection.state)
         else { throw Refusal(.certificateRevoked, "Connect again.") }
-        let policy = context.policy[\.sessions]
-        let identity = try await verify(identityToken, as: proof, on: connection)
+        let policy = policy[\.sessions]
+        let identity = try await verifyIdentity(identityToken, as: proof, on: connection)
         let application = try Self.application(
             applicationID, of: identity, about: proof == .any ? .applicationID : .clientID)
-        let token = SessionToken(of: identity.nonce.sessionID, randomBytes: context.environment.randomBytes(32))
-        let now = context.environment.now()
+        let token = SessionToken(of: identity.nonce.sessionID, randomBytes: environment.randomBytes(32))
+        let now = environment.now()
         let draft = Session(
-            id: identity.nonce.sessionID, tokenHash: token.hash, userID: context.environment.newIdentifier(),
+            id: identity.nonce.sessionID, tokenHash: token.hash, userID: environment.newIdentifier(),
             providerID: identity.token.provider, externalID: identity.token.externalID, applicationID: application.id,
             deviceID: device.certificate.deviceID, thumbprint: connection.thumbprint,
             providerKeyID: identity.token.keyID, state: state, createdAt: now, renewedAt: now, lastUsedAt: now,
@@ -52,7 +43,7 @@ package struct OpenSession: Sendable {
         _ draft: Session, _ identity: VerifiedIdentity, on connection: ClientConnection
     ) async throws -> (Session, Assurance) {
         do {
-            if let opened = try await context.openAtOnce(draft, identity) { return opened }
+            if let opened = try await openAtOnce(draft, identity) { return opened }
         } catch let refusal as Refusal where refusal.reason == .outcomeUnknown {
             return try await resolve(draft, identity, on: connection, refusal)
         }
@@ -60,7 +51,7 @@ package struct OpenSession: Sendable {
             return try await decide(draft, identity, on: connection, mayReplace: true)
         } catch let full as DeviceIsFull {
             do {
-                if let opened = try await context.openAtOnce(draft, identity, insteadOf: full.oldest) { return opened }
+                if let opened = try await openAtOnce(draft, identity, insteadOf: full.oldest) { return opened }
             } catch let refusal as Refusal where refusal.reason == .outcomeUnknown {
                 return try await resolve(draft, identity, on: connection, refusal)
             }
@@ -96,7 +87,7 @@ package struct OpenSession: Sendable {
     }
 
     private func confirm(_ draft: Session) async throws -> (Session, Assurance)? {
-        try await context.commit { transaction, events in
+        try await write { transaction, events in
             guard let session = try SessionRepository(transaction).confirm(draft.id, tokenHash: draft.tokenHash) else {
                 return nil
             }
@@ -110,8 +101,8 @@ package struct OpenSession: Sendable {
     private func decide(
         _ draft: Session, _ identity: VerifiedIdentity, on connection: ClientConnection, mayReplace: Bool = false
     ) async throws -> (Session, Assurance) {
-        let (policy, keys, nonce) = (context.policy[\.sessions], context.keys.personal, identity.nonce)
-        let admission = try await context.signIn(spending: nonce) {
+        let (policy, keys, nonce) = (policy[\.sessions], keys.personal, identity.nonce)
+        let admission = try await signIn(spending: nonce) {
             transaction, events -> RefuseBanned.Admission<(Session, Assurance)> in
             let found = try identity.signInContext(
                 on: connection, deviceID: draft.deviceID, mostSessions: policy.perUserAndDevice, in: transaction)
@@ -142,7 +133,7 @@ package struct OpenSession: Sendable {
             events.record(.sessionOpened(session))
             return .admitted((session, user.assurance))
         }
-        return try RefuseBanned(key: context.keys.exports).requireAdmitted(
+        return try RefuseBanned(key: self.keys.exports).requireAdmitted(
             admission, thumbprint: connection.thumbprint)
     }
 
@@ -182,6 +173,17 @@ package struct OpenSession: Sendable {
                 reason: .wrongAudience)
         }
         return application
+    }
+
+    /// A new nonce for the certificate of a connection, and when it expires. Nothing is written, so a flood of requests
+    /// costs no storage.
+    package func issueNonce(_ connection: ClientConnection) -> (nonce: String, expiresAt: Date) {
+        let environment = environment
+        let expiresAt = environment.now().addingTimeInterval(policy[\.nonces].lifetime)
+        let nonce = Nonce.issue(
+            randomBytes: environment.randomBytes(16), expiresAt: expiresAt, thumbprint: connection.thumbprint,
+            key: keys.nonces)
+        return (nonce, expiresAt)
     }
 }
 

@@ -4,32 +4,21 @@ import Foundation
 import Repositories
 import Tokens
 
-/// `RenewSession`: a challenged session proves its user again and keeps its id under a new token.
-package struct RenewSession: Sendable {
-    private let context: ServiceContext
-    private let check: CheckSession
-    private let verify: VerifyIdentity
-
-    package init(_ context: ServiceContext) {
-        self.context = context
-        check = CheckSession(context)
-        verify = VerifyIdentity(context)
-    }
-
-    /// Renews.
+extension Service {
+    /// `RenewSession`: a challenged session proves its user again and keeps its id under a new token.
     ///
     /// - Throws: `Refusal` `conflict` where the session is not challenged or the token is another user's; the session
     ///   codes; `invalid_identity_token`; `rate_limited`; `user_banned`.
-    package func callAsFunction(
+    package func renewSession(
         sessionToken: String, identityToken: String, on connection: ClientConnection
     ) async throws -> OpenedSession {
-        let policy = context.policy[\.sessions]
-        let (old, _) = try await check.bound(sessionToken, on: connection)
-        let state = old.effectiveState(at: context.environment.now(), policy: policy)
+        let policy = policy[\.sessions]
+        let (old, _) = try await boundSession(sessionToken, on: connection)
+        let state = old.effectiveState(at: environment.now(), policy: policy)
         guard let renewed = state.machineState.after(.renew, while: connection.state) else {
             throw Refusal(.conflict, "Only a challenged session can be renewed.", state: state.rawValue)
         }
-        let identity = try await verify(identityToken, on: connection)
+        let identity = try await verifyIdentity(identityToken, on: connection)
         let anotherUser = Refusal(
             .conflict, "The identity token names another user than the session's.", state: state.rawValue)
         guard identity.token.provider == old.providerID else { throw anotherUser }
@@ -38,8 +27,8 @@ package struct RenewSession: Sendable {
                 .invalidIdentityToken, "app_id in the token names another app than the session's.",
                 reason: .wrongAudience)
         }
-        let token = SessionToken(of: old.id, randomBytes: context.environment.randomBytes(32))
-        let admission = try await context.signIn(spending: identity.nonce) {
+        let token = SessionToken(of: old.id, randomBytes: environment.randomBytes(32))
+        let admission = try await signIn(spending: identity.nonce) {
             transaction, events -> RefuseBanned.Admission<(Session, Assurance)> in
             let found = try identity.signInContext(
                 on: connection, deviceID: old.deviceID, mostSessions: 0, in: transaction)
@@ -65,7 +54,7 @@ package struct RenewSession: Sendable {
             events.record(.sessionRenewed(session, replacing: old.tokenHash))
             return .admitted((session, found.user?.assurance ?? .none))
         }
-        let (session, assurance) = try RefuseBanned(key: context.keys.exports).requireAdmitted(
+        let (session, assurance) = try RefuseBanned(key: keys.exports).requireAdmitted(
             admission, thumbprint: connection.thumbprint)
         connection.attach(session)
         return OpenedSession(

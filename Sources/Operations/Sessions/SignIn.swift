@@ -32,7 +32,7 @@ extension VerifiedIdentity {
     }
 }
 
-extension ServiceContext {
+extension Service {
     /// Opens a session in one statement, which other sign-ins share a transaction with; `nil` if a transaction of its own is to
     /// decide.
     ///

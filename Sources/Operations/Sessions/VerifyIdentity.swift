@@ -25,27 +25,18 @@ package enum IdentityProof: Sendable {
     case idToken
 }
 
-/// Everything about an identity token that can be verified without a transaction.
-package struct VerifyIdentity: Sendable {
-    private let context: ServiceContext
-    private let issuerKeys: IssuerKeys
-
-    package init(_ context: ServiceContext) {
-        self.context = context
-        issuerKeys = IssuerKeys(context)
-    }
-
-    /// Counts the attempt, and then verifies signature, claims and nonce, in this order: what a forger wrote is never
-    /// evaluated.
+extension Service {
+    /// Verifies an identity token as far as that needs no transaction. It counts the attempt, and then verifies
+    /// signature, claims and nonce, in this order: what a forger wrote is never evaluated.
     ///
     /// - Throws: `Refusal` `invalid_identity_token` with the contract's reasons; `rate_limited`.
-    package func callAsFunction(
+    func verifyIdentity(
         _ compact: String, as proof: IdentityProof = .any, on connection: ClientConnection
     ) async throws -> VerifiedIdentity {
-        if context.rateLimiting == .on {
+        if rateLimiting == .on {
             try connection.certificate?.identityTokens.count(
-                limit: RateLimit(count: context.policy[\.sessions].createdPerMinute, per: 60),
-                now: context.environment.now())
+                limit: RateLimit(count: policy[\.sessions].createdPerMinute, per: 60),
+                now: environment.now())
         }
         let unverified = try UnverifiedToken(compact, upTo: UnverifiedToken.maximumIdentityLength)
         let isIDToken =
@@ -57,19 +48,19 @@ package struct VerifyIdentity: Sendable {
         let (token, known) =
             isIDToken
             ? try await verifyIDToken(unverified) : try await verify(unverified, isGrant: proof == .assertion)
-        let nonce = try Nonce(shown: token.nonce, thumbprint: connection.thumbprint, key: context.keys.nonces)
+        let nonce = try Nonce(shown: token.nonce, thumbprint: connection.thumbprint, key: keys.nonces)
         return VerifiedIdentity(token: token, known: known, nonce: nonce)
     }
 
     private func verify(
         _ unverified: UnverifiedToken, isGrant: Bool
     ) async throws -> (IdentityToken, CachedProvider) {
-        let known = try await context.caches.providers.find(unverified.issuer)
+        let known = try await caches.providers.find(unverified.issuer)
         let verifier = IdentityTokenVerifier(
-            realm: context.realm, endpoints: context.urls.audiences, isGrant: isGrant,
-            policy: context.policy[\.identityTokens])
+            realm: realm, endpoints: urls.audiences, isGrant: isGrant,
+            policy: policy[\.identityTokens])
         let token = try verifier.verify(
-            unverified, provider: known?.provider, key: known?.key(unverified.keyID), now: context.environment.now())
+            unverified, provider: known?.provider, key: known?.key(unverified.keyID), now: environment.now())
         guard let known else {
             throw Refusal(.invalidIdentityToken, "iss names no provider.", reason: .unknownIssuer)
         }
@@ -77,15 +68,15 @@ package struct VerifyIdentity: Sendable {
     }
 
     private func verifyIDToken(_ unverified: UnverifiedToken) async throws -> (IdentityToken, CachedProvider) {
-        var known = try await issuerKeys.provider(of: unverified)
+        var known = try await IssuerKeys(self).provider(of: unverified)
         if let found = known, found.provider.disabledAt == nil, let issuer = found.provider.issuer {
-            known = try await issuerKeys.current(found, of: issuer, for: unverified.header)
+            known = try await IssuerKeys(self).current(found, of: issuer, for: unverified.header)
         }
-        let verifier = IDTokenVerifier(clockSkew: context.policy[\.identityTokens].clockSkew)
+        let verifier = IDTokenVerifier(clockSkew: policy[\.identityTokens].clockSkew)
         func verify(by known: CachedProvider?) throws(Refusal) -> IdentityToken {
             try verifier.verify(
                 unverified, provider: known?.provider, key: known?.issuerKey(of: unverified.header),
-                now: context.environment.now())
+                now: environment.now())
         }
         let token: IdentityToken
         do throws(Refusal) {
@@ -93,7 +84,7 @@ package struct VerifyIdentity: Sendable {
         } catch {
             guard error.reason == .badSignature else { throw error }
             guard let before = known, let issuer = before.provider.issuer else { throw error }
-            let now = try await issuerKeys.current(before, of: issuer, for: unverified.header, doubtful: true)
+            let now = try await IssuerKeys(self).current(before, of: issuer, for: unverified.header, doubtful: true)
             // Without another key there is nothing to verify again.
             guard now.issuerKey(of: unverified.header)?.id != before.issuerKey(of: unverified.header)?.id else {
                 throw error
@@ -104,7 +95,7 @@ package struct VerifyIdentity: Sendable {
         guard let known else {
             throw Refusal(.invalidIdentityToken, "iss names no provider.", reason: .unknownIssuer)
         }
-        try await issuerKeys.audit(token, of: known.provider)
+        try await IssuerKeys(self).audit(token, of: known.provider)
         return (token, known)
     }
 }

@@ -10,12 +10,12 @@ import Repositories
 /// Rows are read and marked in small transactions, so that neither memory nor other writers suffer. Nothing is marked
 /// before the archive is durable, so an interrupted run can be repeated as a whole.
 package struct ArchiveUsers: Sendable {
-    private let context: AdminContext
+    private let context: Administration
     private let keys: PersonalKeys
     private let batch: Int
 
     /// - Parameter batch: the number of rows in one transaction.
-    package init(_ context: AdminContext, keys: PersonalKeys, batch: Int = 100) {
+    package init(_ context: Administration, keys: PersonalKeys, batch: Int = 100) {
         self.context = context
         self.keys = keys
         self.batch = batch
@@ -42,7 +42,7 @@ package struct ArchiveUsers: Sendable {
         since moment: Date, again: Bool, recipients: [String], _ write: (String) throws -> Void
     ) async throws -> Written {
         let id = context.environment.newUUID()
-        let until = try await context.commit { transaction, events in
+        let until = try await context.write { transaction, events in
             events.record(
                 .usersArchived(
                     archive: id.uuidString.lowercased(),
@@ -54,7 +54,7 @@ package struct ArchiveUsers: Sendable {
         var mark: ArchivedUserRepository.Mark?
         repeat {
             let from = mark
-            let step = try await context.commit { transaction, events -> Step in
+            let step = try await context.write { transaction, events -> Step in
                 let records = ArchivedUserRepository(transaction, begunAt: until)
                 let found = try records.waiting(
                     since: moment, before: until, again: again, after: from, limit: batch)

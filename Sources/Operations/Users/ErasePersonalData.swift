@@ -3,21 +3,14 @@ import Domain
 import Foundation
 import Repositories
 
-/// A user erases all of their stored data.
-package struct ErasePersonalData: Sendable {
-    private let context: ServiceContext
-
-    package init(_ context: ServiceContext) {
-        self.context = context
-    }
-
+extension Service {
     /// Erases a session's user; the receipt in the response is the audit entry's id.
     ///
     /// - Throws: `Refusal` `session_challenged` if the session is older than ten minutes.
-    package func callAsFunction(for session: Session) async throws -> UUID {
-        try context.requireFresh(session)
-        let (receipt, keys) = (context.environment.newUUID(), context.keys.personal)
-        try await SessionStore(context).act(for: session) { transaction, holder, events in
+    package func erasePersonalData(for session: Session) async throws -> UUID {
+        try requireFresh(session)
+        let (receipt, keys) = (environment.newUUID(), keys.personal)
+        try await act(for: session) { transaction, holder, events in
             try Self.erase(holder.user.id, receipt, keys, in: transaction, &events)
         }
         return receipt
@@ -26,9 +19,9 @@ package struct ErasePersonalData: Sendable {
     /// Erases a user whose export token was sent on a connection.
     ///
     /// - Throws: `Refusal` `certificate_revoked`.
-    package func callAsFunction(_ user: UserID, on connection: ClientConnection) async throws -> UUID {
-        let (receipt, keys) = (context.environment.newUUID(), context.keys.personal)
-        try await SessionStore(context).act(on: connection) { transaction, events in
+    package func erasePersonalData(of user: UserID, on connection: ClientConnection) async throws -> UUID {
+        let (receipt, keys) = (environment.newUUID(), keys.personal)
+        try await act(on: connection) { transaction, events in
             try Self.erase(user, receipt, keys, in: transaction, &events)
         }
         return receipt
@@ -40,5 +33,24 @@ package struct ErasePersonalData: Sendable {
     ) throws {
         try EraseUser(keys: keys, actor: "user \(user)", reason: "user_request")(
             user, receipt: receipt, in: transaction, &events)
+    }
+
+    /// The user of an export token that was sent by a banned user's device.
+    ///
+    /// - Throws: `Refusal` `session_required` or `session_expired`.
+    package func admitExportToken(_ exportToken: String, on connection: ClientConnection) throws(Refusal) -> UserID {
+        try RefuseBanned(key: keys.exports).holder(
+            of: exportToken, thumbprint: connection.thumbprint, now: environment.now())
+    }
+
+    /// Requires a session that was opened or renewed lately, for actions that cannot be undone or that show all data.
+    ///
+    /// - Throws: `Refusal` `session_challenged` if the session is older than ten minutes.
+    func requireFresh(_ session: Session) throws(Refusal) {
+        guard environment.now().timeIntervalSince(session.renewedAt) <= 600 else {
+            throw Refusal(
+                .sessionChallenged,
+                "This call requires a session that was created or renewed within the last ten minutes: sign in again.")
+        }
     }
 }

@@ -2,26 +2,17 @@ import Database
 import Domain
 import Repositories
 
-/// A user reads all of their stored data.
-package struct ExportPersonalData: Sendable {
-    private let context: ServiceContext
-    private let store: SessionStore
-
-    package init(_ context: ServiceContext) {
-        self.context = context
-        store = SessionStore(context)
-    }
-
+extension Service {
     /// All stored data of a session's user.
     ///
     /// - Throws: `Refusal` `session_challenged` if the session is older than ten minutes; `rate_limited`.
-    package func callAsFunction(for session: Session) async throws -> PersonalExport {
-        try context.requireFresh(session)
-        let (keys, limit) = (context.keys.personal, limit)
-        try await store.act(for: session) { transaction, holder, events in
+    package func exportPersonalData(for session: Session) async throws -> PersonalExport {
+        try requireFresh(session)
+        let (keys, limit) = (keys.personal, exportLimit)
+        try await act(for: session) { transaction, holder, events in
             try Self.note(holder.user.id, limit, in: transaction, &events)
         }
-        return try await store.snapshot(for: session) { transaction, holder in
+        return try await read(for: session) { transaction, holder in
             try Self.collect(holder.user.id, keys, in: transaction)
         }
     }
@@ -29,17 +20,17 @@ package struct ExportPersonalData: Sendable {
     /// All stored data of a user whose export token was sent on a connection.
     ///
     /// - Throws: `Refusal` `certificate_revoked`, `rate_limited`.
-    package func callAsFunction(of user: UserID, on connection: ClientConnection) async throws -> PersonalExport {
-        let (keys, limit) = (context.keys.personal, limit)
-        try await store.act(on: connection) { transaction, events in
+    package func exportPersonalData(of user: UserID, on connection: ClientConnection) async throws -> PersonalExport {
+        let (keys, limit) = (keys.personal, exportLimit)
+        try await act(on: connection) { transaction, events in
             try Self.note(user, limit, in: transaction, &events)
         }
-        return try await store.snapshot { try Self.collect(user, keys, in: $0) }
+        return try await read { try Self.collect(user, keys, in: $0) }
     }
 
-    private var limit: RateLimit? {
-        context.rateLimiting == .on
-            ? RateLimit(count: context.policy[\.requests].exportsPerHour, per: 3600) : nil
+    private var exportLimit: RateLimit? {
+        rateLimiting == .on
+            ? RateLimit(count: policy[\.requests].exportsPerHour, per: 3600) : nil
     }
 
     /// Counts the export and writes its audit entry. Both stay, whatever becomes of the export.

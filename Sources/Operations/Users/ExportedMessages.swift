@@ -36,7 +36,7 @@ struct ExportedMessages: Sendable, Confidential {
             if page.count < Self.page { break }
         }
         let streams = try StreamMemberRepository(transaction).streams(of: user, limit: maximumStreams).map {
-            ($0, try ChangeStreamMetadata.kept($0.streamID, of: user, keys, in: transaction))
+            ($0, try StreamMetadata.kept($0.streamID, of: user, keys, in: transaction))
         }
         return ExportedMessages(
             messages: messages, streams: streams,

@@ -12,28 +12,43 @@ package struct Profile: Sendable, Confidential {
     package let age: Int?
 }
 
-/// A user reads their own profile.
-package struct ReadProfile: Sendable {
-    private let context: ServiceContext
-
-    package init(_ context: ServiceContext) {
-        self.context = context
-    }
-
-    /// Reads the profile.
+extension Service {
+    /// The profile of a session's user.
     ///
     /// - Throws: `Refusal` `unavailable`.
-    package func callAsFunction(_ session: Session) async throws -> Profile {
-        let known = try await context.caches.providers.find(session.providerID)
+    package func readProfile(_ session: Session) async throws -> Profile {
+        let known = try await caches.providers.find(session.providerID)
         let address = known?.provider.address(of: session.externalID) ?? session.externalID
-        let today = CalendarDate(utcDayOf: context.environment.now())
-        let keys = context.keys.personal
-        return try await context.store.snapshot { transaction in
+        let today = CalendarDate(utcDayOf: environment.now())
+        let keys = keys.personal
+        return try await read { transaction in
             guard let user = try UserRepository(transaction).find(session.userID) else {
                 throw Refusal(.notFound, "The user no longer exists.")
             }
             let proved = try AuthenticatedUserRepository(transaction, keys: keys).find(user.id)
             return Profile(user: user, address: address, proved: proved, age: proved?.age(on: today))
+        }
+    }
+
+    /// Sets the endpoint; `nil` removes it.
+    ///
+    /// - Throws: `Refusal` `malformed_request` for an endpoint of an app that the policy does not name, `conflict`
+    ///   before a phone number is proven.
+    package func setPushEndpoint(_ arn: String?, for session: Session) async throws {
+        let applications = policy[\.phones].pushApplications
+        let endpoint = try arn.map { arn throws(Refusal) in try PushEndpoint(arn, of: applications) }
+        let keys = keys.personal
+        let isSet = try await act(for: session) { transaction, _, events in
+            let isSet = try AuthenticatedUserRepository(transaction, keys: keys).setPushEndpoint(
+                endpoint?.arn, of: session.userID)
+            if isSet, endpoint != nil {
+                try authorizationPushes.queueUnsent(to: session.userID, in: transaction, &events)
+            }
+            return isSet
+        }
+        guard isSet else {
+            throw Refusal(
+                .conflict, "Prove a phone number first.", about: .phoneVerification, state: Assurance.none.rawValue)
         }
     }
 }

@@ -20,6 +20,6 @@ extension Server {
         }
         var askIssuer: SubmitCard.AskIssuer?
         if let issuer { askIssuer = { [environment] in await issuer($0, id: environment.newUUID()) } }
-        return CardRoutes(context, askIssuer: askIssuer)
+        return CardRoutes(service, askIssuer: askIssuer)
     }
 }

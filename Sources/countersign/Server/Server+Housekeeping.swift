@@ -17,7 +17,7 @@ extension Server {
     /// - Throws: ``CommandFailure`` if the service's keys cannot be read.
     func housekeepingLoop() throws -> @Sendable () async -> Void {
         let housekeeping = Housekeeping(
-            context, also: [try purgeAudit(), FillDiscoverySet(context).task, ReportStatus.task(policy)])
+            service, also: [try purgeAudit(), FillDiscoverySet(service).task, ReportStatus.task(policy)])
         let overdue = Overdue()
         registry.addGauge("housekeeping_tasks_overdue") { Double(overdue.count.load(ordering: .relaxed)) }
         return { [logger] in
@@ -56,8 +56,8 @@ extension Server {
 extension Server {
     /// Stops after the listeners, so that the last requests are written too.
     func lastUsesLoop() -> @Sendable () async -> Void {
-        let write = WriteLastUses(context)
-        let uses = context.node.caches.lastUses
+        let write = WriteLastUses(service)
+        let uses = service.node.caches.lastUses
         registry.addGauge("last_uses_pending") { Double(uses.count) }
         return { [logger] in
             await write.run {

@@ -5,7 +5,7 @@ import Operations
 /// The loop that fetches the key sets of issuers before sign-ins need them.
 extension Server {
     func issuersLoop() -> @Sendable () async -> Void {
-        let refresh = RefreshIssuers(context)
+        let refresh = RefreshIssuers(service)
         return { [logger] in
             await refresh.run(
                 onChange: { issuer, failure in

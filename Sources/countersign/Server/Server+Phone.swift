@@ -30,7 +30,7 @@ extension Server {
         } catch let error as DeliveryError {
             throw CommandFailure(error.description)
         }
-        let compose = ComposePhoneText(context) { [policy, settings] parts in
+        let compose = ComposePhoneText(service) { [policy, settings] parts in
             try? VerificationText(
                 policy[\.delivery], language: parts.language.flatMap { TextLanguage(tag: $0) }, app: parts.app,
                 realm: settings.realm, digits: parts.code.utf8.count
@@ -38,10 +38,10 @@ extension Server {
             .body(code: parts.code)
         }
         let deliver = DeliverOutbox(
-            context, compose: compose,
+            service, compose: compose,
             events: NotifyProvider(
                 realm: settings.realm, key: keys.serviceKey, keyID: WebKey.identifier(of: keys.serviceKey.publicKey),
-                sign: SignSecurityEvent(context),
+                sign: SignSecurityEvent(service),
                 send: { [policy, settings, tracer = collector?.tracer] event in
                     let transmitter = SecurityEventTransmitter(
                         policy[\.delivery], policy[\.webhooks], allowingLoopback: settings.allowsLoopbackURLs)

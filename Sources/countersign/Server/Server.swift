@@ -36,7 +36,7 @@ struct Server: Sendable {
     private let cutSignal = LoopSignal()
     private let connections = ConnectionTable()
     /// The common inputs of all operations.
-    let context: ServiceContext
+    let service: Operations.Service
     let watch: CacheInvalidator
     private let revocations: PublishRevocationList
     private let ports: Ports
@@ -91,7 +91,7 @@ struct Server: Sendable {
         }
         let ports = Ports(of: settings.stunAddress == nil ? 3 : 4)
         self.ports = ports
-        context = ServiceContext(
+        service = Operations.Service(
             realm: settings.realm,
             urls: ServiceURLs(
                 publicURL: { settings.publicURL(port: ports.port(.publicListener)) },
@@ -133,15 +133,15 @@ struct Server: Sendable {
                 name: "spans", logger: logger,
                 body: collector.loop(instance: node.id.description, http: deliveryHTTPClient))
         }
-        var services: [any Service] = [
+        var services: [any ServiceLifecycle.Service] = [
             Loop(name: "node", logger: logger, body: nodeLoop(node)),
             Loop(name: "store watch", logger: logger, body: storeLoop),
             Loop(name: "housekeeping", logger: logger, body: try housekeepingLoop()),
             Loop(name: "reload", logger: logger) { [self] in await reload(node) },
             Loop(name: "backlog", logger: logger, body: backlogLoop()),
             Loop(name: "outbox", logger: logger, body: try outboxLoop()),
-            Loop(name: "ended sessions", logger: logger) { [logger, cutSignal, context] in
-                await EndCutSessions(context).run(cutSignal) {
+            Loop(name: "ended sessions", logger: logger) { [logger, cutSignal, service] in
+                await EndCutSessions(service).run(cutSignal) {
                     logger.error(
                         "could not mark revoked sessions as ended in the store",
                         metadata: ["cause": .string(ErrorWords.of($0))])
@@ -173,10 +173,9 @@ struct Server: Sendable {
 
     private func listeners() throws -> [Listening.Listener] {
         let listeners = Listeners(
-            realm: settings.realm, policy: policy, maximumConnections: try affordableConnections(),
-            rateLimiting: context.rateLimiting, count: CountCall(context), open: open,
-            urls: { [urls = context.urls] in [ListenerName.public: urls.issuer, .client: urls.client][$0] },
-            tracer: collector?.tracer, environment: environment, logger: logger)
+            service, maximumConnections: try affordableConnections(), open: open,
+            urls: { [urls = service.urls] in [ListenerName.public: urls.issuer, .client: urls.client][$0] },
+            tracer: collector?.tracer, logger: logger)
         registry.addGauge("response_bytes_claimed") { [accounts = listeners.accounts] in Double(accounts.claimed) }
         let ready: @Sendable (Ports.Listener) -> @Sendable (Int) -> Void = { listener in
             { [self] port in
@@ -187,22 +186,21 @@ struct Server: Sendable {
         let clientChain = try ClientChain(trusting: keys.authority.chain)
         let open = listeners.makePublic(
             at: settings.publicAddress.listener, tls: publicTLS, certificates: certificateRoutes,
-            providers: ProviderRoutes(context), tokens: TokenRoutes(context),
-            webhooks: WebhookRoutes(context, allowingLoopback: settings.allowsLoopbackURLs),
-            sharedSignals: SharedSignalsRoutes(context, allowingLoopback: settings.allowsLoopbackURLs),
-            discovery: discoveryRoutes(context.rateLimiting), metadata: MetadataRoutes(urls: context.urls),
+            providers: ProviderRoutes(service), tokens: TokenRoutes(service),
+            webhooks: WebhookRoutes(service, allowingLoopback: settings.allowsLoopbackURLs),
+            sharedSignals: SharedSignalsRoutes(service, allowingLoopback: settings.allowsLoopbackURLs),
+            discovery: discoveryRoutes(service.rateLimiting), metadata: MetadataRoutes(urls: service.urls),
             onRunning: ready(.publicListener))
         let client = listeners.makeClient(
             at: settings.clientAddress.listener, tls: clientTLS,
             verifyChain: { [environment] chain in
                 (try? clientChain.verify(chain, now: environment.now())) != nil
             },
-            connections: connections, authenticate: AuthenticateConnection(context), certificates: certificateRoutes,
-            metadata: MetadataRoutes(urls: context.urls), tokens: TokenRoutes(context),
-            sessions: SessionRoutes(context), phones: PhoneRoutes(context, verifyCaptcha: verifyCaptcha),
-            cards: try cardRoutes(),
-            users: UserRoutes(context, turnSecret: try turnSecret()), authorizations: AuthorizationRoutes(context),
-            streams: MessageStreamRoutes(context), herald: HeraldOperations(context),
+            connections: connections, certificates: certificateRoutes,
+            metadata: MetadataRoutes(urls: service.urls), tokens: TokenRoutes(service),
+            sessions: SessionRoutes(service), phones: PhoneRoutes(service, verifyCaptcha: verifyCaptcha), cards: try cardRoutes(),
+            users: UserRoutes(service, turnSecret: try turnSecret()), authorizations: AuthorizationRoutes(service),
+            streams: MessageStreamRoutes(service),
             onRunning: ready(.client))
         let ops = listeners.makeOps(
             at: settings.opsAddress.listener, tls: opsTLS, routes: opsRoutes(), onRunning: ready(.ops))
@@ -235,7 +233,7 @@ struct Server: Sendable {
 
     private func certificateRoutes() throws -> CertificateRoutes {
         CertificateRoutes(
-            context, issuing: IssueCertificate(context, authority: keys.authority, baseURL: context.urls.issuer),
+            service, issuing: IssueCertificate(service, authority: keys.authority, baseURL: service.urls.issuer),
             publish: revocations, verifyCaptcha: verifyCaptcha)
     }
 
@@ -247,13 +245,13 @@ struct Server: Sendable {
     private func discoveryRoutes(_ rateLimiting: RateLimiting) -> DiscoveryRoutes {
         DiscoveryRoutes(
             realm: settings.realm,
-            publicURL: { [context] in context.urls.issuer }, clientURL: { [context] in context.urls.client },
+            publicURL: { [service] in service.urls.issuer }, clientURL: { [service] in service.urls.client },
             pins: { [server] in [server.present.pin.base64URL, server.present.nextPin.base64URL] },
             webKeys: keys.webKeys, rateLimiting: rateLimiting, policy: policy)
     }
 
     private func addGauges() {
-        let sessions = context.node.caches.sessions
+        let sessions = service.node.caches.sessions
         registry.addGauge("sessions_in_memory") { Double(sessions.count) }
         registry.addGauge("sessions_live") { [environment, policy] in
             Double(sessions.countLive(now: environment.now(), policy: policy[\.sessions]))
@@ -261,7 +259,7 @@ struct Server: Sendable {
         registry.addGauge("store_view_age_seconds") { [watch] in watch.age }
         registry.addGauge("store_oldest_transaction_seconds") { [watch] in watch.horizonAge }
         registry.addGauge("store_clock_difference_seconds") { [watch] in watch.clockDifference }
-        registry.addGauge("waiting") { [node = context.node] in Double(node.waiting) }
+        registry.addGauge("waiting") { [node = service.node] in Double(node.waiting) }
         registry.addGauge("connections") { [connections] in Double(connections.count) }
         registry.addGauge("build_info", [("version", ProgramVersion.text)]) { 1 }
         registry.addGauge("certificate_end_timestamp_seconds", [("certificate", "server")]) { [server] in

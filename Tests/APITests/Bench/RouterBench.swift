@@ -18,7 +18,6 @@ import Testing
 struct RouterBench: Sendable {
     let fixture: ServiceFixture
     let codes: PhoneCodeKeys
-    let ban: AddBan
     let log = CapturedLog()
     let state = OpsState()
     let directory: RouteDirectory
@@ -64,13 +63,11 @@ struct RouterBench: Sendable {
         _ = Self.metrics
         self.fixture = fixture
         codes = fixture.context.keys.phoneCodes
-        ban = AddBan(fixture.admin, keys: fixture.personalKeys, policy: fixture.policy[\.bans])
         let log = log
         let listeners = Listeners(
-            realm: ServiceFixture.realm, policy: fixture.policy, maximumConnections: 100, rateLimiting: .on,
-            count: CountCall(fixture.context), open: OpenChannels(),
+            fixture.context, maximumConnections: 100, open: OpenChannels(),
             urls: { [.public: ServiceFixture.urls.issuer, .client: ServiceFixture.urls.client][$0] },
-            environment: fixture.context.environment, logger: Logger(label: "test") { _ in log.handler })
+            logger: Logger(label: "test") { _ in log.handler })
         directory = listeners.directory
         self.listeners = listeners
         let context = fixture.context
@@ -85,7 +82,7 @@ struct RouterBench: Sendable {
             discovery: Self.discoveryRoutes(fixture),
             metadata: metadata)
         let client = listeners.clientRouter(
-            authenticate: fixture.judge, certificates: certificates, metadata: metadata, tokens: tokens,
+            certificates: certificates, metadata: metadata, tokens: tokens,
             sessions: SessionRoutes(context),
             phones: PhoneRoutes(context, verifyCaptcha: { $0 == "solved" }), cards: CardRoutes(context, askIssuer: nil),
             users: UserRoutes(context, turnSecret: Secret("a secret of sixteen")),

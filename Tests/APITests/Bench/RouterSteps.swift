@@ -147,7 +147,7 @@ extension RouterBench {
             target: target, scope: .all,
             reason: try #require(Ban.Reason(rawValue: "spam")),
             note: nil, endsAt: nil, withDevices: false)
-        _ = try await ban(order, upTo: nil)
+        _ = try await fixture.admin.addBan(order, by: fixture.policy[\.bans], upTo: nil)
         try await fixture.watch.poll()
     }
 

@@ -59,7 +59,7 @@ extension RouterBench {
     ) async throws -> Reply {
         let token = try fixture.signer.identityToken(
             provider: fixture.registration.provider.id, kid: fixture.registration.keyID, externalID: "alice",
-            nonce: nonce ?? fixture.nonces(connection).nonce, now: fixture.clock.now
+            nonce: nonce ?? fixture.context.issueNonce(connection).nonce, now: fixture.clock.now
         ) { draft in
             draft[claim: "prn"] = nil
             draft[claim: "sub"] = .string("alice")

@@ -28,9 +28,8 @@ struct AnswerWay: Sendable {
         let log = log
         (http1, http2) = withMetricsFactory(registry) {
             let listeners = Listeners(
-                realm: ServiceFixture.realm, policy: fixture.policy, maximumConnections: 100, rateLimiting: .on,
-                count: CountCall(fixture.context), open: OpenChannels(), urls: { _ in nil }, tracer: tracer,
-                environment: fixture.context.environment, logger: Logger(label: "test") { _ in log.handler })
+                fixture.context, maximumConnections: 100, open: OpenChannels(), urls: { _ in nil }, tracer: tracer,
+                logger: Logger(label: "test") { _ in log.handler })
             var face = listeners.face(listener)
             if let accounts { face.accounts = accounts }
             let (ahead, responder) =
@@ -55,13 +54,13 @@ struct AnswerWay: Sendable {
         let context = fixture.context
         let (sessions, tokens) = (SessionRoutes(context), TokenRoutes(context))
         let router = listeners.clientRouter(
-            authenticate: fixture.judge, certificates: certificates(fixture),
+            certificates: certificates(fixture),
             metadata: MetadataRoutes(urls: context.urls), tokens: tokens, sessions: sessions,
             phones: PhoneRoutes(context, verifyCaptcha: { $0 == "solved" }), cards: CardRoutes(context, askIssuer: nil),
             users: UserRoutes(context),
             authorizations: AuthorizationRoutes(context), streams: MessageStreamRoutes(context))
         return (
-            FastPath(sessions, tokens, authenticate: fixture.judge, face: face),
+            FastPath(sessions, tokens, face: face),
             responder(router.buildResponder(), fixture, face.logger)
         )
     }

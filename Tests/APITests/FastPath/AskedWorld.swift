@@ -22,7 +22,6 @@ final class AskedWorld {
     }
 
     private let fixture: ServiceFixture
-    private let ban: AddBan
     private let usualPolicy: Policy
     private var random: SeededRandom
     private(set) var people: [Person] = []
@@ -36,7 +35,6 @@ final class AskedWorld {
     init(_ fixture: ServiceFixture, seed: UInt64) async throws {
         self.fixture = fixture
         random = SeededRandom(seed: seed)
-        ban = AddBan(fixture.admin, keys: fixture.personalKeys, policy: fixture.policy[\.bans])
         usualPolicy = fixture.policy[\.self]
         for _ in 0..<6 { people.append(try await signIn()) }
     }
@@ -72,18 +70,19 @@ final class AskedWorld {
         let events: [(String, () async throws -> Void)] = [
             ("idle", { [self] in fixture.clock.advance(3700) }),
             ("over", { [self] in fixture.clock.advance(90_000) }),
-            ("ended", { [self] in _ = try? await fixture.end.current(person.token, on: person.connection) }),
+            ("ended", { [self] in _ = try? await fixture.context.endSession(person.token, on: person.connection) }),
             (
                 "challenged",
                 { [self] in
                     let thief = try await fixture.connectNewDevice()
-                    _ = try? await fixture.check(person.token, on: thief)
+                    _ = try? await fixture.context.checkSession(person.token, on: thief)
                 }
             ),
             (
                 "banned",
                 { [self] in
-                    guard let session = try? await fixture.check(person.token, on: person.connection) else { return }
+                    guard let session = try? await fixture.context.checkSession(person.token, on: person.connection)
+                    else { return }
                     try await ban(session.userID)
                 }
             ),
@@ -126,7 +125,7 @@ final class AskedWorld {
         let order = try BanOrder(
             target: .user(user.description), scope: .all, reason: try #require(Ban.Reason(rawValue: "spam")), note: nil,
             endsAt: nil, withDevices: false)
-        _ = try await ban(order, upTo: nil)
+        _ = try await fixture.admin.addBan(order, by: fixture.policy[\.bans], upTo: nil)
         try await fixture.watch.poll()
     }
 
@@ -135,7 +134,9 @@ final class AskedWorld {
         fixture.policy.replace(with: usualPolicy)
         for index in people.indices {
             let person = people[index]
-            guard (try? await fixture.check(person.token, on: person.connection)) == nil else { continue }
+            guard (try? await fixture.context.checkSession(person.token, on: person.connection)) == nil else {
+                continue
+            }
             people[index] = try await signIn()
             renewed.insert(index)
         }

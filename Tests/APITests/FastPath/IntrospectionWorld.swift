@@ -36,8 +36,8 @@ final class IntrospectionWorld {
         let connection = try await fixture.connectNewDevice()
         let text = try key.signer.identityToken(
             provider: provider, kid: key.id, externalID: "user \"\(signedIn)\"\\é",
-            nonce: fixture.nonces(connection).nonce, now: fixture.clock.now)
-        let opened = try await fixture.open(identityToken: text, applicationID: nil, on: connection)
+            nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now)
+        let opened = try await fixture.context.openSession(identityToken: text, applicationID: nil, on: connection)
         return (connection, try #require(opened.token).text.reveal(), opened.session.userID)
     }
 
@@ -64,12 +64,12 @@ final class IntrospectionWorld {
         let level = Assurance.reachable[Int.random(in: Assurance.reachable.indices, using: &random)]
         let events: [(String, () async throws -> Void)] = [
             ("idle", { [self] in fixture.clock.advance(3700) }),
-            ("ended", { [self] in _ = try? await fixture.end.current(person.token, on: person.connection) }),
+            ("ended", { [self] in _ = try? await fixture.context.endSession(person.token, on: person.connection) }),
             (
                 "challenged",
                 { [self] in
                     let thief = try await fixture.connectNewDevice()
-                    _ = try? await fixture.check(person.token, on: thief)
+                    _ = try? await fixture.context.checkSession(person.token, on: thief)
                 }
             ),
             ("level", { [self] in try await set(level, until: nil, of: person.user) }),
@@ -93,7 +93,7 @@ final class IntrospectionWorld {
 
     /// As the operations that verify set it.
     private func set(_ level: Assurance, until: Date?, of user: UserID) async throws {
-        try await fixture.context.commit { transaction, events in
+        try await fixture.context.write { transaction, events in
             guard let change = try UserRepository(transaction).setAssurance(level, until: until, of: user) else {
                 return
             }
@@ -115,7 +115,9 @@ final class IntrospectionWorld {
         bearer = try newBearer()
         for index in people.indices {
             let person = people[index]
-            guard (try? await fixture.check(person.token, on: person.connection)) == nil else { continue }
+            guard (try? await fixture.context.checkSession(person.token, on: person.connection)) == nil else {
+                continue
+            }
             people[index] = try await signIn()
         }
     }

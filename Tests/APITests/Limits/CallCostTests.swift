@@ -54,27 +54,26 @@ struct CallCostTests {
     @Test("is limited for the certificate on every route of the client listener, and in a session for the user")
     func clients() async throws {
         try await RouterBench.run(Self.policy) { bench in
-            let count = CountCall(bench.fixture.context)
             let person = try await bench.signIn()
             for (route, cost) in bench.directory.costs(on: .client).sorted(by: { $0.key < $1.key }) where cost != .free
             {
                 bench.fixture.clock.advance(61)
                 let device = CountedCaller.certificate(person.connection.thumbprint)
-                try count(cost, by: device)
+                try bench.fixture.context.count(cost, by: device)
                 Self.isRefused(try await person.send(Self.call(route)), route)
                 let other = try await bench.signIn(UUID().uuidString)
                 let first = try await other.send(Self.call(route))
                 #expect(first.status != 429, "\(route)")
                 #expect(throws: Refusal(.rateLimited, ""), "\(route)") {
-                    try count(cost, by: .certificate(other.connection.thumbprint))
+                    try bench.fixture.context.count(cost, by: .certificate(other.connection.thumbprint))
                 }
                 guard !Self.withoutSession.contains(route) else { continue }
                 #expect(throws: Refusal(.rateLimited, ""), "\(route)") {
-                    try count(cost, by: .user(other.session.userID))
+                    try bench.fixture.context.count(cost, by: .user(other.session.userID))
                 }
                 // Of another device of the user.
                 bench.fixture.clock.advance(61)
-                try count(cost, by: .user(person.session.userID))
+                try bench.fixture.context.count(cost, by: .user(person.session.userID))
                 Self.isRefused(try await person.send(Self.call(route)), route)
             }
         }
@@ -112,16 +111,17 @@ struct CallCostTests {
     @Test("is limited for the provider on every route of the public listener that proves one")
     func providers() async throws {
         try await RouterBench.run(Self.policy) { bench in
-            let count = CountCall(bench.fixture.context)
             let provider = CountedCaller.provider(bench.fixture.registration.provider.id)
             for (route, cost) in bench.directory.costs(on: .public) where cost != .free {
                 guard route != "POST /certificates" else { continue }
                 bench.fixture.clock.advance(61)
-                try count(cost, by: provider)
+                try bench.fixture.context.count(cost, by: provider)
                 Self.isRefused(try await Self.prove(route, bench), route)
                 bench.fixture.clock.advance(61)
                 #expect(try await Self.prove(route, bench).status != 429, "\(route)")
-                #expect(throws: Refusal(.rateLimited, ""), "\(route)") { try count(cost, by: provider) }
+                #expect(throws: Refusal(.rateLimited, ""), "\(route)") {
+                    try bench.fixture.context.count(cost, by: provider)
+                }
             }
         }
     }
@@ -169,7 +169,7 @@ struct CallCostTests {
     @Test("is the route's for every call of Herald, which says when to come again")
     func herald() async throws {
         try await RouterBench.run(Self.policy) { bench in
-            let (count, person) = (CountCall(bench.fixture.context), try await bench.signIn())
+            let person = try await bench.signIn()
             // Both name their parameters as they like.
             func unnamed(_ route: String) -> String { route.replacing(/\{\w+\}/, with: "{}") }
             let interface = ThriftInterface.herald
@@ -182,7 +182,7 @@ struct CallCostTests {
                 let cost = try #require(costs[unnamed(route)], "\(function.name)")
                 #expect(cost != .free, "\(function.name)")
                 bench.fixture.clock.advance(61)
-                try count(cost, by: .user(person.session.userID))
+                try bench.fixture.context.count(cost, by: .user(person.session.userID))
                 let arguments = function.arguments.compactMap { field in
                     interface.value(.string("x"), as: field.kind).map { ThriftField(field.id, $0) }
                 }

@@ -126,9 +126,10 @@ struct TokenRouteTests {
                 reply.judge()
             }
             let stranger = try await bench.fixture.connectNewDevice()
-            let foreign = try await bench.granted(on: connection, nonce: bench.fixture.nonces(stranger).nonce)
+            let foreign = try await bench.granted(
+                on: connection, nonce: bench.fixture.context.issueNonce(stranger).nonce)
             #expect(foreign.text("error") == "invalid_grant" && foreign.text("reason") == "nonce_other_device")
-            let nonce = bench.fixture.nonces(connection).nonce
+            let nonce = bench.fixture.context.issueNonce(connection).nonce
             #expect(try await bench.granted(on: connection, nonce: nonce).status == 200)
             let replayed = try await bench.granted(on: connection, nonce: nonce)
             #expect(replayed.text("error") == "invalid_grant" && replayed.text("reason") == "nonce_used")

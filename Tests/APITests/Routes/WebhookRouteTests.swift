@@ -81,7 +81,7 @@ struct WebhookRouteTests {
         RouteCase("POST /provider/webhook/test", 202) { bench in
             _ = try await bench.proven("PUT /provider/webhook", body: url)
             let reply = try await bench.provider("POST /provider/webhook/test")
-            let waiting = try await ListOutbox(bench.fixture.admin)(.waiting, limit: 10)
+            let waiting = try await bench.fixture.admin.listOutbox(.waiting, limit: 10)
             #expect(waiting.map(\.id.description) == [try #require(reply.text("jti"))])
             #expect(waiting.first?.expiresAt == bench.fixture.clock.now.addingTimeInterval(300))
             return reply

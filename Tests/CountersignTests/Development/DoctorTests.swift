@@ -103,7 +103,9 @@ final class Installation {
         try await within { store in
             try await store.migrate(Schema.migrations)
             _ = try await AddProvider(
-                AdminContext(store: store, environment: Environment(), actor: "admin test")
+                Administration(store: store, environment: Environment(), actor: "admin test") {
+                    throw Refusal(.unavailable, "no keys")
+                }
             )(name: "Test", slug: nil, account: nil, avatarHosts: [], key: try ProviderSigner(.es256).verificationKey)
             let fingerprints = try self.fingerprints()
             try await store.write { try KeyFingerprintRepository($0).add(fingerprints) }

@@ -43,8 +43,8 @@ struct ConsequenceRuleTests {
         let files = try ["Domain", "Operations"].flatMap { try SourceFile.all(below: "Sources/\($0)") }
         let callers: [String: Set<String>] = [
             ".create": ["OpenSession.swift"], ".renew": ["RenewSession.swift"],
-            ".challenge": ["ChallengeSession.swift", "SessionTransition.swift"],
-            ".destroy": ["TerminateSession.swift", "SessionTransition.swift"],
+            ".challenge": ["ManageSessions.swift", "SessionTransition.swift"],
+            ".destroy": ["ManageSessions.swift", "SessionTransition.swift"],
             ".certify": ["CertifyDevice.swift", "ClientConnection.swift"], ".connect": ["ClientConnection.swift"],
         ]
         for (event, expected) in callers {

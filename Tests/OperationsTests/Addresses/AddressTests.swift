@@ -19,18 +19,20 @@ struct AddressTests {
             let bob = try await bench.person("bob", Self.bobsNumber)
             for (type, address) in [("phone", Self.annsNumber), ("name", "test/ann")] {
                 #expect(try await bench.find(address, by: bob) == nil, "\(type)")
-                for _ in 0..<2 { try await bench.share.share(type, for: ann.session) }
+                for _ in 0..<2 { try await bench.context.shareAddress(type, for: ann.session) }
                 #expect(try await bench.find(address, by: bob) == ann.session.userID, "\(type)")
                 if type == "phone" {
                     #expect(try await bench.find("TEL:\(address)", by: bob) == ann.session.userID)
                 }
-                #expect(try await bench.share.list(for: ann.session).map(\.type.rawValue) == [type])
-                for _ in 0..<2 { try await bench.share.hide(type, for: ann.session) }
+                #expect(try await bench.context.listAddresses(for: ann.session).map(\.type.rawValue) == [type])
+                for _ in 0..<2 { try await bench.context.hideAddress(type, for: ann.session) }
                 #expect(try await bench.find(address, by: bob) == nil, "\(type)")
             }
-            try await bench.share.share("name", for: ann.session)
+            try await bench.context.shareAddress("name", for: ann.session)
             #expect(try await bench.find("other/ann", by: bob) == nil)
-            await #expect(throws: Refusal(.notFound, "")) { try await bench.share.share("email", for: ann.session) }
+            await #expect(throws: Refusal(.notFound, "")) {
+                try await bench.context.shareAddress("email", for: ann.session)
+            }
         }
     }
 
@@ -48,7 +50,9 @@ struct AddressTests {
         try await ServiceFixture.run { fixture in
             let bench = try AddressBench(fixture)
             let ann = try await bench.cards.phones.person("ann")
-            await #expect(throws: Refusal(.conflict, "")) { try await bench.share.share("phone", for: ann.session) }
+            await #expect(throws: Refusal(.conflict, "")) {
+                try await bench.context.shareAddress("phone", for: ann.session)
+            }
             await #expect(throws: Refusal(.notVerified, "", reason: .caller)) {
                 try await bench.find("test/ann", by: ann)
             }
@@ -65,7 +69,9 @@ struct AddressTests {
             let bob = try await bench.person("bob", Self.bobsNumber)
             func shared(_ name: String, _ number: String) async throws -> PhoneBench.Person {
                 let person = try await bench.person(name, number)
-                for type in AddressType.allCases { try await bench.share.share(type.rawValue, for: person.session) }
+                for type in AddressType.allCases {
+                    try await bench.context.shareAddress(type.rawValue, for: person.session)
+                }
                 #expect(try await bench.find(number, by: bob) == person.session.userID)
                 return person
             }
@@ -74,7 +80,7 @@ struct AddressTests {
             #expect(try await bench.find(Self.annsNumber, by: bob) == ann.session.userID)
             try await bench.cards.prove("+14155552673", ann)
             #expect(try await bench.find("+14155552673", by: bob) == nil)
-            try await bench.share.share("phone", for: ann.session)
+            try await bench.context.shareAddress("phone", for: ann.session)
 
             let carol = try await bench.person("carol", "+14155552673")
             #expect(try await bench.find("+14155552673", by: bob) == nil)
@@ -88,12 +94,12 @@ struct AddressTests {
             #expect(try await bench.find("+14155552674", by: bob) == nil)
             #expect(try await bench.find("test/dora", by: bob) == nil)
             await #expect(throws: Refusal(.userBanned, "", banReason: BanBench.spam)) {
-                try await bench.share.share("phone", for: dora.session)
+                try await bench.context.shareAddress("phone", for: dora.session)
             }
             let eric = try await shared("eric", "+14155552675")
-            let export = try await bench.cards.user.export(for: eric.session)
+            let export = try await bench.cards.fixture.context.exportPersonalData(for: eric.session)
             #expect(export.json["findable_addresses"] == .array([.string("name"), .string("phone")]))
-            _ = try await bench.cards.user.erase(for: eric.session)
+            _ = try await bench.cards.fixture.context.erasePersonalData(for: eric.session)
             _ = try await bench.person("eric", "+14155552675")
             #expect(try await bench.find("+14155552675", by: bob) == nil)
             #expect(try await bench.find("test/eric", by: bob) == nil)
@@ -110,9 +116,11 @@ struct AddressTests {
             for (name, number) in [("ann", Self.annsNumber), ("carol", "+14155552673"), ("dora", "+14155552674")] {
                 let person = try await bench.person(name, number)
                 guard name != "ann" else { continue }
-                for type in AddressType.allCases { try await bench.share.share(type.rawValue, for: person.session) }
+                for type in AddressType.allCases {
+                    try await bench.context.shareAddress(type.rawValue, for: person.session)
+                }
                 if name == "carol" {
-                    try await BlockUser(fixture.context)(bob.session.userID.description, for: person.session)
+                    try await fixture.context.blockUser(bob.session.userID.description, for: person.session)
                 } else {
                     try await BanBench(fixture).ban(.user("test/dora"), .messaging)
                     // As if it had been shared at the moment of the ban.
@@ -129,7 +137,9 @@ struct AddressTests {
                 _ = try await bench.find("test/nobody", by: bob)
                 _ = counter.take()
                 var sentence = ""
-                do { _ = try await bench.resolve(try SoughtAddress(address), for: bob.session) } catch let refusal
+                do {
+                    _ = try await bench.context.resolveAddress(try SoughtAddress(address), for: bob.session)
+                } catch let refusal
                     as Refusal
                 {
                     sentence = refusal.description
@@ -163,10 +173,10 @@ struct AddressTests {
             await #expect(throws: limited) { try await bench.find("test/nobody", by: bob) }
             let elsewhere = try await bench.cards.phones.person("ann")
             await #expect(throws: limited) { try await bench.find("test/nobody", by: elsewhere) }
-            try await bench.share.share("name", for: ann.session)
-            await #expect(throws: limited) { try await bench.share.share("phone", for: ann.session) }
-            try await bench.share.hide("name", for: ann.session)
-            #expect(try await bench.share.list(for: ann.session).isEmpty)
+            try await bench.context.shareAddress("name", for: ann.session)
+            await #expect(throws: limited) { try await bench.context.shareAddress("phone", for: ann.session) }
+            try await bench.context.hideAddress("name", for: ann.session)
+            #expect(try await bench.context.listAddresses(for: ann.session).isEmpty)
         }
     }
 }

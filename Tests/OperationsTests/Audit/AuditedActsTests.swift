@@ -44,7 +44,9 @@ struct AuditedActsTests {
             let other = try await fixture.connect(thief.certificate.thumbprint)
             let token = try text(opened)
             for _ in 0..<2 {
-                await #expect(throws: Refusal(.bindingMismatch, "")) { try await fixture.check(token, on: other) }
+                await #expect(throws: Refusal(.bindingMismatch, "")) {
+                    try await fixture.context.checkSession(token, on: other)
+                }
             }
             #expect(
                 try await entries(on: "session \(opened.session.id)", in: fixture) == [
@@ -82,9 +84,9 @@ struct AuditedActsTests {
             let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
             try await bench.show(try .virginia, alice)
-            _ = try await bench.user.export(for: alice.session)
-            _ = try await bench.admin.export(alice.session.userID.description, reason: "ticket:1")
-            _ = try await bench.admin.erase(alice.session.userID.description, reason: "user_request")
+            _ = try await bench.fixture.context.exportPersonalData(for: alice.session)
+            _ = try await bench.admin.exportUser(alice.session.userID.description, reason: "ticket:1")
+            _ = try await bench.admin.eraseUser(alice.session.userID.description, reason: "user_request")
             let found = try await entries(on: "user \(alice.session.userID)", in: fixture)
             for entry in [
                 "phone_verified by device \(alice.session.deviceID): -",

@@ -37,10 +37,9 @@ struct AuthorizationBanTests {
         var after: MessagingPermissionState { state.isOpen ? .banned : state }
     }
 
-    private static func admin(_ bench: AuthorizationBench) -> (ban: AddBan, lift: LiftBan) {
+    private static func admin(_ bench: AuthorizationBench) -> Administration {
         let environment = Environment(now: { [clock = bench.clock] in clock.now })
-        let admin = AdminContext(store: bench.store, environment: environment, actor: "admin test")
-        return (AddBan(admin, keys: bench.keys, policy: BanPolicy()), LiftBan(admin, keys: bench.keys))
+        return Administration(store: bench.store, environment: environment, actor: "admin test") { bench.keys }
     }
 
     private func ban(
@@ -54,7 +53,7 @@ struct AuthorizationBanTests {
         let order = try BanOrder(
             target: target, scope: scope, reason: try #require(BanBench.spam), note: nil, endsAt: nil,
             withDevices: false)
-        return try await Self.admin(bench).ban(order, upTo: nil).ban.id
+        return try await Self.admin(bench).addBan(order, upTo: nil).ban.id
     }
 
     /// Brings a request of alice's to bob into a state.
@@ -63,13 +62,13 @@ struct AuthorizationBanTests {
     ) async throws {
         switch state {
         case .request: break
-        case .approval: _ = try await bench.answer.approve(id, for: bob)
-        case .rejected: _ = try await bench.answer.reject(id, for: bob)
-        case .cancelled: _ = try await bench.answer.cancel(id, for: alice)
+        case .approval: _ = try await bench.context.approveAuthorization(id, for: bob)
+        case .rejected: _ = try await bench.context.rejectAuthorization(id, for: bob)
+        case .cancelled: _ = try await bench.context.cancelAuthorization(id, for: alice)
         case .expired: bench.clock.advance(14 * 86_400)
         case .banned:
             let ban = try await ban(alice, .messaging, bench)
-            _ = try await Self.admin(bench).lift(ban, note: "lifted")
+            _ = try await Self.admin(bench).liftBan(ban, note: "lifted")
         }
     }
 
@@ -93,14 +92,16 @@ struct AuthorizationBanTests {
         try await expectShutOut(banned, id, line, bench)
         let own = try await expectUnseen(banned, by: other, id, line, bench)
         // Lifting revives nothing.
-        _ = try await Self.admin(bench).lift(ban, note: "lifted")
+        _ = try await Self.admin(bench).liftBan(ban, note: "lifted")
         if line.scope == .all { banned = try await bench.signInAgain(banned) }
         try await expectOver(id, line, banned, bench)
         try await expectOver(id, line, other, bench)
         #expect(await approval(id, line.requesterIsBanned ? other : banned, bench) == line.after.rawValue)
         #expect(try await bench.list(banned, "in", "REQUEST").isEmpty)
         if let own {
-            await #expect(throws: Refusal(.notFound, "")) { try await bench.answer.approve(own, for: banned) }
+            await #expect(throws: Refusal(.notFound, "")) {
+                try await bench.context.approveAuthorization(own, for: banned)
+            }
         }
         _ = try await bench.deliver()
         #expect(bench.pushes.sent.isEmpty)
@@ -109,19 +110,19 @@ struct AuthorizationBanTests {
         let new = try await bench.request(banned, other)
         _ = try await bench.deliver()
         #expect(bench.pushes.endpoints == [other.externalID])
-        #expect(try await bench.answer.approve(new, for: other).grant != nil)
+        #expect(try await bench.context.approveAuthorization(new, for: other).grant != nil)
     }
 
     private func expectOver(
         _ id: String, _ line: Line, _ person: Session, _ bench: AuthorizationBench
     ) async throws {
-        let view = try await bench.read.show(id, to: person)
+        let view = try await bench.context.readAuthorization(id, to: person)
         #expect(view.authorization.state == line.after && view.grant == nil && view.partner == nil)
     }
 
     /// The state that forbids an approval.
     private func approval(_ id: String, _ person: Session, _ bench: AuthorizationBench) async -> String? {
-        await bench.state { try await bench.answer.approve(id, for: person) }
+        await bench.state { try await bench.context.approveAuthorization(id, for: person) }
     }
 
     /// The banned side may neither ask nor answer nor read; where the ban leaves the session, blocking, which only
@@ -131,27 +132,27 @@ struct AuthorizationBanTests {
     ) async throws {
         let refusal = Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))
         await #expect(throws: refusal) { try await bench.list(banned) }
-        await #expect(throws: refusal) { try await bench.read.show(id, to: banned) }
+        await #expect(throws: refusal) { try await bench.context.readAuthorization(id, to: banned) }
         let stranger = try await bench.person("stranger")
         guard line.scope != .all else {
             let over = Refusal(.sessionDestroyed, "")
             await #expect(throws: over) { try await bench.request(banned, "test/carol") }
-            await #expect(throws: over) { try await bench.answer.approve(id, for: banned) }
-            await #expect(throws: over) { try await bench.answer.cancel(id, for: banned) }
-            await #expect(throws: over) { try await bench.block(stranger.userID.description, for: banned) }
+            await #expect(throws: over) { try await bench.context.approveAuthorization(id, for: banned) }
+            await #expect(throws: over) { try await bench.context.cancelAuthorization(id, for: banned) }
+            await #expect(throws: over) { try await bench.context.blockUser(stranger.userID.description, for: banned) }
             return
         }
         await #expect(throws: refusal) { try await bench.request(banned, "test/carol") }
         if !line.requesterIsBanned {
             #expect(await approval(id, banned, bench) == line.after.rawValue)
-            let rejected = await bench.state { try await bench.answer.reject(id, for: banned) }
+            let rejected = await bench.state { try await bench.context.rejectAuthorization(id, for: banned) }
             #expect(rejected == (line.after == .rejected ? nil : line.after.rawValue))
         }
-        let cancelled = await bench.state { try await bench.answer.cancel(id, for: banned) }
+        let cancelled = await bench.state { try await bench.context.cancelAuthorization(id, for: banned) }
         #expect(cancelled == (line.after == .cancelled ? nil : line.after.rawValue))
-        try await bench.block(stranger.userID.description, for: banned)
-        try await bench.block.end(stranger.userID.description, for: banned)
-        try await bench.block(banned.userID.description, for: stranger)
+        try await bench.context.blockUser(stranger.userID.description, for: banned)
+        try await bench.context.unblockUser(stranger.userID.description, for: banned)
+        try await bench.context.blockUser(banned.userID.description, for: stranger)
     }
 
     /// The other side sees what there was end, and whom it asks meanwhile never hears of it.
@@ -167,7 +168,7 @@ struct AuthorizationBanTests {
             return nil
         }
         let asked = try await bench.request(other, banned)
-        #expect(try await bench.read.show(asked, to: other).authorization.state == .request)
+        #expect(try await bench.context.readAuthorization(asked, to: other).authorization.state == .request)
         #expect(try await bench.rows(asked).map(\.recipientID) == [nil])
         _ = try await bench.deliver()
         #expect(bench.pushes.sent.isEmpty)
@@ -178,8 +179,7 @@ struct AuthorizationBanTests {
     func provenLater() async throws {
         try await ServiceFixture.run { fixture in
             let bench = try BanBench(fixture)
-            let ask = RequestPermission(fixture.context(rateLimiting: .off))
-            let answer = AnswerAuthorization(fixture.context)
+            let service = fixture.context(rateLimiting: .off)
             var people: [PhoneBench.Person] = []
             for (index, name) in ["ADAMS", "BAKER"].enumerated() {
                 let person = try await bench.phones.person(name)
@@ -196,10 +196,10 @@ struct AuthorizationBanTests {
                 wrapping: [1: fixture.wrappingKey], index: [1: fixture.indexKey, 2: SymmetricKey(size: .bits256)])
             let targets = [try bench.phone("+14155552679"), try BanTarget.document(reading: "VA:T64235789")]
             for (index, target) in targets.enumerated() {
-                let id = try await ask(
+                let id = try await service.requestPermission(
                     try .init(id: UUID().uuidString, to: asked.userID.description, eventID: nil), for: requester)
-                #expect(try await answer.approve(id.description, for: asked).grant != nil)
-                let ban = try await AddBan(fixture.admin, keys: older, policy: BanPolicy())(
+                #expect(try await fixture.context.approveAuthorization(id.description, for: asked).grant != nil)
+                let ban = try await fixture.admin(older).addBan(
                     try bench.order(target, .messaging), upTo: nil)
                 #expect(ban.impact.users.isEmpty)
                 if index == 0 {
@@ -210,10 +210,10 @@ struct AuthorizationBanTests {
                 let state = try await fixture.store.read { try AuthorizationRepository($0).find(id)?.state }
                 #expect(state == .banned)
                 await #expect(throws: Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))) {
-                    try await ask(
+                    try await service.requestPermission(
                         try .init(id: UUID().uuidString, to: asked.userID.description, eventID: nil), for: requester)
                 }
-                _ = try await bench.lift(ban.ban.id, note: "lifted")
+                _ = try await bench.admin.liftBan(ban.ban.id, note: "lifted")
             }
         }
     }

@@ -16,12 +16,7 @@ struct AuthorizationBench {
     let clock: ServiceFixture.Clock
     let keys: PersonalKeys
     let policy: CurrentPolicy
-    let context: ServiceContext
-    let ask: RequestPermission
-    let answer: AnswerAuthorization
-    let read: ReadAuthorizations
-    let block: BlockUser
-    let serve: OwnDataCalls
+    let context: Service
     let deliver: DeliverOutbox
     let housekeeping: Housekeeping
     let pushes = Pushes()
@@ -106,7 +101,7 @@ struct AuthorizationBench {
         }
         let secret = Secret([UInt8](repeating: 1, count: 32))
         let node = ServingNode(caches: Caches(store: store))
-        let context = ServiceContext(
+        let context = Service(
             realm: ServiceFixture.realm, urls: ServiceFixture.urls,
             keys: ServiceKeys(
                 personal: keys, phoneCodes: codes, nonces: NonceKey(secret), exports: ExportKey(secret),
@@ -114,11 +109,6 @@ struct AuthorizationBench {
             rateLimiting: rateLimiting, node: node,
             invalidator: CacheInvalidator(store: store, node: node, policy: policy, environment: environment))
         self.context = context
-        ask = RequestPermission(context)
-        answer = AnswerAuthorization(context)
-        read = ReadAuthorizations(context)
-        block = BlockUser(context)
-        serve = OwnDataCalls(context)
         housekeeping = Housekeeping(context)
         let pushes = pushes
         deliver = DeliverOutbox(
@@ -230,7 +220,7 @@ struct AuthorizationBench {
     func request(
         _ requester: Session, _ to: String, id: String = UUID().uuidString, event: String? = nil
     ) async throws -> String {
-        try await ask(try .init(id: id, to: to, eventID: event), for: requester).description
+        try await context.requestPermission(try .init(id: id, to: to, eventID: event), for: requester).description
     }
 
     /// Asks by user id.
@@ -247,7 +237,7 @@ struct AuthorizationBench {
 
     /// What a user lists.
     func list(_ session: Session, _ box: String? = nil, _ state: String? = nil) async throws -> [AuthorizationView] {
-        try await read(try .init(box: box, state: state, cursor: nil), for: session).views
+        try await context.listAuthorizations(try .init(box: box, state: state, cursor: nil), for: session).views
     }
 
     /// Sets a user's level.

@@ -15,15 +15,17 @@ struct AuthorizationEndTests {
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             for side in [alice, bob] {
                 let id = try await bench.request(alice, bob)
-                #expect(await bench.state { try await bench.answer.cancel(id, for: bob) } == "REQUEST")
-                _ = try await bench.answer.approve(id, for: bob)
-                let view = try await bench.answer.cancel(id, for: side)
+                #expect(await bench.state { try await bench.context.cancelAuthorization(id, for: bob) } == "REQUEST")
+                _ = try await bench.context.approveAuthorization(id, for: bob)
+                let view = try await bench.context.cancelAuthorization(id, for: side)
                 #expect(view.authorization.state == .cancelled)
                 #expect(view.grant == nil && view.partner == nil)
-                for reader in [alice, bob] { #expect(try await bench.read.show(id, to: reader).grant == nil) }
+                for reader in [alice, bob] {
+                    #expect(try await bench.context.readAuthorization(id, to: reader).grant == nil)
+                }
             }
             let id = try await bench.request(alice, bob)
-            #expect(try await bench.answer.cancel(id, for: alice).authorization.state == .cancelled)
+            #expect(try await bench.context.cancelAuthorization(id, for: alice).authorization.state == .cancelled)
             #expect(try await bench.countOpen(alice) == 0)
         }
     }
@@ -34,10 +36,10 @@ struct AuthorizationEndTests {
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let (carol, dave) = (try await bench.person("carol"), try await bench.person("dave"))
             let approved = try await bench.request(alice, bob)
-            _ = try await bench.answer.approve(approved, for: bob)
+            _ = try await bench.context.approveAuthorization(approved, for: bob)
             let asked = try await bench.request(carol, alice)
             let declined = try await bench.request(dave, alice)
-            _ = try await bench.answer.reject(declined, for: alice)
+            _ = try await bench.context.rejectAuthorization(declined, for: alice)
             let others = try await bench.request(carol, dave)
             #expect(try await bench.countOpen(alice) == 2)
             #expect(try await bench.countOpen(carol) == 2)
@@ -49,9 +51,9 @@ struct AuthorizationEndTests {
             #expect(try await bench.rows(asked).map(\.type) == [.request, .banned])
             #expect(try await bench.rows(declined).map(\.type) == [.request, .rejected])
             #expect(try await bench.rows(others).map(\.type) == [.request])
-            #expect(try await bench.read.show(approved, to: bob).grant == nil)
-            #expect(await bench.state { try await bench.answer.approve(asked, for: alice) } == "BANNED")
-            #expect(await bench.state { try await bench.answer.cancel(approved, for: bob) } == "BANNED")
+            #expect(try await bench.context.readAuthorization(approved, to: bob).grant == nil)
+            #expect(await bench.state { try await bench.context.approveAuthorization(asked, for: alice) } == "BANNED")
+            #expect(await bench.state { try await bench.context.cancelAuthorization(approved, for: bob) } == "BANNED")
             #expect(try await bench.list(bob, "in", "BANNED").count == 1)
         }
     }
@@ -63,23 +65,25 @@ struct AuthorizationEndTests {
         try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let (first, second) = (try await bench.request(alice, bob), try await bench.request(bob, alice))
-            _ = try await bench.answer.approve(first, for: bob)
-            for _ in 0..<2 { try await bench.block(alice.userID.description, for: bob) }
-            #expect(try await bench.read.show(first, to: alice).authorization.state == .cancelled)
-            #expect(try await bench.read.show(second, to: alice).authorization.state == .cancelled)
+            _ = try await bench.context.approveAuthorization(first, for: bob)
+            for _ in 0..<2 { try await bench.context.blockUser(alice.userID.description, for: bob) }
+            #expect(try await bench.context.readAuthorization(first, to: alice).authorization.state == .cancelled)
+            #expect(try await bench.context.readAuthorization(second, to: alice).authorization.state == .cancelled)
             let third = try await bench.request(alice, bob)
-            for _ in 0..<2 { try await bench.block.end(alice.userID.description, for: bob) }
-            #expect(try await bench.read.show(third, to: alice).authorization.state == .request)
-            await #expect(throws: Refusal(.notFound, "")) { try await bench.answer.approve(third, for: bob) }
-            _ = try await bench.answer.cancel(third, for: alice)
+            for _ in 0..<2 { try await bench.context.unblockUser(alice.userID.description, for: bob) }
+            #expect(try await bench.context.readAuthorization(third, to: alice).authorization.state == .request)
+            await #expect(throws: Refusal(.notFound, "")) {
+                try await bench.context.approveAuthorization(third, for: bob)
+            }
+            _ = try await bench.context.cancelAuthorization(third, for: alice)
             let fourth = try await bench.request(alice, bob)
-            try await bench.block(alice.userID.description, for: bob)
+            try await bench.context.blockUser(alice.userID.description, for: bob)
             #expect(try await bench.list(bob, "in", "REQUEST").isEmpty)
-            #expect(try await bench.read.show(fourth, to: alice).authorization.state == .request)
-            try await bench.block(UUID().uuidString, for: bob)
-            try await bench.block.end(UUID().uuidString, for: bob)
+            #expect(try await bench.context.readAuthorization(fourth, to: alice).authorization.state == .request)
+            try await bench.context.blockUser(UUID().uuidString, for: bob)
+            try await bench.context.unblockUser(UUID().uuidString, for: bob)
             await #expect(throws: Refusal(.malformedRequest, "")) {
-                try await bench.block(bob.userID.description, for: bob)
+                try await bench.context.blockUser(bob.userID.description, for: bob)
             }
         }
     }
@@ -92,16 +96,16 @@ struct AuthorizationEndTests {
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let carol = try await bench.person("carol")
             let permitted = try await bench.request(carol, alice)
-            _ = try await bench.answer.approve(permitted, for: alice)
-            try await bench.block(bob.userID.description, for: alice)
+            _ = try await bench.context.approveAuthorization(permitted, for: alice)
+            try await bench.context.blockUser(bob.userID.description, for: alice)
             let full = await #expect(throws: Refusal(.conflict, "")) {
-                try await bench.block(carol.userID.description, for: alice)
+                try await bench.context.blockUser(carol.userID.description, for: alice)
             }
             #expect(full?.state == "full")
-            #expect(try await bench.read.show(permitted, to: alice).authorization.state == .approval)
-            try await bench.block.end(bob.userID.description, for: alice)
-            try await bench.block(carol.userID.description, for: alice)
-            #expect(try await bench.read.show(permitted, to: alice).authorization.state == .cancelled)
+            #expect(try await bench.context.readAuthorization(permitted, to: alice).authorization.state == .approval)
+            try await bench.context.unblockUser(bob.userID.description, for: alice)
+            try await bench.context.blockUser(carol.userID.description, for: alice)
+            #expect(try await bench.context.readAuthorization(permitted, to: alice).authorization.state == .cancelled)
         }
     }
 
@@ -112,22 +116,22 @@ struct AuthorizationEndTests {
             let (carol, dave) = (try await bench.person("carol"), try await bench.person("dave"))
             let erin = try await bench.person("erin")
             let approved = try await bench.request(alice, bob)
-            _ = try await bench.answer.approve(approved, for: bob)
+            _ = try await bench.context.approveAuthorization(approved, for: bob)
             let given = try await bench.request(carol, alice)
-            _ = try await bench.answer.approve(given, for: alice)
+            _ = try await bench.context.approveAuthorization(given, for: alice)
             let asked = try await bench.request(alice, "test/erin", event: "e")
             let received = try await bench.request(erin, alice)
             let lost = try await bench.request(alice, "test/nobody")
-            try await bench.block(dave.userID.description, for: alice)
+            try await bench.context.blockUser(dave.userID.description, for: alice)
             let hidden = try await bench.request(dave, alice)
-            _ = try await bench.serve.erase(for: alice)
+            _ = try await bench.context.erasePersonalData(for: alice)
             for (id, partner) in [(approved, bob), (given, carol), (asked, erin)] {
-                let view = try await bench.read.show(id, to: partner)
+                let view = try await bench.context.readAuthorization(id, to: partner)
                 #expect(view.authorization.state == .cancelled, "\(id)")
                 #expect(view.partner == nil && view.grant == nil)
             }
             for (id, requester) in [(received, erin), (hidden, dave)] {
-                #expect(try await bench.read.show(id, to: requester).authorization.state == .request)
+                #expect(try await bench.context.readAuthorization(id, to: requester).authorization.state == .request)
             }
             #expect(try await bench.countOpen(alice) == 0)
             #expect(try await bench.rows(lost).isEmpty)
@@ -158,8 +162,9 @@ struct AuthorizationEndTests {
             var seen: [AuthorizationView] = []
             var cursor: String?
             for _ in 0..<3 {
-                let page = try await bench.read(.init(box: nil, state: nil, cursor: cursor), for: alice)
-                #expect(page.views.count == (seen.count < 100 ? ReadAuthorizations.pageSize : 31))
+                let page = try await bench.context.listAuthorizations(
+                    .init(box: nil, state: nil, cursor: cursor), for: alice)
+                #expect(page.views.count == (seen.count < 100 ? AuthorizationPage.size : 31))
                 seen += page.views
                 cursor = page.cursor
             }
@@ -173,7 +178,7 @@ struct AuthorizationEndTests {
                 as [(String?, String?, String?)]
             {
                 #expect(throws: Refusal(.malformedRequest, "")) {
-                    try ReadAuthorizations.Filter(box: box, state: state, cursor: cursor)
+                    try AuthorizationFilter(box: box, state: state, cursor: cursor)
                 }
             }
         }
@@ -185,7 +190,7 @@ struct AuthorizationEndTests {
     func cursorTimes(time: Int64) {
         let cursor = Base64URL.encode(Array("\(time) 2c5ea4c0-4067-11e9-8bad-9b1deb4d3b7d".utf8))
         #expect(throws: Refusal(.malformedRequest, "")) {
-            try ReadAuthorizations.Filter(box: nil, state: nil, cursor: cursor)
+            try AuthorizationFilter(box: nil, state: nil, cursor: cursor)
         }
     }
 
@@ -194,10 +199,10 @@ struct AuthorizationEndTests {
         try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let id = try await bench.request(alice, "test/bob", event: "event 7")
-            try await bench.block(bob.userID.description, for: alice)
-            let text = try await bench.serve.export(for: alice).json.jsonText
+            try await bench.context.blockUser(bob.userID.description, for: alice)
+            let text = try await bench.context.exportPersonalData(for: alice).json.jsonText
             for part in [id, "test/bob", "event 7", bob.userID.description] { #expect(text.contains(part)) }
-            let other = try await bench.serve.export(for: bob).json.jsonText
+            let other = try await bench.context.exportPersonalData(for: bob).json.jsonText
             #expect(other.contains(id))
             #expect(!other.contains("event 7"))
         }

@@ -30,7 +30,7 @@ struct AuthorizationPushTests {
             #expect(request["age"]?.text == "40")
             #expect(request["picture_url"]?.text == "https://pictures.example/alice.png")
             #expect((request["verified"]?.text, request["assurance"]?.text) == ("true", "barcode"))
-            _ = try await bench.answer.approve(id, for: bob)
+            _ = try await bench.context.approveAuthorization(id, for: bob)
             #expect(try await Self.sentMarks(bench, id) == [true, false])
             for _ in 0..<2 { _ = try await bench.deliver() }
             #expect(try await Self.sentMarks(bench, id) == [true, true])
@@ -50,7 +50,7 @@ struct AuthorizationPushTests {
         try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let id = try await bench.request(alice, bob)
-            _ = try await bench.answer.reject(id, for: bob)
+            _ = try await bench.context.rejectAuthorization(id, for: bob)
             _ = try await bench.deliver()
             #expect(bench.pushes.endpoints == ["alice"])
             let data = try bench.pushes.data()
@@ -68,13 +68,13 @@ struct AuthorizationPushTests {
             let id = try await bench.request(alice, bob)
             let second = try await bench.request(try await bench.person("carol"), bob)
             #expect(try await bench.deliver() == nil)
-            _ = try await bench.answer.cancel(second, for: try await bench.person("carol"))
-            try await bench.serve.setPushEndpoint(AuthorizationBench.endpoint("new"), for: bob)
+            _ = try await bench.context.cancelAuthorization(second, for: try await bench.person("carol"))
+            try await bench.context.setPushEndpoint(AuthorizationBench.endpoint("new"), for: bob)
             _ = try await bench.deliver()
             #expect(bench.pushes.endpoints == ["new"])
             #expect(try await Self.sentMarks(bench, id) == [true])
             #expect(try await Self.sentMarks(bench, second) == [false, nil])
-            try await bench.serve.setPushEndpoint(AuthorizationBench.endpoint("newer"), for: bob)
+            try await bench.context.setPushEndpoint(AuthorizationBench.endpoint("newer"), for: bob)
             _ = try await bench.deliver()
             #expect(bench.pushes.sent.count == 1)
         }
@@ -87,12 +87,12 @@ struct AuthorizationPushTests {
             let id = try await bench.request(alice, bob)
             bench.pushes.answer(.endpointGone)
             #expect(try await bench.deliver() == nil)
-            #expect(try await bench.serve(bob).proved?.pushEndpoint == nil)
-            #expect(try await bench.serve(alice).proved?.pushEndpoint != nil)
+            #expect(try await bench.context.readProfile(bob).proved?.pushEndpoint == nil)
+            #expect(try await bench.context.readProfile(alice).proved?.pushEndpoint != nil)
             #expect(try await Self.sentMarks(bench, id) == [false])
             #expect(try await bench.store.read { try OutboxRepository($0).list(.expired, limit: 9) }.count == 1)
             bench.pushes.answer(.sent(reference: "1"))
-            try await bench.serve.setPushEndpoint(AuthorizationBench.endpoint("new"), for: bob)
+            try await bench.context.setPushEndpoint(AuthorizationBench.endpoint("new"), for: bob)
             _ = try await bench.deliver()
             #expect(bench.pushes.endpoints == ["bob", "new"])
             #expect(try await Self.sentMarks(bench, id) == [true])
@@ -104,13 +104,13 @@ struct AuthorizationPushTests {
         try await AuthorizationBench.run { bench in
             let bob = try await bench.person("bob")
             let (keys, user) = (bench.keys, bob.userID)
-            try await bench.serve.setPushEndpoint(AuthorizationBench.endpoint("new"), for: bob)
+            try await bench.context.setPushEndpoint(AuthorizationBench.endpoint("new"), for: bob)
             let dropped = try await bench.store.write { transaction in
                 try AuthenticatedUserRepository(transaction, keys: keys).dropPushEndpoint(
                     AuthorizationBench.endpoint("bob"), of: user)
             }
             #expect(!dropped)
-            #expect(try await bench.serve(bob).proved?.pushEndpoint == AuthorizationBench.endpoint("new"))
+            #expect(try await bench.context.readProfile(bob).proved?.pushEndpoint == AuthorizationBench.endpoint("new"))
         }
     }
 
@@ -119,11 +119,14 @@ struct AuthorizationPushTests {
         try await AuthorizationBench.run { bench in
             let bob = try await bench.person("bob")
             let ends: [(String, (Session, String) async throws -> Void)] = [
-                ("cancelled", { _ = try await bench.answer.cancel($1, for: $0) }),
-                ("blocked", { requester, _ in try await bench.block(requester.userID.description, for: bob) }),
+                ("cancelled", { _ = try await bench.context.cancelAuthorization($1, for: $0) }),
+                (
+                    "blocked",
+                    { requester, _ in try await bench.context.blockUser(requester.userID.description, for: bob) }
+                ),
                 ("banned", { requester, _ in try await bench.ban(requester) }),
                 ("unverified", { requester, _ in try await bench.setLevel(.phone, of: requester) }),
-                ("erased", { requester, _ in _ = try await bench.serve.erase(for: requester) }),
+                ("erased", { requester, _ in _ = try await bench.context.erasePersonalData(for: requester) }),
                 ("expired", { _, _ in bench.clock.advance(14 * 86_400) }),
             ]
             for (name, end) in ends {

@@ -155,14 +155,14 @@ struct AuthorizationSimulationTests {
             case 0..<6:
                 let id = Bool.random(using: &random) ? old : nil
                 let name = id ?? UUID().uuidString.lowercased()
-                let request = try RequestPermission.Request(
+                let request = try PermissionRequest(
                     id: name, to: people[1 - actor].userID.description, eventID: nil)
                 let died = try await attempt(store, moment, "\(step) ask") {
                     model.ask(name, actor, bench.clock.now)
                 } undo: {
                     model.entries[name] = id == nil ? nil : model.entries[name]
                 } act: {
-                    _ = try await bench.ask(request, for: people[actor])
+                    _ = try await bench.context.requestPermission(request, for: people[actor])
                 }
                 deaths += died ? 1 : 0
                 if id == nil, model.entries[name] != nil { ids.append(name) }
@@ -176,9 +176,9 @@ struct AuthorizationSimulationTests {
                     model.entries[old] = before
                 } act: {
                     switch event {
-                    case "approve": _ = try await bench.answer.approve(old, for: people[actor])
-                    case "reject": _ = try await bench.answer.reject(old, for: people[actor])
-                    default: _ = try await bench.answer.cancel(old, for: people[actor])
+                    case "approve": _ = try await bench.context.approveAuthorization(old, for: people[actor])
+                    case "reject": _ = try await bench.context.rejectAuthorization(old, for: people[actor])
+                    default: _ = try await bench.context.cancelAuthorization(old, for: people[actor])
                     }
                 }
                 deaths += died ? 1 : 0

@@ -16,7 +16,7 @@ struct AuthorizationTests {
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let id = try await bench.request(alice, "test/bob", event: "event 7")
             #expect(try await bench.rows(id).map(\.type) == [.request])
-            let view = try await bench.answer.approve(id, for: bob)
+            let view = try await bench.context.approveAuthorization(id, for: bob)
             #expect(try await bench.rows(id).map(\.type) == [.request, .approval])
             let grant = "\(alice.userID) -> \(bob.userID)"
             #expect(view.grant == grant)
@@ -25,7 +25,7 @@ struct AuthorizationTests {
             #expect(rebuilt.grant == grant)
             #expect(rebuilt.partner?.pushEndpoint == AuthorizationBench.endpoint("bob"))
             #expect((rebuilt.to, rebuilt.eventID) == ("test/bob", "event 7"))
-            #expect(try await bench.read.show(id, to: bob).grant == grant)
+            #expect(try await bench.context.readAuthorization(id, to: bob).grant == grant)
         }
     }
 
@@ -34,9 +34,9 @@ struct AuthorizationTests {
         try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let id = try await bench.request(alice, bob)
-            #expect(try await bench.answer.reject(id, for: bob).authorization.state == .rejected)
+            #expect(try await bench.context.rejectAuthorization(id, for: bob).authorization.state == .rejected)
             #expect(try await bench.rows(id).map(\.type) == [.request, .rejected])
-            let seen = try await bench.read.show(id, to: alice)
+            let seen = try await bench.context.readAuthorization(id, to: alice)
             #expect(seen.authorization.state == .rejected)
             #expect(seen.grant == nil && seen.partner == nil)
         }
@@ -60,7 +60,7 @@ struct AuthorizationTests {
                     try await bench.request(other, "test/alice", id: id, event: "e")
                 }
             }
-            _ = try await bench.answer.approve(id, for: bob)
+            _ = try await bench.context.approveAuthorization(id, for: bob)
             #expect(try await bench.request(alice, "test/bob", id: id, event: "e") == id)
         }
     }
@@ -72,21 +72,29 @@ struct AuthorizationTests {
             let carol = try await bench.person("carol")
             let id = try await bench.request(alice, bob)
             for stranger in [alice, carol] {
-                await #expect(throws: Refusal(.notFound, "")) { try await bench.answer.approve(id, for: stranger) }
-                await #expect(throws: Refusal(.notFound, "")) { try await bench.answer.reject(id, for: stranger) }
+                await #expect(throws: Refusal(.notFound, "")) {
+                    try await bench.context.approveAuthorization(id, for: stranger)
+                }
+                await #expect(throws: Refusal(.notFound, "")) {
+                    try await bench.context.rejectAuthorization(id, for: stranger)
+                }
             }
-            await #expect(throws: Refusal(.notFound, "")) { try await bench.answer.cancel(id, for: carol) }
-            await #expect(throws: Refusal(.notFound, "")) { try await bench.read.show(id, to: carol) }
-            await #expect(throws: Refusal(.notFound, "")) { try await bench.answer.approve("x", for: bob) }
-            #expect(await bench.state { try await bench.answer.cancel(id, for: bob) } == "REQUEST")
+            await #expect(throws: Refusal(.notFound, "")) {
+                try await bench.context.cancelAuthorization(id, for: carol)
+            }
+            await #expect(throws: Refusal(.notFound, "")) { try await bench.context.readAuthorization(id, to: carol) }
+            await #expect(throws: Refusal(.notFound, "")) {
+                try await bench.context.approveAuthorization("x", for: bob)
+            }
+            #expect(await bench.state { try await bench.context.cancelAuthorization(id, for: bob) } == "REQUEST")
             for _ in 0..<2 {
-                #expect(try await bench.answer.approve(id, for: bob).authorization.state == .approval)
+                #expect(try await bench.context.approveAuthorization(id, for: bob).authorization.state == .approval)
             }
-            #expect(await bench.state { try await bench.answer.reject(id, for: bob) } == "APPROVAL")
+            #expect(await bench.state { try await bench.context.rejectAuthorization(id, for: bob) } == "APPROVAL")
             for side in [bob, alice] {
-                #expect(try await bench.answer.cancel(id, for: side).authorization.state == .cancelled)
+                #expect(try await bench.context.cancelAuthorization(id, for: side).authorization.state == .cancelled)
             }
-            #expect(await bench.state { try await bench.answer.approve(id, for: bob) } == "CANCELLED")
+            #expect(await bench.state { try await bench.context.approveAuthorization(id, for: bob) } == "CANCELLED")
             #expect(try await bench.rows(id).map(\.type) == [.request, .approval, .cancelled])
         }
     }
@@ -103,21 +111,21 @@ struct AuthorizationTests {
             await #expect(throws: partner) { try await bench.request(alice, carol) }
             let id = try await bench.request(alice, bob)
             try await bench.setLevel(.phone, of: alice)
-            await #expect(throws: partner) { try await bench.answer.approve(id, for: bob) }
-            await #expect(throws: partner) { try await bench.read.show(id, to: bob) }
-            await #expect(throws: caller) { try await bench.read.show(id, to: alice) }
+            await #expect(throws: partner) { try await bench.context.approveAuthorization(id, for: bob) }
+            await #expect(throws: partner) { try await bench.context.readAuthorization(id, to: bob) }
+            await #expect(throws: caller) { try await bench.context.readAuthorization(id, to: alice) }
             #expect(try await bench.list(bob).first?.partner == nil)
             try await bench.setLevel(.barcode, of: alice)
             try await bench.setLevel(.phone, of: bob)
-            await #expect(throws: caller) { try await bench.answer.approve(id, for: bob) }
+            await #expect(throws: caller) { try await bench.context.approveAuthorization(id, for: bob) }
             await #expect(throws: caller) { try await bench.list(bob) }
             #expect(try await bench.rows(id).map(\.type) == [.request])
             try await bench.setLevel(.barcode, of: bob)
-            #expect(try await bench.answer.approve(id, for: bob).grant != nil)
+            #expect(try await bench.context.approveAuthorization(id, for: bob).grant != nil)
             try await bench.setLevel(.phone, of: bob)
-            let repeated = try await bench.answer.approve(id, for: bob)
+            let repeated = try await bench.context.approveAuthorization(id, for: bob)
             #expect(repeated.grant == nil && repeated.partner == nil)
-            await #expect(throws: partner) { try await bench.read.show(id, to: alice) }
+            await #expect(throws: partner) { try await bench.context.readAuthorization(id, to: alice) }
             let listed = try #require(try await bench.list(alice).first)
             #expect(listed.grant == nil && listed.partner == nil)
         }
@@ -129,12 +137,12 @@ struct AuthorizationTests {
         try await AuthorizationBench.run(anybody) { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob", level: .none))
             let id = try await bench.request(alice, bob)
-            #expect(try await bench.answer.approve(id, for: bob).partner?.initials == "MS")
-            let view = try await bench.read.show(id, to: alice)
+            #expect(try await bench.context.approveAuthorization(id, for: bob).partner?.initials == "MS")
+            let view = try await bench.context.readAuthorization(id, to: alice)
             #expect(view.grant != nil)
             #expect(view.partner?.initials == nil && view.partner?.assurance == Assurance.none)
             try await bench.setLevel(.phone, of: alice)
-            let lapsed = try #require(try await bench.read.show(id, to: bob).partner)
+            let lapsed = try #require(try await bench.context.readAuthorization(id, to: bob).partner)
             #expect(lapsed.initials == nil && lapsed.age == nil)
         }
     }
@@ -148,7 +156,7 @@ struct AuthorizationTests {
                 await #expect(throws: Refusal(.notFound, "")) { try await bench.request(alice, to) }
             }
             await #expect(throws: Refusal(.notFound, "")) {
-                try await bench.block(bob.userID.description, for: alice)
+                try await bench.context.blockUser(bob.userID.description, for: alice)
             }
             await #expect(throws: Refusal(.malformedRequest, "")) { try await bench.request(alice, "test/alice") }
             await #expect(throws: Refusal(.malformedRequest, "")) { try await bench.request(alice, "bob") }
@@ -160,13 +168,13 @@ struct AuthorizationTests {
         try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let carol = try await bench.person("carol")
-            try await bench.block(alice.userID.description, for: bob)
+            try await bench.context.blockUser(alice.userID.description, for: bob)
             let usual = try await bench.request(alice, "test/carol")
             let blocked = try await bench.request(alice, "test/bob")
             let unknown = try await bench.request(alice, "test/nobody")
             let nobody = try await bench.request(alice, UUID().uuidString)
             for id in [usual, blocked, unknown, nobody] {
-                let view = try await bench.read.show(id, to: alice)
+                let view = try await bench.context.readAuthorization(id, to: alice)
                 #expect(view.authorization.state == .request)
                 #expect(view.partner == nil && view.grant == nil && view.to != nil)
                 #expect(view.authorization.expiresAt == bench.clock.now + 14 * Self.day)
@@ -175,7 +183,10 @@ struct AuthorizationTests {
                 #expect(await bench.state { try await bench.request(alice, to) } == "REQUEST")
             }
             #expect(try await bench.list(bob, "in").isEmpty)
-            for act in [bench.answer.approve, bench.answer.reject, bench.read.show(_:to:)] {
+            for act in [
+                bench.context.approveAuthorization, bench.context.rejectAuthorization,
+                bench.context.readAuthorization(_:to:),
+            ] {
                 await #expect(throws: Refusal(.notFound, "")) { try await act(blocked, bob) }
             }
             // One who signs up under the name later is not told of it, nor is the requester.
@@ -185,7 +196,7 @@ struct AuthorizationTests {
             #expect(bench.pushes.endpoints == ["carol"])
             #expect(try await bench.list(carol, "in").count == 1)
             for id in [usual, blocked, unknown] {
-                #expect(try await bench.answer.cancel(id, for: alice).authorization.state == .cancelled)
+                #expect(try await bench.context.cancelAuthorization(id, for: alice).authorization.state == .cancelled)
             }
             bench.clock.advance(14 * Self.day)
             #expect(try await bench.list(alice, "out", "EXPIRED").map(\.authorization.id.description) == [nobody])
@@ -197,7 +208,7 @@ struct AuthorizationTests {
         try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let id = try await bench.request(alice, "test/bob", event: "e")
-            let view = try await bench.read.show(id, to: bob)
+            let view = try await bench.context.readAuthorization(id, to: bob)
             let partner = try #require(view.partner)
             #expect(partner.initials == "MS")
             #expect(partner.age == CalendarDate("1986-06-06")?.age(on: CalendarDate(utcDayOf: bench.clock.now)))
@@ -239,7 +250,7 @@ struct AuthorizationTests {
     func again() async throws {
         try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
-            _ = try await bench.answer.reject(try await bench.request(alice, bob), for: bob)
+            _ = try await bench.context.rejectAuthorization(try await bench.request(alice, bob), for: bob)
             bench.clock.advance(30 * Self.day - 1)
             for to in ["test/bob", bob.userID.description] {
                 #expect(await bench.state { try await bench.request(alice, to) } == "REJECTED")
@@ -248,12 +259,12 @@ struct AuthorizationTests {
             bench.clock.advance(1)
             let id = try await bench.request(alice, "test/bob")
             #expect(await bench.state { try await bench.request(alice, bob) } == "REQUEST")
-            _ = try await bench.answer.cancel(id, for: alice)
+            _ = try await bench.context.cancelAuthorization(id, for: alice)
             let second = try await bench.request(alice, bob)
-            _ = try await bench.answer.approve(second, for: bob)
+            _ = try await bench.context.approveAuthorization(second, for: bob)
             #expect(await bench.state { try await bench.request(bob, "test/alice") } == "REQUEST")
             let third = try #require(try await bench.list(bob, "out").first).authorization.id.description
-            _ = try await bench.answer.cancel(third, for: bob)
+            _ = try await bench.context.cancelAuthorization(third, for: bob)
             #expect(await bench.state { try await bench.request(bob, "test/alice") } == "APPROVAL")
         }
     }
@@ -267,11 +278,11 @@ struct AuthorizationTests {
             #expect(try await bench.countOpen(bob) == 1)
             bench.clock.advance(1)
             #expect(try await bench.countOpen(bob) == 0)
-            #expect(try await bench.read.show(id, to: bob).authorization.state == .expired)
-            for act in [bench.answer.approve, bench.answer.reject] {
+            #expect(try await bench.context.readAuthorization(id, to: bob).authorization.state == .expired)
+            for act in [bench.context.approveAuthorization, bench.context.rejectAuthorization] {
                 await #expect(throws: Refusal(.gone, "")) { try await act(id, bob) }
             }
-            await #expect(throws: Refusal(.gone, "")) { try await bench.answer.cancel(id, for: alice) }
+            await #expect(throws: Refusal(.gone, "")) { try await bench.context.cancelAuthorization(id, for: alice) }
             #expect(try await bench.request(alice, bob.userID.description, id: id) == id)
             let other = try await bench.request(alice, "test/nobody")
             bench.clock.advance(14 * Self.day)

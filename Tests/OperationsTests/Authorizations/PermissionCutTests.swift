@@ -41,9 +41,9 @@ struct PermissionCutTests {
     func constantCost(kind: StoreKind) async throws {
         try await ServiceFixture.run(on: kind) { fixture in
             let counter = StatementCounter(fixture.store)
-            let admin = AdminContext(store: counter, environment: fixture.admin.environment, actor: "admin test")
-            let ban = AddBan(admin, keys: fixture.personalKeys, policy: fixture.policy[\.bans])
-            let lift = LiftBan(fixture.admin, keys: fixture.personalKeys)
+            let admin = Administration(store: counter, environment: fixture.admin.environment, actor: "admin test") {
+                fixture.personalKeys
+            }
             let bench = try BanBench(fixture)
             let (ada, eve) = (
                 try await bench.phones.person("ada").session, try await bench.phones.person("eve").session
@@ -52,7 +52,7 @@ struct PermissionCutTests {
             for count in [200, Soak.count(2_000, soak: 10_000)] {
                 try await Self.plant(count, of: ada, with: eve, in: fixture.store)
                 _ = counter.take()
-                let (made, impact) = try await ban(try bench.order(.user("test/ada"), .messaging), upTo: nil)
+                let (made, impact) = try await admin.addBan(try bench.order(.user("test/ada"), .messaging), upTo: nil)
                 costs.append(counter.take())
                 #expect(impact.authorizations == min(count, AuthorizationRepository.countLimit))
                 let (permitted, asked) = try await fixture.store.read { transaction in
@@ -65,7 +65,7 @@ struct PermissionCutTests {
                 #expect(!permitted && asked == 0)
                 #expect(try await Self.approved(fixture.store) == Int64(count - PermissionCutRepository.atOnce))
                 // Lifting revives nothing, whether the rows have followed or not.
-                _ = try await lift(made.id, note: "a mistake")
+                _ = try await fixture.admin.liftBan(made.id, note: "a mistake")
                 #expect(
                     try await fixture.store.read {
                         try AuthorizationParties(fixture.policy, in: $0).arePermitted(ada.userID, eve.userID)
@@ -87,19 +87,19 @@ struct PermissionCutTests {
         try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let id = try await bench.request(alice, bob)
-            _ = try await bench.answer.approve(id, for: bob)
+            _ = try await bench.context.approveAuthorization(id, for: bob)
             #expect(try await bench.ban(bob) == 1)
             // As if it were one of those that are left for later.
             try await bench.store.write {
                 _ = try $0.execute("UPDATE authorizations SET state = 'APPROVAL'")
             }
-            #expect(try await bench.read.show(id, to: alice).grant == nil)
-            #expect(await bench.state { try await bench.answer.cancel(id, for: alice) } == "BANNED")
+            #expect(try await bench.context.readAuthorization(id, to: alice).grant == nil)
+            #expect(await bench.state { try await bench.context.cancelAuthorization(id, for: alice) } == "BANNED")
             let again = try await bench.request(alice, bob)
-            #expect(try await bench.answer.approve(again, for: bob).grant != nil)
-            #expect(try await bench.read.show(id, to: alice).authorization.state == .banned)
+            #expect(try await bench.context.approveAuthorization(again, for: bob).grant != nil)
+            #expect(try await bench.context.readAuthorization(id, to: alice).authorization.state == .banned)
             _ = try await bench.housekeeping()
-            #expect(try await bench.read.show(again, to: alice).grant != nil)
+            #expect(try await bench.context.readAuthorization(again, to: alice).grant != nil)
         }
     }
 }

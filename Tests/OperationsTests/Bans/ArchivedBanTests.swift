@@ -27,7 +27,8 @@ struct ArchivedBanTests {
                 since: Date(timeIntervalSince1970: 0), again: false, recipients: ["age1example"]
             ) { _ in }
             #expect(try await archive.mark(written, purging: [.documentNumber]) == 1)
-            let export = try await fixture.user.export(of: alice.session.userID, on: alice.connection).json.jsonText
+            let export = try await fixture.context.exportPersonalData(of: alice.session.userID, on: alice.connection)
+                .json.jsonText
             #expect(!export.contains("T64235789") && !export.contains("document_index"))
             try await body(bench, alice)
         }
@@ -46,9 +47,9 @@ struct ArchivedBanTests {
             let done = try await bench.ban(.user("test/alice"))
             #expect(done.impact.holdsDocument)
             try await expectHeld(bench)
-            _ = try await bench.fixture.user.erase(alice.session.userID, on: alice.connection)
+            _ = try await bench.fixture.context.erasePersonalData(of: alice.session.userID, on: alice.connection)
             try await expectHeld(bench, "carol")
-            _ = try await bench.lift(done.ban.id, note: "over")
+            _ = try await bench.admin.liftBan(done.ban.id, note: "over")
             #expect(try await bench.count("ban_holds") == 0)
         }
     }
@@ -58,8 +59,8 @@ struct ArchivedBanTests {
         try await run { bench, alice in
             let done = try await bench.ban(try BanTarget.document(reading: "VA:T64235789"), note: "of a person")
             #expect(done.impact.users.map(\.user.id) == [alice.session.userID])
-            _ = try await bench.fixture.user.erase(alice.session.userID, on: alice.connection)
-            #expect(try await bench.look.show(done.ban.id).note == nil)
+            _ = try await bench.fixture.context.erasePersonalData(of: alice.session.userID, on: alice.connection)
+            #expect(try await bench.admin.readBan(done.ban.id).note == nil)
             try await expectHeld(bench)
         }
     }

@@ -13,9 +13,7 @@ import Tokens
 struct BanBench {
     let fixture: ServiceFixture
     let phones: PhoneBench
-    let ban: AddBan
-    let lift: LiftBan
-    let look: BanCalls
+    let admin: Administration
     let cards: SubmitCard
     let reviews: ReviewCalls
 
@@ -25,12 +23,9 @@ struct BanBench {
     init(_ fixture: ServiceFixture, confirmation: IssuerConfirmation = .unanswered) throws {
         self.fixture = fixture
         phones = try PhoneBench(fixture, rateLimiting: .off)
-        let (admin, keys) = (fixture.admin, fixture.personalKeys)
-        ban = AddBan(admin, keys: keys, policy: fixture.policy[\.bans])
-        lift = LiftBan(admin, keys: keys)
-        look = BanCalls(admin, keys: keys)
+        admin = fixture.admin
         cards = SubmitCard(fixture.context, askIssuer: { _ in confirmation })
-        reviews = ReviewCalls(admin, keys: keys)
+        reviews = ReviewCalls(admin, keys: fixture.personalKeys)
     }
 
     /// An order that says nothing special.
@@ -41,6 +36,12 @@ struct BanBench {
         try BanOrder(
             target: target, scope: scope, reason: try #require(Self.spam), note: note,
             endsAt: seconds.map { fixture.clock.now + $0 }, withDevices: withDevices, replaces: replaces)
+    }
+
+    /// Bans as the policy says.
+    @discardableResult
+    func ban(_ order: BanOrder, upTo limit: Int?) async throws -> (ban: Ban, impact: BanImpact) {
+        try await admin.addBan(order, by: fixture.policy[\.bans], upTo: limit)
     }
 
     /// Bans, and lets the running service read the change counter.
@@ -85,8 +86,8 @@ struct BanBench {
         let connection = try await fixture.connectNewDevice()
         let token = try signer.identityToken(
             provider: registration.provider.id, kid: registration.keyID, externalID: name,
-            nonce: fixture.nonces(connection).nonce, now: clock.now)
-        let opened = try await fixture.open(identityToken: token, applicationID: nil, on: connection)
+            nonce: fixture.context.issueNonce(connection).nonce, now: clock.now)
+        let opened = try await fixture.context.openSession(identityToken: token, applicationID: nil, on: connection)
         return PhoneBench.Person(session: opened.session, connection: connection)
     }
 

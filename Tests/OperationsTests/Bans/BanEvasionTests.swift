@@ -63,9 +63,11 @@ struct BanEvasionTests {
                 try await fixture.opened("bob", on: bob.connection)
             }
             _ = try await fixture.opened("alice", on: alice.connection)
-            #expect(try await bench.look.history(.user("test/bob")).count == 1)
-            await #expect(throws: Refusal(.notFound, "")) { try await bench.lift(.user("test/bob"), note: "no") }
-            _ = try await bench.lift(try bench.phone(Self.number), note: "yes")
+            #expect(try await bench.admin.banHistory(of: .user("test/bob")).count == 1)
+            await #expect(throws: Refusal(.notFound, "")) {
+                try await bench.admin.liftBans(on: .user("test/bob"), note: "no")
+            }
+            _ = try await bench.admin.liftBans(on: try bench.phone(Self.number), note: "yes")
             _ = try await fixture.opened("bob", on: bob.connection)
         }
     }
@@ -170,8 +172,8 @@ struct BanEvasionTests {
 
     /// Bans a number as a process with these keys does.
     private func ban(_ number: String, _ keys: PersonalKeys, _ bench: BanBench) async throws {
-        let subject = AddBan(bench.fixture.admin, keys: keys, policy: BanPolicy())
-        _ = try await subject(try bench.order(try bench.phone(number)), upTo: nil)
+        let admin = bench.fixture.admin(keys)
+        _ = try await admin.addBan(try bench.order(try bench.phone(number)), upTo: nil)
     }
 
     @Test("is found by indexes under every version of the key, also one that this process has yet to read")
@@ -212,13 +214,13 @@ struct BanEvasionTests {
             fixture.clock.advance(10)
             let ban = try await bench.ban(.user("test/alice"), for: 3600, note: "second").ban
             let bystander = try await bench.ban(.user(try await bench.stranger("dora").session.userID.description))
-            _ = try await fixture.user.erase(alice.session.userID, on: alice.connection)
+            _ = try await fixture.context.erasePersonalData(of: alice.session.userID, on: alice.connection)
             for old in [over, ban] {
-                let opened = try await bench.look.show(old.id)
+                let opened = try await bench.admin.readBan(old.id)
                 #expect(opened.note == nil)
                 #expect(opened.summary.entries.isEmpty == (old.id == over.id))
             }
-            #expect(try await bench.look.show(bystander.ban.id).summary.entries.count == 1)
+            #expect(try await bench.admin.readBan(bystander.ban.id).summary.entries.count == 1)
             // The ban goes on for the name and the number.
             await #expect(throws: Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))) {
                 try await fixture.opened("alice", on: alice.connection)
@@ -228,7 +230,7 @@ struct BanEvasionTests {
             // When it is over, nothing of the person is left.
             fixture.clock.advance(3600)
             try await Housekeeping(fixture.context)()
-            #expect(try await bench.look.show(ban.id).summary.entries.isEmpty)
+            #expect(try await bench.admin.readBan(ban.id).summary.entries.isEmpty)
             #expect(try await !bench.prove(Self.number, try await bench.phones.person("eve")).isBanned)
         }
     }
@@ -240,9 +242,9 @@ struct BanEvasionTests {
             let alice = try await bench.phones.person("alice")
             try await bench.prove(Self.number, alice)
             let ban = try await bench.ban(.user("test/alice")).ban
-            _ = try await fixture.user.erase(alice.session.userID, on: alice.connection)
+            _ = try await fixture.context.erasePersonalData(of: alice.session.userID, on: alice.connection)
             #expect(try await bench.count("ban_holds") == 2)
-            _ = try await bench.lift(ban.id, note: "lifted")
+            _ = try await bench.admin.liftBan(ban.id, note: "lifted")
             #expect(try await bench.count("ban_holds") == 0)
             _ = try await fixture.opened("alice", on: alice.connection)
         }

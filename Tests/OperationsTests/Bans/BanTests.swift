@@ -31,10 +31,10 @@ struct BanTests {
             #expect(done.impact.sessions.count == 2 && done.impact.devices.isEmpty)
             for (token, connection) in alice {
                 await #expect(throws: Refusal(.sessionDestroyed, "")) {
-                    try await fixture.check(token, on: connection)
+                    try await fixture.context.checkSession(token, on: connection)
                 }
             }
-            _ = try await fixture.check(bob, on: second)
+            _ = try await fixture.context.checkSession(bob, on: second)
             #expect(try await bench.count("audit_entries") == before + 1)
             #expect(try await bench.count("audit_entries", where: "event = 'ban_added'") == 1)
             #expect(try await bench.count("change_log", where: "kind = 3") == 1)
@@ -51,7 +51,7 @@ struct BanTests {
                 let connection = ClientConnection(id: ConnectionID(UUID()), thumbprint: like.thumbprint) {
                     closed.add(1, ordering: .relaxed)
                 }
-                try await fixture.judge(connection)
+                try await fixture.context.authenticate(connection)
                 return connection
             }
             let device = try await fixture.connectNewDevice()
@@ -64,9 +64,9 @@ struct BanTests {
             #expect(closed.load(ordering: .relaxed) == 1)
             // Attachment is asked for after everything else: the session itself is as it was.
             await #expect(throws: Refusal(.sessionNotAttached, "")) {
-                try await fixture.check(try text(second), on: shared)
+                try await fixture.context.checkSession(try text(second), on: shared)
             }
-            _ = try await fixture.check(bob, on: shared)
+            _ = try await fixture.context.checkSession(bob, on: shared)
             // One that nobody signed in on is nobody's.
             try await connect(device).detach([alice])
             #expect(closed.load(ordering: .relaxed) == 1)
@@ -81,7 +81,7 @@ struct BanTests {
             try await bench.ban(.user("test/alice"), for: 3600)
             let identity = try fixture.identityToken("alice", on: alice.connection)
             let refusal = await #expect(throws: Refusal.self) {
-                try await fixture.open(identityToken: identity, applicationID: nil, on: alice.connection)
+                try await fixture.context.openSession(identityToken: identity, applicationID: nil, on: alice.connection)
             }
             #expect(refusal == Self.banned)
             #expect(refusal?.until == fixture.clock.now + 3600)
@@ -89,24 +89,25 @@ struct BanTests {
             #expect(refusal?.description.contains(token) == false)
             // The proof was used: it gives no second token.
             await #expect(throws: Refusal(.invalidIdentityToken, "", reason: .nonceUsed)) {
-                try await fixture.open(identityToken: identity, applicationID: nil, on: alice.connection)
+                try await fixture.context.openSession(identityToken: identity, applicationID: nil, on: alice.connection)
             }
             // Another user's proof tells nothing of alice.
             _ = try await fixture.opened("bob", on: alice.connection)
             // The token opens the own data, here and for ten minutes.
-            let holder = try fixture.user.holder(of: token, on: alice.connection)
+            let holder = try fixture.context.admitExportToken(token, on: alice.connection)
             #expect(holder == alice.session.userID)
-            #expect(try await fixture.user.export(of: holder, on: alice.connection).address == "test/alice")
+            #expect(
+                try await fixture.context.exportPersonalData(of: holder, on: alice.connection).address == "test/alice")
             let elsewhere = try await fixture.connectNewDevice()
             #expect(throws: Refusal(.sessionRequired, "")) {
-                try fixture.user.holder(of: token, on: elsewhere)
+                try fixture.context.admitExportToken(token, on: elsewhere)
             }
             await #expect(throws: Refusal(.sessionDestroyed, "")) {
-                try await fixture.check(token, on: alice.connection)
+                try await fixture.context.checkSession(token, on: alice.connection)
             }
             fixture.clock.advance(600)
             #expect(throws: Refusal(.sessionExpired, "")) {
-                try fixture.user.holder(of: token, on: alice.connection)
+                try fixture.context.admitExportToken(token, on: alice.connection)
             }
             fixture.clock.advance(3000)
             _ = try await fixture.opened("alice", on: alice.connection)
@@ -121,7 +122,7 @@ struct BanTests {
             let token = try text(try await fixture.opened("alice", on: alice.connection))
             let done = try await bench.ban(.user("test/alice"), .messaging)
             #expect(done.impact.sessions.isEmpty && done.impact.users.count == 1)
-            _ = try await fixture.check(token, on: alice.connection)
+            _ = try await fixture.context.checkSession(token, on: alice.connection)
             _ = try await fixture.opened("alice", on: alice.connection)
             let claims = try await fixture.serve.known("alice", of: fixture.registration.provider.id)
             #expect(!claims.isBanned)
@@ -140,14 +141,16 @@ struct BanTests {
             let ban = try await bench.ban(.user("test/alice")).ban
             let provider = fixture.registration.provider.id
             #expect(try await fixture.serve.known("alice", of: provider).isBanned)
-            #expect(try await bench.lift(.user("test/alice"), note: "a mistake").map(\.id) == [ban.id])
+            #expect(try await bench.admin.liftBans(on: .user("test/alice"), note: "a mistake").map(\.id) == [ban.id])
             try await fixture.watch.poll()
-            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await fixture.check(token, on: connection) }
+            await #expect(throws: Refusal(.sessionDestroyed, "")) {
+                try await fixture.context.checkSession(token, on: connection)
+            }
             _ = try await fixture.opened("alice", on: connection)
             #expect(try await !fixture.serve.known("alice", of: provider).isBanned)
-            await #expect(throws: Refusal(.conflict, "")) { try await bench.lift(ban.id, note: "again") }
+            await #expect(throws: Refusal(.conflict, "")) { try await bench.admin.liftBan(ban.id, note: "again") }
             await #expect(throws: Refusal(.notFound, "")) {
-                try await bench.lift(.user("test/alice"), note: "again")
+                try await bench.admin.liftBans(on: .user("test/alice"), note: "again")
             }
             #expect(try await bench.count("audit_entries", where: "event = 'ban_lifted'") == 1)
         }
@@ -162,7 +165,7 @@ struct BanTests {
             try await bench.prove("+14155552671", alice)
             try await bench.prove("+14155552671", other)
             let order = try bench.order(.user("test/alice"), withDevices: true)
-            let impact = try await bench.ban.preview(order)
+            let impact = try await bench.admin.previewBan(order)
             #expect(Set(impact.users.map(\.user.id)) == [alice.session.userID, other.session.userID])
             #expect(impact.sessions.count == 2 && impact.devices == [alice.session.deviceID])
             #expect(impact.holdsNumber && !impact.holdsDocument)
@@ -181,7 +184,7 @@ struct BanTests {
             let bench = try BanBench(fixture)
             _ = try await bench.phones.person("alice")
             let ban = try await bench.ban(.user("test/alice"), note: "threatened Mallory Miller").ban
-            _ = try await bench.lift(ban.id, note: "Mallory Miller withdrew it")
+            _ = try await bench.admin.liftBan(ban.id, note: "Mallory Miller withdrew it")
             let rows = try await fixture.store.read { transaction in
                 try ["* FROM bans", "* FROM ban_holds", "* FROM audit_entries", "kind, key FROM change_log"].flatMap {
                     try transaction.query("SELECT \($0)").map { "\($0)" }
@@ -189,15 +192,15 @@ struct BanTests {
             }
             let bytes = Array("Mallory".utf8).map(String.init).joined(separator: ", ")
             for row in rows { #expect(!row.contains("Mallory") && !row.contains(bytes)) }
-            let opened = try await bench.look.show(ban.id)
+            let opened = try await bench.admin.readBan(ban.id)
             #expect(opened.note == "threatened Mallory Miller")
             #expect(opened.liftNote == "Mallory Miller withdrew it")
             #expect(opened.summary.ban.state(at: fixture.clock.now) == .lifted)
             #expect(
                 try await bench.count(
                     "audit_entries", where: "event = 'personal_data_read' AND subject = 'ban \(ban.id)'") == 1)
-            #expect(try await bench.look.list(isActive: true, limit: 10).isEmpty)
-            #expect(try await bench.look.history(.user("test/alice")).map(\.ban.id) == [ban.id])
+            #expect(try await bench.admin.listBans(isActive: true, limit: 10).isEmpty)
+            #expect(try await bench.admin.banHistory(of: .user("test/alice")).map(\.ban.id) == [ban.id])
         }
     }
 
@@ -207,7 +210,7 @@ struct BanTests {
             let bench = try BanBench(fixture)
             _ = try await bench.phones.person("alice")
             let ban = try await bench.ban(.user("test/alice"), note: "first").ban
-            _ = try await bench.lift(ban.id, note: "second")
+            _ = try await bench.admin.liftBan(ban.id, note: "second")
             let new = SymmetricKey(size: .bits256)
             let both = try PersonalKeys(
                 wrapping: [1: fixture.wrappingKey, 2: new], index: [1: fixture.indexKey])

@@ -17,7 +17,9 @@ struct DeviceBanTests {
             let device = try await bench.phones.person("bob", on: connection).session.deviceID
             let done = try await bench.ban(.device(device), for: 3600)
             #expect(done.impact.users.count == 2 && done.impact.sessions.count == 2)
-            await #expect(throws: Refusal(.certificateRevoked, "")) { try await fixture.judge(connection) }
+            await #expect(throws: Refusal(.certificateRevoked, "")) {
+                try await fixture.context.authenticate(connection)
+            }
             #expect(!connection.isValid(at: fixture.clock.now))
             await #expect(throws: Refusal(.certificateRevoked, "")) {
                 try await fixture.connect(connection.thumbprint)
@@ -29,7 +31,9 @@ struct DeviceBanTests {
             _ = try await fixture.opened("alice", on: try await fixture.connectNewDevice())
             fixture.clock.advance(3600)
             let again = try await fixture.connect(connection.thumbprint)
-            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await fixture.check(token, on: again) }
+            await #expect(throws: Refusal(.sessionDestroyed, "")) {
+                try await fixture.context.checkSession(token, on: again)
+            }
             _ = try await fixture.opened("alice", on: again)
         }
     }
@@ -40,10 +44,12 @@ struct DeviceBanTests {
             let bench = try BanBench(fixture)
             let alice = try await bench.phones.person("alice")
             let ban = try await bench.ban(.device(alice.session.deviceID)).ban
-            await #expect(throws: Refusal(.certificateRevoked, "")) { try await fixture.judge(alice.connection) }
-            _ = try await bench.lift(ban.id, note: "found again")
+            await #expect(throws: Refusal(.certificateRevoked, "")) {
+                try await fixture.context.authenticate(alice.connection)
+            }
+            _ = try await bench.admin.liftBan(ban.id, note: "found again")
             try await fixture.watch.poll()
-            try await fixture.judge(alice.connection)
+            try await fixture.context.authenticate(alice.connection)
         }
     }
 
@@ -53,10 +59,12 @@ struct DeviceBanTests {
             let bench = try BanBench(fixture)
             let alice = try await bench.phones.person("alice")
             let ban = try await bench.ban(.user("test/alice")).ban
-            try await fixture.judge(alice.connection)
-            _ = try await bench.lift(ban.id, note: "more is needed")
+            try await fixture.context.authenticate(alice.connection)
+            _ = try await bench.admin.liftBan(ban.id, note: "more is needed")
             try await bench.ban(.user("test/alice"), withDevices: true)
-            await #expect(throws: Refusal(.certificateRevoked, "")) { try await fixture.judge(alice.connection) }
+            await #expect(throws: Refusal(.certificateRevoked, "")) {
+                try await fixture.context.authenticate(alice.connection)
+            }
             let number = try PhoneNumber(fromCaller: "+14155552671")
             for target in [.device(alice.session.deviceID), .phone(number), try .document(reading: "VA:T64235789")]
                 as [BanTarget]
@@ -88,7 +96,7 @@ struct DeviceBanTests {
             await #expect(throws: revoked) {
                 try await fixture.certify(try request(new, UUID().uuidString, presence))
             }
-            _ = try await bench.lift(ban.id, note: "lifted")
+            _ = try await bench.admin.liftBan(ban.id, note: "lifted")
             await #expect(throws: Refusal(.invalidCSR, "", reason: .keyInUse)) {
                 try await fixture.certify(try request(key, UUID().uuidString, nil))
             }

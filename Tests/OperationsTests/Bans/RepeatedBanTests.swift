@@ -25,7 +25,7 @@ struct RepeatedBanTests {
             fixture.clock.advance(60)
             try await bench.ban(.user("test/alice"), .messaging, for: 60)
             try await bench.ban(.user("test/alice"), for: 60)
-            #expect(try await bench.lift(.user("test/alice"), note: "both").count == 2)
+            #expect(try await bench.admin.liftBans(on: .user("test/alice"), note: "both").count == 2)
             await #expect(throws: Refusal(.notFound, "")) { try await bench.ban(.user("test/nobody")) }
             await #expect(throws: Refusal(.notFound, "")) {
                 try await bench.ban(.user(UUID().uuidString.lowercased()))
@@ -45,12 +45,12 @@ struct RepeatedBanTests {
             }
             let first = try await bench.ban(.user("test/alice"), for: 60).ban
             let order = try bench.order(.user("test/alice"), for: 30, withDevices: true, replaces: true)
-            #expect(try await bench.ban.preview(order).replaced == [first])
-            #expect(try await bench.look.list(isActive: true, limit: 10).map(\.ban.id) == [first.id])
+            #expect(try await bench.admin.previewBan(order).replaced == [first])
+            #expect(try await bench.admin.listBans(isActive: true, limit: 10).map(\.ban.id) == [first.id])
             let second = try await bench.ban(order, upTo: 1)
             #expect(second.impact.replaced == [first])
-            #expect(try await bench.look.list(isActive: true, limit: 10).map(\.ban.id) == [second.ban.id])
-            #expect(try await bench.look.show(first.id).liftNote == "replaced by ban \(second.ban.id)")
+            #expect(try await bench.admin.listBans(isActive: true, limit: 10).map(\.ban.id) == [second.ban.id])
+            #expect(try await bench.admin.readBan(first.id).liftNote == "replaced by ban \(second.ban.id)")
             #expect(try await bench.count("audit_entries", where: "event = 'ban_lifted'") == 1)
             try await fixture.watch.poll()
             #expect(try await fixture.serve.known("alice", of: provider).isBanned)
@@ -80,13 +80,12 @@ struct RepeatedBanTests {
             // A stranger's ban holds nobody else.
             _ = try await bench.stranger("mallory")
             try await bench.ban(.user("other-mallory/mallory"))
-            let list = ListRemainingBans(fixture.admin)
-            let first = try await bench.lift(named.id, note: "a mistake")
-            #expect(try await list(after: [first]).map(\.id) == [messaging.id, number.id])
-            let second = try await bench.lift(number.id, note: "passed on")
-            #expect(try await list(after: [second]).map(\.id) == [messaging.id])
-            let third = try await bench.lift(messaging.id, note: "enough")
-            #expect(try await list(after: [third]).isEmpty)
+            let first = try await bench.admin.liftBan(named.id, note: "a mistake")
+            #expect(try await fixture.admin.remainingBans(after: [first]).map(\.id) == [messaging.id, number.id])
+            let second = try await bench.admin.liftBan(number.id, note: "passed on")
+            #expect(try await fixture.admin.remainingBans(after: [second]).map(\.id) == [messaging.id])
+            let third = try await bench.admin.liftBan(messaging.id, note: "enough")
+            #expect(try await fixture.admin.remainingBans(after: [third]).isEmpty)
         }
     }
 }

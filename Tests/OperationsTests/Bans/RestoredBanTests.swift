@@ -56,7 +56,7 @@ struct RestoredBanTests {
             try await bench.ban(try bench.phone("+14155552699"))
             try await bench.ban(try BanTarget.document(reading: "VA:T64235780"))
             try await bench.ban(.device(try #require(people["dora"]).session.deviceID))
-            _ = try await bench.lift(.user("test/carol"), note: "a mistake")
+            _ = try await bench.admin.liftBans(on: .user("test/carol"), note: "a mistake")
         } then: { bench, report in
             let fixture = bench.fixture
             #expect(report.bans == 5)
@@ -66,8 +66,8 @@ struct RestoredBanTests {
             // By name.
             let connection = try await fixture.connect(alice.connection.thumbprint)
             await #expect(throws: Self.banned) { try await fixture.opened("alice", on: connection) }
-            let note = try await bench.look.history(.user("test/alice")).first
-            #expect(try await bench.look.show(try #require(note?.ban.id)).note == "seen by many")
+            let note = try await bench.admin.banHistory(of: .user("test/alice")).first
+            #expect(try await bench.admin.readBan(try #require(note?.ban.id)).note == "seen by many")
             // By number and document, of any provider's new user.
             let stranger = try await bench.stranger("eve")
             #expect(try await bench.prove(number, stranger).isBanned)
@@ -91,8 +91,8 @@ struct RestoredBanTests {
                 _ = try await fixture.opened(name, on: try await fixture.connect(person.connection.thumbprint))
             }
             await #expect(throws: Refusal(.conflict, "")) {
-                try await bench.lift(
-                    try #require(try await bench.look.history(.user("test/carol")).first).ban.id, note: "again")
+                try await bench.admin.liftBan(
+                    try #require(try await bench.admin.banHistory(of: .user("test/carol")).first).ban.id, note: "again")
             }
             #expect(try await bench.count("audit_entries", where: "detail = 'again after a restore'") == 5)
         }
@@ -112,7 +112,7 @@ struct RestoredBanTests {
                 try UserRepository($0).find(providerID: id, externalID: "late")?.id
             }
             #expect(known == newcomer)
-            _ = try await bench.lift(.user("test/late"), note: "lifted")
+            _ = try await bench.admin.liftBans(on: .user("test/late"), note: "lifted")
             #expect(try await bench.fixture.opened("late", on: device).session.userID == newcomer)
         }
     }
@@ -147,7 +147,7 @@ struct RestoredBanTests {
             try await bench.prove("+14155552672", new)
             for person in [try #require(old), new] {
                 try await bench.ban(.user("test/\(person.session.externalID)"), note: "of a person")
-                _ = try await bench.fixture.user.erase(person.session.userID, on: person.connection)
+                _ = try await bench.fixture.context.erasePersonalData(of: person.session.userID, on: person.connection)
             }
         } then: { bench, report in
             #expect(report.erased == 1)
@@ -156,7 +156,7 @@ struct RestoredBanTests {
                 #expect(try await bench.prove(number, stranger).isBanned)
             }
             #expect(try await bench.count("bans", where: "sealed_note IS NOT NULL") == 0)
-            for name in ["old", "new"] { _ = try await bench.lift(.user("test/\(name)"), note: "over") }
+            for name in ["old", "new"] { _ = try await bench.admin.liftBans(on: .user("test/\(name)"), note: "over") }
             #expect(try await bench.count("ban_holds") == 0)
         }
     }
@@ -164,8 +164,8 @@ struct RestoredBanTests {
     @Test("take permissions and requests with them again, and a lift since the backup gives none back")
     func authorizations() async throws {
         var ids: [String] = []
-        func ask(_ fixture: ServiceFixture) -> RequestPermission {
-            RequestPermission(fixture.context(rateLimiting: .off))
+        func service(_ fixture: ServiceFixture) -> Service {
+            fixture.context(rateLimiting: .off)
         }
         try await restore { bench in
             let (alice, bob, carol) = (
@@ -181,16 +181,16 @@ struct RestoredBanTests {
             }
             for (requester, asked) in [(alice, "test/bob"), (carol, "test/bob"), (carol, "test/alice")] {
                 ids.append(
-                    try await ask(bench.fixture)(
+                    try await service(bench.fixture).requestPermission(
                         try .init(id: UUID().uuidString, to: asked, eventID: nil), for: requester.session
                     ).description)
             }
         } since: { bench in
             try await bench.ban(.user("test/alice"), .messaging)
             try await bench.ban(.user("test/carol"))
-            _ = try await bench.lift(.user("test/carol"), note: "a mistake")
+            _ = try await bench.admin.liftBans(on: .user("test/carol"), note: "a mistake")
         } then: { bench, _ in
-            _ = try await bench.lift(.user("test/alice"), note: "later")
+            _ = try await bench.admin.liftBans(on: .user("test/alice"), note: "later")
             let states = try await bench.fixture.store.read { [ids] transaction in
                 try ids.map { id in
                     try AuthorizationID(id[...]).flatMap { try AuthorizationRepository(transaction).find($0)?.state }
@@ -213,20 +213,22 @@ struct RestoredBanTests {
             }
             token = try #require(refusal?.exportToken).reveal()
             identity = try bench.fixture.identityToken("bob", on: person.connection)
-            #expect(try bench.fixture.user.holder(of: token, on: person.connection) == person.session.userID)
+            #expect(try bench.fixture.context.admitExportToken(token, on: person.connection) == person.session.userID)
         } since: { _ in
         } then: { bench, _ in
             let fixture = bench.fixture
             let connection = try await fixture.connect(try #require(alice).connection.thumbprint)
-            #expect(throws: Refusal(.sessionRequired, "")) { try fixture.user.holder(of: token, on: connection) }
+            #expect(throws: Refusal(.sessionRequired, "")) {
+                try fixture.context.admitExportToken(token, on: connection)
+            }
             await #expect(throws: Refusal(.invalidIdentityToken, "", reason: .nonceUnknown)) {
-                try await fixture.open(identityToken: identity, applicationID: nil, on: connection)
+                try await fixture.context.openSession(identityToken: identity, applicationID: nil, on: connection)
             }
             _ = try await fixture.opened("bob", on: connection)
             let refusal = await #expect(throws: Self.banned) { try await fixture.opened("alice", on: connection) }
             let new = try #require(refusal?.exportToken).reveal()
-            let holder = try fixture.user.holder(of: new, on: connection)
-            #expect(try await fixture.user.export(of: holder, on: connection).address == "test/alice")
+            let holder = try fixture.context.admitExportToken(new, on: connection)
+            #expect(try await fixture.context.exportPersonalData(of: holder, on: connection).address == "test/alice")
         }
     }
 }

@@ -45,8 +45,8 @@ struct RotatedBanTests {
             let during = try BanBench(
                 try await fixture.moved(keys: try stages.keys(wrapping: 2...2, index: 1...2)), confirmation: .confirmed)
             try await expectHeld(during, "bob", number: Self.number, document: "T64235789")
-            #expect(try await during.look.show(old.id).note == "first")
-            #expect(try await during.look.history(try during.phone(Self.number)).map(\.ban.id) == [old.id])
+            #expect(try await during.admin.readBan(old.id).note == "first")
+            #expect(try await during.admin.banHistory(of: try during.phone(Self.number)).map(\.ban.id) == [old.id])
             await #expect(throws: Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))) {
                 try await during.fixture.opened("alice", on: alice.connection)
             }
@@ -62,10 +62,10 @@ struct RotatedBanTests {
                 try await after.fixture.opened("alice", on: alice.connection)
             }
             // When it is lifted the version is needed no more.
-            _ = try await after.lift(old.id, note: "third")
+            _ = try await after.admin.liftBan(old.id, note: "third")
             try await after.prove("+14155552673", carol).requireRight()
             try await expectHeld(after, "dora", number: "+14155552672", document: "T64235780")
-            #expect(try await after.look.show(old.id).liftNote == "third")
+            #expect(try await after.admin.readBan(old.id).liftNote == "third")
         }
     }
 

@@ -10,8 +10,7 @@ struct CardBench {
     let phones: PhoneBench
     let submit: SubmitCard
     let review: ReviewCalls
-    let user: OwnDataCalls
-    let admin: UserAdministration
+    var admin: Administration { fixture.admin }
 
     var fixture: ServiceFixture { phones.fixture }
 
@@ -19,8 +18,6 @@ struct CardBench {
         phones = try PhoneBench(fixture, rateLimiting: .off)
         submit = SubmitCard(fixture.context, askIssuer: askIssuer)
         review = ReviewCalls(fixture.admin, keys: fixture.personalKeys)
-        user = OwnDataCalls(fixture.context)
-        admin = UserAdministration(fixture.admin, keys: fixture.personalKeys)
     }
 
     /// A user who has proved a number.
@@ -56,7 +53,7 @@ struct CardBench {
     }
 
     func assurance(_ person: PhoneBench.Person) async throws -> Assurance {
-        try await user(person.session).user.assurance
+        try await fixture.context.readProfile(person.session).user.assurance
     }
 
     /// Every column of every row of the store that holds bytes, by its table.

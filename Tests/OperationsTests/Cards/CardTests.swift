@@ -34,7 +34,7 @@ struct CardTests {
             #expect(judged.status == .verified)
             #expect(judged.assurance == .barcode)
             #expect(judged.checks.count == CardCheck.Name.ofTheCard.count + 2)
-            let own = try await bench.user(alice.session)
+            let own = try await bench.fixture.context.readProfile(alice.session)
             #expect(own.user.assurance == .barcode)
             #expect(own.proved?.phoneNumber == "+14155552671")
             #expect(own.proved?.fullName == judged.facts.fullName)
@@ -133,9 +133,10 @@ struct CardTests {
                 let connection = try await fixture.connectNewDevice()
                 let token = try fixture.signer.identityToken(
                     provider: fixture.registration.provider.id, kid: fixture.registration.keyID, externalID: user,
-                    nonce: fixture.nonces(connection).nonce, now: fixture.clock.now
+                    nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now
                 ) { $0[claim: "display_name"] = .string(name) }
-                let opened = try await fixture.open(identityToken: token, applicationID: nil, on: connection)
+                let opened = try await fixture.context.openSession(
+                    identityToken: token, applicationID: nil, on: connection)
                 let person = PhoneBench.Person(session: opened.session, connection: connection)
                 try await bench.prove(user == "a" ? "+14155552671" : "+14155552672", person)
                 let judged = try await bench.show(

@@ -16,7 +16,6 @@ struct ReplacedCardTests {
         let alice: PhoneBench.Person
         let bob: PhoneBench.Person
         let permission: AuthorizationID
-        let answer: AnswerAuthorization
 
         init(_ fixture: ServiceFixture) async throws {
             bench = try CardBench(fixture)
@@ -24,11 +23,10 @@ struct ReplacedCardTests {
             bob = try await bench.withPhone("bob", "+14155552672")
             try await bench.show(try .virginia, alice)
             try await bench.show(try CardBench.specimen("T11111112", family: "OTHER", given: "ROBERT"), bob)
-            let ask = RequestPermission(fixture.context(rateLimiting: .off))
-            answer = AnswerAuthorization(fixture.context)
-            permission = try await ask(
+            let service = fixture.context(rateLimiting: .off)
+            permission = try await service.requestPermission(
                 try .init(id: UUID().uuidString, to: bob.session.userID.description, eventID: nil), for: alice.session)
-            _ = try await answer.approve(permission.description, for: bob.session)
+            _ = try await fixture.context.approveAuthorization(permission.description, for: bob.session)
         }
 
         func state() async throws -> MessagingPermissionState? {
@@ -56,7 +54,8 @@ struct ReplacedCardTests {
                 let judged = try await bench.show(other, alice)
                 #expect(judged.status == .inReview)
                 #expect(Self.failed(judged) == [.samePerson])
-                #expect(try await bench.user(alice.session).proved?.fullName == first.facts.fullName)
+                #expect(
+                    try await bench.fixture.context.readProfile(alice.session).proved?.fullName == first.facts.fullName)
             }
             var renewed = try CardBench.specimen("T64235783")
             (renewed.middle, renewed.suffix, renewed.street) = ("", "", "1 ELM STREET")
@@ -82,7 +81,9 @@ struct ReplacedCardTests {
             fixture.clock.advance(1)
             try await bench.review.approve(second.id, reason: "a new holder")
             #expect(try await permitted.state() == .cancelled)
-            #expect(try await bench.user(permitted.alice.session).proved?.fullName == second.facts.fullName)
+            #expect(
+                try await bench.fixture.context.readProfile(permitted.alice.session).proved?.fullName
+                    == second.facts.fullName)
             let details = try await fixture.store.read { transaction in
                 try transaction.query("SELECT detail FROM audit_entries WHERE event = 'identity_verified'").compactMap {
                     try $0.textOrNull(0)
@@ -173,9 +174,9 @@ struct ReplacedCardTests {
             let connection = try await fixture.connectNewDevice()
             let token = try fixture.signer.identityToken(
                 provider: fixture.registration.provider.id, kid: fixture.registration.keyID, externalID: "bob",
-                nonce: fixture.nonces(connection).nonce, now: fixture.clock.now
+                nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now
             ) { $0[claim: "display_name"] = .string("Bobby Tables") }
-            let opened = try await fixture.open(identityToken: token, applicationID: nil, on: connection)
+            let opened = try await fixture.context.openSession(identityToken: token, applicationID: nil, on: connection)
             let bob = PhoneBench.Person(session: opened.session, connection: connection)
             try await bench.prove("+14155552672", bob)
             // The document of one, as another kind of card, and the person of the other.
@@ -191,7 +192,7 @@ struct ReplacedCardTests {
                     "document \(alice.session.userID) \(fixture.registration.provider.address(of: "alice"))",
                     "person \(carol.session.userID) \(fixture.registration.provider.address(of: "carol"))",
                 ])
-            _ = try await bench.user.erase(for: carol.session)
+            _ = try await bench.fixture.context.erasePersonalData(for: carol.session)
             #expect(try await bench.review.show(waiting.id).others.map(\.userID) == [alice.session.userID])
         }
     }

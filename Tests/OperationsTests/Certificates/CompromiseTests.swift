@@ -48,16 +48,18 @@ struct CompromiseTests {
             let line = try await line(in: fixture, newKeys: [true, true])
             let opened = try await fixture.opened("alice", on: line.connection)
             let serials = line.certificates.map(\.serial)
-            let shown = try await ReadCertificate(fixture.admin)(serial: serials[0])
+            let shown = try await fixture.admin.readCertificate(serial: serials[0])
             #expect(shown.successors.map(\.serial) == Array(serials[1...]))
             // Another reason says nothing of the key: the certificate ended already.
             await #expect(throws: Refusal(.conflict, "")) {
                 try await revoke(serials[0], .cessationOfOperation, in: fixture)
             }
             try await revoke(serials[0], .keyCompromise, in: fixture)
-            await #expect(throws: Refusal(.certificateRevoked, "")) { try await fixture.judge(line.connection) }
+            await #expect(throws: Refusal(.certificateRevoked, "")) {
+                try await fixture.context.authenticate(line.connection)
+            }
             await #expect(throws: Refusal(.sessionDestroyed, "")) {
-                try await fixture.check(
+                try await fixture.context.checkSession(
                     try #require(opened.token).text.reveal(), on: try await fixture.connectNewDevice())
             }
             let states = try await fixture.store.read { transaction in
@@ -108,11 +110,10 @@ struct CompromiseTests {
     func device() async throws {
         try await ServiceFixture.run { fixture in
             let line = try await line(in: fixture, newKeys: [true])
-            let revoke = RevokeDevice(fixture.admin)
-            let revoked = try await revoke(line.certificates[0].deviceID, reason: .keyCompromise)
+            let revoked = try await fixture.admin.revokeDevice(line.certificates[0].deviceID, reason: .keyCompromise)
             #expect(Set(revoked.serials) == Set(line.certificates.map(\.serial)))
             await #expect(throws: Refusal(.conflict, "")) {
-                try await revoke(line.certificates[0].deviceID, reason: .keyCompromise)
+                try await fixture.admin.revokeDevice(line.certificates[0].deviceID, reason: .keyCompromise)
             }
         }
     }

@@ -15,7 +15,7 @@ struct DoubtedCertificateTests {
         let fixture: ServiceFixture
         let store: StatementCounter
         let node: ServingNode
-        let context: ServiceContext
+        let context: Service
         var connections: [ClientConnection] = []
 
         init(_ fixture: ServiceFixture) async throws {
@@ -34,7 +34,7 @@ struct DoubtedCertificateTests {
         }
 
         func judge(_ connection: ClientConnection) async throws {
-            try await AuthenticateConnection(context)(connection)
+            try await context.authenticate(connection)
         }
 
         /// Another life of the log begins, in which nothing that was read before can be found again.

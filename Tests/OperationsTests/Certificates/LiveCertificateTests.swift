@@ -93,11 +93,11 @@ struct LiveCertificateTests {
         try await ServiceFixture.run { fixture in
             let store = GatedStore(fixture.store)
             let context = fixture.context(store: store, node: ServingNode(caches: Caches(store: store)))
-            let (watch, judge) = (context.invalidator, AuthenticateConnection(context))
+            let watch = context.invalidator
             let device = try await fixture.connectNewDevice()
             let connection = ClientConnection(id: ConnectionID(UUID()), thumbprint: device.thumbprint) {}
             try await watch.poll()
-            try await judge(connection)
+            try await context.authenticate(connection)
 
             // Something changes; the look at it has read the store, and its answer is on its way.
             let phones = try PhoneBench(fixture)
@@ -108,10 +108,10 @@ struct LiveCertificateTests {
             await store.held.pass()
             try await BanBench(fixture).ban(.device(session.deviceID))
             try await watch.poll()
-            await #expect(throws: Refusal(.certificateRevoked, "")) { try await judge(connection) }
+            await #expect(throws: Refusal(.certificateRevoked, "")) { try await context.authenticate(connection) }
             store.release.open()
             try await early
-            await #expect(throws: Refusal(.certificateRevoked, "")) { try await judge(connection) }
+            await #expect(throws: Refusal(.certificateRevoked, "")) { try await context.authenticate(connection) }
         }
     }
 
@@ -120,7 +120,7 @@ struct LiveCertificateTests {
         try await ServiceFixture.run { fixture in
             let store = GatedStore(fixture.store)
             let context = fixture.context(store: store, node: ServingNode(caches: Caches(store: store)))
-            let (watch, judge) = (context.invalidator, AuthenticateConnection(context))
+            let watch = context.invalidator
             let old = try await fixture.connectNewDevice()
             let session = try await fixture.opened("alice", on: old).session
             fixture.clock.advance(250 * 86_400)
@@ -131,7 +131,8 @@ struct LiveCertificateTests {
             store.precede { [revoke = fixture.revokeCertificate] in
                 try await revoke.revoke(serial: renewed.serial, reason: .keyCompromise)
             }
-            try await judge(ClientConnection(id: ConnectionID(UUID()), thumbprint: renewed.thumbprint) {})
+            try await context.authenticate(
+                ClientConnection(id: ConnectionID(UUID()), thumbprint: renewed.thumbprint) {})
             let (present, bound) = try await fixture.store.read { [thumbprint = old.thumbprint] transaction in
                 (
                     try CertificateRepository(transaction).find(thumbprint: thumbprint),
@@ -157,7 +158,7 @@ struct LiveCertificateTests {
             try await fixture.housekeeping()
             #expect(fixture.certificates.count == 1)
             try await BanBench(fixture).ban(.device(device))
-            await #expect(throws: Refusal(.certificateRevoked, "")) { try await fixture.judge(held) }
+            await #expect(throws: Refusal(.certificateRevoked, "")) { try await fixture.context.authenticate(held) }
         }
     }
 }

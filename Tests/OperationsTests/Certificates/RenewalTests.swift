@@ -103,19 +103,19 @@ struct RenewalTests {
             let renewed = try await fixture.renewCertificate(csr: nil, on: old.connection).certificate
 
             // Issued is not seen: the old one still counts, and the list does not name it.
-            try await fixture.judge(old.connection)
-            _ = try await fixture.check(token, on: old.connection)
+            try await fixture.context.authenticate(old.connection)
+            _ = try await fixture.context.checkSession(token, on: old.connection)
             #expect(try await !listed(in: fixture).contains(Self.written(old.certificate.serial)))
 
             let connection = try await fixture.connect(renewed.thumbprint)
-            await #expect(throws: Self.superseded) { try await fixture.judge(old.connection) }
+            await #expect(throws: Self.superseded) { try await fixture.context.authenticate(old.connection) }
             #expect(!old.connection.isValid(at: fixture.clock.now))
             await #expect(throws: Self.superseded) { try await fixture.connect(old.certificate.thumbprint) }
             // Its key is certified still: nobody needs a list to say that the older certificate of it ended.
             #expect(try await !listed(in: fixture).contains(Self.written(old.certificate.serial)))
             #expect(try await !listed(in: fixture).contains(Self.written(renewed.serial)))
 
-            let session = try await fixture.check(token, on: connection)
+            let session = try await fixture.context.checkSession(token, on: connection)
             #expect(session.id == opened.session.id)
             #expect(session.thumbprint == renewed.thumbprint)
             let seen = try await fixture.serve.introspect(token, for: fixture.backend())
@@ -133,12 +133,14 @@ struct RenewalTests {
             #expect(renewed.keyHash != old.certificate.keyHash)
             let connection = try await fixture.connect(renewed.thumbprint)
             #expect(try await listed(in: fixture).contains(Self.written(old.certificate.serial)))
-            await #expect(throws: Refusal(.sessionChallenged, "")) { try await fixture.check(token, on: connection) }
-            let again = try await fixture.renew(
+            await #expect(throws: Refusal(.sessionChallenged, "")) {
+                try await fixture.context.checkSession(token, on: connection)
+            }
+            let again = try await fixture.context.renewSession(
                 sessionToken: token, identityToken: try fixture.identityToken("alice", on: connection), on: connection)
             #expect(again.session.id == opened.session.id)
             #expect(again.session.thumbprint == renewed.thumbprint)
-            _ = try await fixture.check(try text(again), on: connection)
+            _ = try await fixture.context.checkSession(try text(again), on: connection)
         }
     }
 
@@ -200,17 +202,17 @@ struct RenewalTests {
             // It is in that node's memory, and was not yet written down as seen.
             let stalled = FailingStore(store: fixture.store, statements: 0)
             let node = ServingNode(caches: Caches(store: fixture.store))
-            let slow = AuthenticateConnection(fixture.context(store: stalled, node: node))
+            let slow = fixture.context(store: stalled, node: node)
             let connection = ClientConnection(id: ConnectionID(UUID()), thumbprint: lost.thumbprint) {}
-            await #expect(throws: FailingStore.Crash.self) { try await slow(connection) }
+            await #expect(throws: FailingStore.Crash.self) { try await slow.authenticate(connection) }
             _ = try await fixture.renewCertificate(csr: nil, on: old.connection)
-            let judge = AuthenticateConnection(fixture.context(node: node))
+            let service = fixture.context(node: node)
             for _ in 0..<2 {
-                await #expect(throws: Refusal(.certificateRevoked, "")) { try await judge(connection) }
+                await #expect(throws: Refusal(.certificateRevoked, "")) { try await service.authenticate(connection) }
             }
             let kept = try await fixture.store.read { try CertificateRepository($0).find(serial: lost.serial) }
             #expect(kept?.isUnadmitted == true)
-            try await fixture.judge(old.connection)
+            try await fixture.context.authenticate(old.connection)
         }
     }
 
@@ -252,7 +254,7 @@ struct RenewalTests {
             #expect(list.contains(Self.written(renewed.serial)))
             let other = try await fixture.connectNewDevice()
             await #expect(throws: Refusal(.sessionDestroyed, "")) {
-                try await fixture.check(try text(opened), on: other)
+                try await fixture.context.checkSession(try text(opened), on: other)
             }
         }
     }

@@ -26,14 +26,14 @@ struct ForeignClockTests {
         try await ServiceFixture.run { fixture in
             let connection = try await fixture.connectNewDevice()
             let token = try fixture.identityToken("alice", on: connection)
-            let opened = try await fixture.open(identityToken: token, applicationID: nil, on: connection)
+            let opened = try await fixture.context.openSession(identityToken: token, applicationID: nil, on: connection)
             let upkeep = Housekeeping(fixture.context(ahead: 2 * 86_400))
             try await upkeep()
             await #expect(throws: Refusal(.invalidIdentityToken, "", reason: .nonceUsed)) {
-                try await fixture.open(identityToken: token, applicationID: nil, on: connection)
+                try await fixture.context.openSession(identityToken: token, applicationID: nil, on: connection)
             }
             let text = try #require(opened.token).text.reveal()
-            #expect(try await fixture.check(text, on: connection).id == opened.session.id)
+            #expect(try await fixture.context.checkSession(text, on: connection).id == opened.session.id)
         }
     }
 
@@ -63,17 +63,19 @@ struct ForeignClockTests {
             var policy = Policy()
             policy.bans.maximumStaleness = 0
             let (watch, node) = watch(fixture, ahead: 0, policy: policy)
-            let check = CheckSession(fixture.context(node: node))
-            try await fixture.end.current(text, on: connection)
+            let service = fixture.context(node: node)
+            try await fixture.context.endSession(text, on: connection)
             try await watch.poll()
             let other = try await fixture.opened("carol", on: connection)
             let otherText = try #require(other.token).text.reveal()
-            _ = try await check(otherText, on: connection)
-            try await fixture.end.current(otherText, on: connection)
+            _ = try await service.checkSession(otherText, on: connection)
+            try await fixture.context.endSession(otherText, on: connection)
             // The change that tells of it is gone, or of a time before what this node has seen.
             try await fixture.store.write { try $0.execute(sql) }
             try await watch.poll()
-            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await check(otherText, on: connection) }
+            await #expect(throws: Refusal(.sessionDestroyed, "")) {
+                try await service.checkSession(otherText, on: connection)
+            }
         }
     }
 }

@@ -13,8 +13,9 @@ struct LaneChoiceTests {
     func lanes() async throws {
         try await ServiceFixture.run { fixture in
             let store = LaneStore(fixture.store)
-            let admin = AdminContext(
-                store: store, environment: Environment(now: { fixture.clock.now }), actor: "admin test")
+            let admin = Administration(
+                store: store, environment: Environment(now: { fixture.clock.now }), actor: "admin test"
+            ) { fixture.personalKeys }
             _ = try await DisableProvider(admin)("test", reason: "ticket:1")
             #expect(store.take() == [.administration])
             let node = AnnounceNode(
@@ -31,7 +32,7 @@ struct LaneChoiceTests {
             let store = LaneStore(fixture.store)
             let connection = try await fixture.connectNewDevice()
             let token = try fixture.identityToken("alice", on: connection)
-            _ = try await OpenSession(fixture.context(store: store))(
+            _ = try await fixture.context(store: store).openSession(
                 identityToken: token, applicationID: nil, on: connection)
             // The statement that finds no user, and the transaction that makes one.
             #expect(store.take() == [.usual, .usual])

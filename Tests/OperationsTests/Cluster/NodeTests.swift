@@ -225,7 +225,7 @@ struct NodeTests {
             let connection = try await fixture.connectNewDevice()
             let opened = try await fixture.opened("alice", on: connection)
             let token = try #require(opened.token).text.reveal()
-            _ = try await fixture.check(token, on: connection)
+            _ = try await fixture.context.checkSession(token, on: connection)
             let id = opened.session.id
             let (certificate, hash) = (connection.thumbprint, opened.session.tokenHash)
             try await fixture.store.write { transaction in
@@ -239,8 +239,12 @@ struct NodeTests {
                 try transaction.execute("DELETE FROM change_log")
             }
             try await fixture.watch.poll()
-            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await fixture.check(token, on: connection) }
-            await #expect(throws: Refusal(.certificateRevoked, "")) { try await fixture.judge(connection) }
+            await #expect(throws: Refusal(.sessionDestroyed, "")) {
+                try await fixture.context.checkSession(token, on: connection)
+            }
+            await #expect(throws: Refusal(.certificateRevoked, "")) {
+                try await fixture.context.authenticate(connection)
+            }
         }
     }
 
@@ -254,7 +258,7 @@ struct NodeTests {
             let text = try #require(opened.token).text.reveal()
             let slow = ServingNode(caches: Caches(store: fixture.store))
             let context = fixture.context(node: slow)
-            let (watch, check) = (context.invalidator, CheckSession(context))
+            let watch = context.invalidator
             func announce(_ position: @escaping @Sendable () -> ChangePosition?) -> AnnounceNode {
                 AnnounceNode(
                     store: fixture.store, keys: fixture.personalKeys, host: "web-1", version: "1",
@@ -264,8 +268,8 @@ struct NodeTests {
             try await watch.poll()
             try await announce { watch.position }.beat()
             let other = announce { fixture.watch.position }
-            _ = try await check(text, on: connection)
-            try await fixture.end.current(text, on: connection)
+            _ = try await context.checkSession(text, on: connection)
+            try await fixture.context.endSession(text, on: connection)
             _ = try await fixture.opened("bob", on: connection)
             let count = "SELECT count(*) FROM change_log WHERE kind = 1"
             /// Housekeeping of another node that has read all, half an hour later.
@@ -291,7 +295,9 @@ struct NodeTests {
             }
             #expect(left == 0)
             try await watch.poll()
-            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await check(text, on: connection) }
+            await #expect(throws: Refusal(.sessionDestroyed, "")) {
+                try await context.checkSession(text, on: connection)
+            }
         }
     }
 
@@ -306,9 +312,11 @@ struct NodeTests {
             try await fixture.store.write { try SessionRepository($0).recordUses([SessionUse(id: id, at: $0.now)]) }
             fixture.clock.advance(3000)
             #expect(try await fixture.serve.introspect(token, for: fixture.backend()) != nil)
-            _ = try await fixture.check(token, on: connection)
+            _ = try await fixture.context.checkSession(token, on: connection)
             fixture.clock.advance(3600)
-            await #expect(throws: Refusal(.sessionChallenged, "")) { try await fixture.check(token, on: connection) }
+            await #expect(throws: Refusal(.sessionChallenged, "")) {
+                try await fixture.context.checkSession(token, on: connection)
+            }
         }
     }
 
@@ -342,7 +350,7 @@ struct NodeTests {
             }
             #expect(bench.texts.sent.count == 100)
             #expect(Set(bench.texts.sent.map(\.to)).count == 100)
-            #expect(try await bench.outbox.list(.sent, limit: 200).count == 100)
+            #expect(try await bench.fixture.admin.listOutbox(.sent, limit: 200).count == 100)
         }
     }
 }

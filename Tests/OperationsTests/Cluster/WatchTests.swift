@@ -43,7 +43,9 @@ struct WatchTests {
                 }
                 try await wait(until: { progress.seen })
                 #expect(progress.seen)
-                await #expect(throws: Refusal(.certificateRevoked, "")) { try await fixture.judge(connection) }
+                await #expect(throws: Refusal(.certificateRevoked, "")) {
+                    try await fixture.context.authenticate(connection)
+                }
                 for _ in 0..<16 { release.signal() }
                 try await group.waitForAll()
             }
@@ -56,13 +58,13 @@ struct WatchTests {
             let connection = try await fixture.connectNewDevice()
             let slow = ServingNode(caches: Caches(store: fixture.store))
             let context = fixture.context(node: slow)
-            let (watch, check) = (context.invalidator, CheckSession(context))
+            let watch = context.invalidator
             try await watch.poll()
             let progress = ReadingProgress()
             let release = DispatchSemaphore(value: 0)
             let late = try await fixture.opened("late", on: connection)
             let lateText = try #require(late.token).text.reveal()
-            _ = try await check(lateText, on: connection)
+            _ = try await context.checkSession(lateText, on: connection)
             try await fixture.store.write {
                 _ = try SessionRepository($0).end(.session(late.session.id), at: $0.now, .byAdmin)
             }
@@ -78,11 +80,13 @@ struct WatchTests {
             try await wait(until: { progress.held == 1 })
             for number in 0..<5 {
                 let text = try #require(try await fixture.opened("user-\(number)", on: connection).token).text.reveal()
-                _ = try await check(text, on: connection)
-                try await fixture.end.current(text, on: connection)
+                _ = try await context.checkSession(text, on: connection)
+                try await fixture.context.endSession(text, on: connection)
                 try await watch.poll()
-                await #expect(throws: Refusal(.sessionDestroyed, "")) { try await check(text, on: connection) }
-                _ = try await check(lateText, on: connection)
+                await #expect(throws: Refusal(.sessionDestroyed, "")) {
+                    try await context.checkSession(text, on: connection)
+                }
+                _ = try await context.checkSession(lateText, on: connection)
             }
             // Other tests have transactions on this server, too: the oldest may have changed since the last look.
             for _ in 0..<500 where watch.horizonAge == 0 {
@@ -93,7 +97,9 @@ struct WatchTests {
             release.signal()
             try await holder.value
             try await watch.poll()
-            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await check(lateText, on: connection) }
+            await #expect(throws: Refusal(.sessionDestroyed, "")) {
+                try await context.checkSession(lateText, on: connection)
+            }
         }
     }
 

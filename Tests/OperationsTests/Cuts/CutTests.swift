@@ -58,7 +58,9 @@ struct CutTests {
     func constantCost(kind: StoreKind) async throws {
         try await ServiceFixture.run(on: kind) { fixture in
             let counter = StatementCounter(fixture.store)
-            let admin = AdminContext(store: counter, environment: fixture.admin.environment, actor: "admin test")
+            let admin = Administration(store: counter, environment: fixture.admin.environment, actor: "admin test") {
+                fixture.personalKeys
+            }
             try await Self.receive(fixture)
             let opened = try await fixture.opened("alice", on: try await fixture.connectNewDevice())
             #expect(try await DisableProvider(admin)("test").count == 1)
@@ -86,24 +88,24 @@ struct CutTests {
             let connection = try await fixture.connectNewDevice()
             let opened = try await fixture.opened("alice", on: connection)
             let token = try #require(opened.token).text.reveal()
-            _ = try await fixture.check(token, on: connection)
+            _ = try await fixture.context.checkSession(token, on: connection)
             _ = try await DisableProvider(fixture.admin)("test")
             try await fixture.watch.poll()
             await #expect(throws: Refusal(.sessionDestroyed, "")) {
-                _ = try await fixture.check(token, on: connection)
+                _ = try await fixture.context.checkSession(token, on: connection)
             }
             #expect(try await Self.openRows(fixture.store) == 1)
             try await EnableProvider(fixture.admin)("test")
             try await fixture.watch.poll()
             await #expect(throws: Refusal(.sessionDestroyed, "")) {
-                _ = try await fixture.check(token, on: connection)
+                _ = try await fixture.context.checkSession(token, on: connection)
             }
             let later = try await fixture.opened("alice", on: connection)
             #expect(try await Self.told(fixture.store) == [])
 
             #expect(try await Self.sweeper(fixture)() == 1)
             #expect(try await Self.told(fixture.store) == [opened.session.id])
-            _ = try await fixture.check(try #require(later.token).text.reveal(), on: connection)
+            _ = try await fixture.context.checkSession(try #require(later.token).text.reveal(), on: connection)
             #expect(
                 try await fixture.store.read { try SessionRepository($0).find(later.session.id)?.state }
                     == .authenticated)
@@ -235,12 +237,12 @@ struct CutTests {
                     try $0.first("SELECT held FROM users WHERE external_id = 'alice'")?.integer(0)
                 }
             }
-            _ = try await bans.lift(messaging.id, note: "a mistake")
+            _ = try await bans.admin.liftBan(messaging.id, note: "a mistake")
             #expect(try await held() == 1)
             await #expect(throws: Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))) {
                 _ = try await fixture.opened("alice", on: connection)
             }
-            _ = try await bans.lift(all.id, note: "a mistake")
+            _ = try await bans.admin.liftBan(all.id, note: "a mistake")
             #expect(try await held() == 0)
             _ = try await fixture.opened("alice", on: connection)
         }

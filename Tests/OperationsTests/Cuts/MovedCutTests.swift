@@ -22,7 +22,7 @@ struct MovedCutTests {
             case .logOut:
                 try await fixture.serve.endSessions(of: session.externalID, at: try await fixture.backend())
             case .ban: try await BanBench(fixture).ban(.user("test/\(session.externalID)"))
-            case .device: _ = try await RevokeDevice(fixture.admin)(session.deviceID, reason: .unspecified)
+            case .device: _ = try await fixture.admin.revokeDevice(session.deviceID, reason: .unspecified)
             }
         }
     }
@@ -71,7 +71,9 @@ struct MovedCutTests {
         }
         #expect(states == [.unauthenticated] && open == 0)
         let connection = try await fixture.connectNewDevice()
-        await #expect(throws: Refusal(.sessionDestroyed, "")) { _ = try await fixture.check(token, on: connection) }
+        await #expect(throws: Refusal(.sessionDestroyed, "")) {
+            _ = try await fixture.context.checkSession(token, on: connection)
+        }
     }
 
     @Test(

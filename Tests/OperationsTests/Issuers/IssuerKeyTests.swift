@@ -29,8 +29,8 @@ struct IssuerKeyTests {
         @discardableResult
         func signIn(_ kid: String = "k-1", _ user: String = "alice") async throws -> OpenedSession {
             let token = try issuer.idToken(
-                user, nonce: fixture.nonces(connection).nonce, now: fixture.clock.now, kid: kid)
-            return try await fixture.open(identityToken: token, applicationID: nil, on: connection)
+                user, nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now, kid: kid)
+            return try await fixture.context.openSession(identityToken: token, applicationID: nil, on: connection)
         }
 
         var reads: Int { fixture.issuers.count(issuer.url) }
@@ -59,7 +59,7 @@ struct IssuerKeyTests {
             #expect(world.reads == 2)
             await #expect(throws: refusal(.keyRetired)) { try await world.signIn("k-1") }
             // What it opened goes on.
-            #expect(try await fixture.check(secret, on: world.connection).id == opened.session.id)
+            #expect(try await fixture.context.checkSession(secret, on: world.connection).id == opened.session.id)
             try world.publish([("k-1", world.issuer.keys[1].signer)])
             fixture.clock.advance(601)
             try await world.signIn("k-1")
@@ -98,8 +98,8 @@ struct IssuerKeyTests {
             fixture.clock.advance(86_400 - 3600)
             let node = ServingNode(caches: Caches(store: fixture.store))
             let token = try world.issuer.idToken(
-                "bob", nonce: fixture.nonces(world.connection).nonce, now: fixture.clock.now)
-            _ = try await OpenSession(fixture.context(node: node))(
+                "bob", nonce: fixture.context.issueNonce(world.connection).nonce, now: fixture.clock.now)
+            _ = try await fixture.context(node: node).openSession(
                 identityToken: token, applicationID: nil, on: world.connection)
             fixture.clock.advance(1)
             await #expect(throws: refusal(.unknownKey)) { try await world.signIn() }
@@ -183,14 +183,14 @@ struct IssuerKeyTests {
             try world.publish([("k-2", try ProviderSigner(.es256))])
             fixture.clock.advance(601)
             #expect(try await RefreshIssuers(fixture.context)().count == 1)
-            let session = try await ReadSession(fixture.admin)(opened.session.id)
+            let session = try await fixture.admin.readSession(opened.session.id)
             let token = try #require(opened.token).text.reveal()
             if isEnding {
                 await #expect(throws: Refusal(.sessionDestroyed, "")) {
-                    try await fixture.check(token, on: world.connection)
+                    try await fixture.context.checkSession(token, on: world.connection)
                 }
             } else {
-                #expect(try await fixture.check(token, on: world.connection).id == session.id)
+                #expect(try await fixture.context.checkSession(token, on: world.connection).id == session.id)
             }
         }
     }
@@ -257,10 +257,12 @@ struct IssuerKeyTests {
 extension IssuerKeyTests.World {
     /// A sign-in by a key that the issuer does not have, under a name that it does not have.
     fileprivate func signInAs(_ kid: String) async throws {
-        let token = try issuer.idToken("alice", nonce: fixture.nonces(connection).nonce, now: fixture.clock.now) {
+        let token = try issuer.idToken(
+            "alice", nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now
+        ) {
             $0[header: "kid"] = .string(kid)
         }
-        _ = try await fixture.open(identityToken: token, applicationID: nil, on: connection)
+        _ = try await fixture.context.openSession(identityToken: token, applicationID: nil, on: connection)
     }
 }
 

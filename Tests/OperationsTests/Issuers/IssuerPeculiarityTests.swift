@@ -18,8 +18,8 @@ struct IssuerPeculiarityTests {
     ) async throws -> OpenedSession {
         let connection = try await fixture.connectNewDevice()
         let token = try issuer.idToken(
-            user, nonce: fixture.nonces(connection).nonce, now: fixture.clock.now, edit: edit)
-        return try await fixture.open(identityToken: token, applicationID: nil, on: connection)
+            user, nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now, edit: edit)
+        return try await fixture.context.openSession(identityToken: token, applicationID: nil, on: connection)
     }
 
     @Test("A token for one audience may be requested by any client, which is written down once, or by registered ones")

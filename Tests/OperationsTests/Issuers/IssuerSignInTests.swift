@@ -19,25 +19,25 @@ struct IssuerSignInTests {
             let registered = try await issuer.register(on: fixture, avatarHosts: ["img.example"])
             #expect(registered.provider.slug.text == "idp-example" && registered.keyCount == 1)
             let (connection, now) = (try await fixture.connectNewDevice(), fixture.clock.now)
-            let token = try issuer.idToken("al ice", nonce: fixture.nonces(connection).nonce, now: now) {
+            let token = try issuer.idToken("al ice", nonce: fixture.context.issueNonce(connection).nonce, now: now) {
                 $0[claim: "name"] = .string("Alice")
                 $0[claim: "picture"] = .string("https://img.example/a.png")
             }
             let other = try await fixture.connectNewDevice()
             await #expect(throws: refusal(.nonceOtherDevice)) {
-                try await fixture.open(identityToken: token, applicationID: nil, on: other)
+                try await fixture.context.openSession(identityToken: token, applicationID: nil, on: other)
             }
-            let opened = try await fixture.open(identityToken: token, applicationID: nil, on: connection)
+            let opened = try await fixture.context.openSession(identityToken: token, applicationID: nil, on: connection)
             #expect(opened.session.providerID == registered.provider.id && opened.session.externalID == "al ice")
             #expect(opened.session.applicationID == registered.applicationID)
             #expect(opened.address == "idp-example/al ice")
-            let kept = try await fixture.user.export(for: opened.session)
+            let kept = try await fixture.context.exportPersonalData(for: opened.session)
             #expect(kept.displayName == "Alice" && kept.avatarURL == "https://img.example/a.png")
             await #expect(throws: refusal(.nonceUsed)) {
-                try await fixture.open(identityToken: token, applicationID: nil, on: connection)
+                try await fixture.context.openSession(identityToken: token, applicationID: nil, on: connection)
             }
             let secret = try #require(opened.token).text.reveal()
-            #expect(try await fixture.check(secret, on: connection).id == opened.session.id)
+            #expect(try await fixture.context.checkSession(secret, on: connection).id == opened.session.id)
             // The key set was read when the issuer was registered, and is fresh.
             #expect(fixture.issuers.count(issuer.url) == 1)
         }
@@ -50,18 +50,19 @@ struct IssuerSignInTests {
             _ = try await issuer.register(on: fixture)
             let connection = try await fixture.connectNewDevice()
             func token(_ user: String) throws -> String {
-                try issuer.idToken(user, nonce: fixture.nonces(connection).nonce, now: fixture.clock.now)
+                try issuer.idToken(user, nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now)
             }
-            let opened = try await fixture.open(identityToken: token("alice"), applicationID: nil, on: connection)
-            try await ChallengeSession(fixture.admin)(opened.session.id)
+            let opened = try await fixture.context.openSession(
+                identityToken: token("alice"), applicationID: nil, on: connection)
+            try await fixture.admin.challengeSession(opened.session.id)
             try await fixture.watch.poll()
             let secret = try #require(opened.token).text.reveal()
             for wrong in [try token("bob"), try fixture.identityToken("alice", on: connection)] {
                 await #expect(throws: Refusal(.conflict, "", state: "challenged")) {
-                    try await fixture.renew(sessionToken: secret, identityToken: wrong, on: connection)
+                    try await fixture.context.renewSession(sessionToken: secret, identityToken: wrong, on: connection)
                 }
             }
-            let renewed = try await fixture.renew(
+            let renewed = try await fixture.context.renewSession(
                 sessionToken: secret, identityToken: try token("alice"), on: connection)
             #expect(renewed.session.id == opened.session.id)
         }
@@ -77,14 +78,17 @@ struct IssuerSignInTests {
             _ = try await issuer.register(on: fixture, algorithms: [algorithm.rawValue, "ES256"])
             let connection = try await fixture.connectNewDevice()
             func token(_ issuer: StandInIssuer) throws -> String {
-                try issuer.idToken("alice", nonce: fixture.nonces(connection).nonce, now: fixture.clock.now, kid: "k")
+                try issuer.idToken(
+                    "alice", nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now, kid: "k")
             }
-            _ = try await fixture.open(identityToken: try token(issuer), applicationID: nil, on: connection)
+            _ = try await fixture.context.openSession(
+                identityToken: try token(issuer), applicationID: nil, on: connection)
             guard algorithm != .es256 else { return }
             let strict = StandInIssuer(issuer.keys.map { ($0.kid, $0.signer) }, at: "https://strict.example")
             _ = try await strict.register(on: fixture, algorithms: ["ES256"])
             await #expect(throws: refusal(.unknownKey)) {
-                try await fixture.open(identityToken: try token(strict), applicationID: nil, on: connection)
+                try await fixture.context.openSession(
+                    identityToken: try token(strict), applicationID: nil, on: connection)
             }
         }
     }
@@ -97,13 +101,13 @@ struct IssuerSignInTests {
             let connection = try await fixture.connectNewDevice()
             for claim in ["iss", "aud", "azp"] {
                 let token = try issuer.idToken(
-                    "alice", nonce: fixture.nonces(connection).nonce, now: fixture.clock.now
+                    "alice", nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now
                 ) {
                     if claim == "azp" { $0[claim: "aud"] = .array([.string("client-1"), .string("client-2")]) }
                     $0[claim: claim] = .string("https://idp.example\u{0}")
                 }
                 await #expect(throws: Refusal.self, "\(claim)") {
-                    try await fixture.open(identityToken: token, applicationID: nil, on: connection)
+                    try await fixture.context.openSession(identityToken: token, applicationID: nil, on: connection)
                 }
             }
         }
@@ -147,8 +151,9 @@ struct IssuerSignInTests {
             let connection = try await fixture.connectNewDevice()
             func open(_ edit: (inout TokenDraft) -> Void) async throws -> ProviderID {
                 let token = try first.idToken(
-                    "alice", nonce: fixture.nonces(connection).nonce, now: fixture.clock.now, edit: edit)
-                return try await fixture.open(identityToken: token, applicationID: nil, on: connection).session
+                    "alice", nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now, edit: edit)
+                return try await fixture.context.openSession(identityToken: token, applicationID: nil, on: connection)
+                    .session
                     .providerID
             }
             let both = JSONValue.array([.string("client-1"), .string("client-2")])
@@ -180,7 +185,7 @@ struct IssuerSignInTests {
             let issuer = StandInIssuer([("k", fixture.signer)])
             let registered = try await issuer.register(on: fixture)
             let connection = try await fixture.connectNewDevice()
-            func nonce() -> String { fixture.nonces(connection).nonce }
+            func nonce() -> String { fixture.context.issueNonce(connection).nonce }
             let (now, plain) = (fixture.clock.now, fixture.registration)
             let own = try await AddProviderKey(fixture.admin)(
                 ProviderSigner(.es256).verificationKey, to: registered.provider.id)
@@ -211,7 +216,7 @@ struct IssuerSignInTests {
             ]
             for (index, token) in hostile.enumerated() {
                 await #expect(throws: Refusal.self, "\(index)") {
-                    try await fixture.open(identityToken: token, applicationID: nil, on: connection)
+                    try await fixture.context.openSession(identityToken: token, applicationID: nil, on: connection)
                 }
             }
             // As the backend of its provider an issuer's key is nobody.
@@ -236,16 +241,17 @@ struct IssuerSignInTests {
             try await fixture.watch.poll()
             let connection = try await fixture.connectNewDevice()
             let token = try signer.identityToken(
-                provider: id, kid: key, externalID: "alice", nonce: fixture.nonces(connection).nonce,
+                provider: id, kid: key, externalID: "alice", nonce: fixture.context.issueNonce(connection).nonce,
                 now: fixture.clock.now)
             await #expect(throws: refusal(.unknownIssuer)) {
-                try await fixture.open(identityToken: token, applicationID: nil, on: connection)
+                try await fixture.context.openSession(identityToken: token, applicationID: nil, on: connection)
             }
             // Its backend is proved by that key, and has ID tokens checked.
             let caller = try await fixture.authenticate(
                 try signer.providerToken(provider: id, kid: key, realm: ServiceFixture.realm, now: fixture.clock.now),
                 for: nil, in: ProvenRequest(method: "GET", path: "/provider", body: []), at: .free)
-            let good = try issuer.idToken("a", nonce: fixture.nonces(connection).nonce, now: fixture.clock.now)
+            let good = try issuer.idToken(
+                "a", nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now)
             #expect(try await fixture.serve.check(good, for: caller).defects.isEmpty)
             let bad = try issuer.idToken("a", nonce: "x", now: fixture.clock.now - 700) {
                 $0[claim: "aud"] = .string("client-2")

@@ -35,7 +35,7 @@ struct KnownIssuerTests {
         }
 
         func token(on connection: ClientConnection, edit: (inout TokenDraft) -> Void = { _ in }) throws -> String {
-            var draft = try issuer.draft(nonce: fixture.nonces(connection).nonce, now: fixture.clock.now)
+            var draft = try issuer.draft(nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now)
             edit(&draft)
             return try signer.sign(draft)
         }
@@ -61,14 +61,15 @@ struct KnownIssuerTests {
                 let report = try await fixture.serve.check(good, for: world.caller)
                 #expect(report.defects.isEmpty, "\(issuer.name): \(report.defects)")
                 #expect(report.ignored.map(\.name) == issuer.ignored, "\(issuer.name)")
-                let opened = try await fixture.open(identityToken: good, applicationID: nil, on: connection)
+                let opened = try await fixture.context.openSession(
+                    identityToken: good, applicationID: nil, on: connection)
                 #expect(opened.session.providerID == world.caller.id, "\(issuer.name)")
                 #expect(opened.ignoredClaims == issuer.ignored, "\(issuer.name)")
 
                 let bad = try world.token(on: connection, edit: issuer.planted.edit)
                 let reason = issuer.planted.reason
                 await #expect(throws: Refusal(.invalidIdentityToken, "", reason: reason), "\(issuer.name)") {
-                    try await fixture.open(identityToken: bad, applicationID: nil, on: connection)
+                    try await fixture.context.openSession(identityToken: bad, applicationID: nil, on: connection)
                 }
                 let found = try await fixture.serve.check(bad, for: world.caller).defects
                 #expect(

@@ -192,7 +192,9 @@ struct HousekeepingTests {
             }
             #expect(limits.withLock { $0.max() ?? 0 } <= 1000)
             let token = try #require(opened.token).text.reveal()
-            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await fixture.check(token, on: connection) }
+            await #expect(throws: Refusal(.sessionDestroyed, "")) {
+                try await fixture.context.checkSession(token, on: connection)
+            }
         }
     }
 }

@@ -69,7 +69,7 @@ struct PurgeTests {
             // The device may come back with its key, and the old certificate is still to be revoked.
             _ = try await fixture.connect(try await certified(key, in: fixture).thumbprint)
             #expect(
-                try await RevokeDevice(fixture.admin)(unseen.deviceID, reason: .unspecified).serials == [unseen.serial])
+                try await fixture.admin.revokeDevice(unseen.deviceID, reason: .unspecified).serials == [unseen.serial])
             #expect(try await listed() == [revoked.serial, unseen.serial])
             fixture.clock.advance((365 + 31) * Self.day)
             try await fixture.housekeeping()

@@ -31,16 +31,17 @@ struct UpkeepTests {
             let session = try await fixture.opened("alice", on: connection)
             let device = session.session.deviceID
             let other = try await fixture.connectNewDevice()
-            let (list, revoke) = (ListDevices(fixture.admin), RevokeDevice(fixture.admin))
-            #expect(try await list(limit: 9).map(\.certificates) == [1, 1])
-            let revoked = try await revoke(device, reason: .keyCompromise)
+            #expect(try await fixture.admin.listDevices(limit: 9).map(\.certificates) == [1, 1])
+            let revoked = try await fixture.admin.revokeDevice(device, reason: .keyCompromise)
             #expect(revoked.serials.count == 1)
             #expect(revoked.sessionsEnded.count == 1)
-            let line = try #require(try await list(limit: 9).first { $0.id == device })
+            let line = try #require(try await fixture.admin.listDevices(limit: 9).first { $0.id == device })
             #expect((line.certificates, line.sessions) == (0, 0))
-            await #expect(throws: Refusal(.conflict, "")) { try await revoke(device, reason: .keyCompromise) }
+            await #expect(throws: Refusal(.conflict, "")) {
+                try await fixture.admin.revokeDevice(device, reason: .keyCompromise)
+            }
             await #expect(throws: Refusal(.notFound, "")) {
-                try await revoke(DeviceID(UUID()), reason: .keyCompromise)
+                try await fixture.admin.revokeDevice(DeviceID(UUID()), reason: .keyCompromise)
             }
             let entry = ["certificate_revoked", "admin test", "keyCompromise", "certificate \(revoked.serials[0])"]
             #expect(try await events(fixture.store).contains(entry))
@@ -56,15 +57,16 @@ struct UpkeepTests {
             let alice = try await fixture.opened("alice", on: connection)
             _ = try await fixture.opened("alice", on: connection)
             let bob = try await fixture.opened("bob", on: connection)
-            let challenge = ChallengeUser(fixture.admin)
-            #expect(try await challenge("test/alice", reason: "ticket:5") == 2)
+            #expect(try await fixture.admin.challengeUser("test/alice", reason: "ticket:5") == 2)
             let states = try await fixture.store.read { transaction in
                 try [alice, bob].map { try SessionRepository(transaction).find($0.session.id)?.state }
             }
             #expect(states == [.challenged, .authenticated])
             let entry = ["session_challenged", "admin test", "ticket:5", "user \(alice.session.userID)"]
             #expect(try await events(fixture.store).contains(entry))
-            await #expect(throws: Refusal(.notFound, "")) { try await challenge("test/nobody", reason: nil) }
+            await #expect(throws: Refusal(.notFound, "")) {
+                try await fixture.admin.challengeUser("test/nobody", reason: nil)
+            }
         }
     }
 
@@ -137,7 +139,7 @@ struct UpkeepTests {
                 let bench = try BanBench(fixture)
                 let freed = try await bench.ban(.user("test/alice")).ban
                 let environment = Environment(now: { fixture.clock.now })
-                _ = try await EraseNamedUser(fixture.admin, keys: fixture.personalKeys)(
+                _ = try await fixture.admin.eraseUser(
                     gone.session.userID.description, reason: "user_request")
                 try await fixture.revokeCertificate.own(of: stolen)
                 // One that the copy does not even know.
@@ -146,7 +148,7 @@ struct UpkeepTests {
                 _ = try await fixture.publish()
                 _ = try await DisableProvider(fixture.admin)("test", reason: "ticket:1")
 
-                _ = try await bench.lift(freed.id, note: "an error")
+                _ = try await bench.admin.liftBan(freed.id, note: "an error")
                 try await bench.ban(.user("test/alice"), note: "again")
                 let restore = RestoreStore(
                     restored: restored, replaced: fixture.store, keys: fixture.personalKeys, environment: environment,

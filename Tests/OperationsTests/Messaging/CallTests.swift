@@ -39,7 +39,7 @@ struct CallTests {
                 let answered = try await bench.sync(anchor, for: person)
                 #expect(answered.operations.contains { $0.change == .newMessage && $0.stream.description == call })
             }
-            try await DeleteMessages(bench.context).delete(call, for: bob)
+            try await bench.context.deleteMessageStream(call, for: bob)
             await #expect(throws: Refusal(.notFound, "")) { try await bench.read(call, by: ann) }
         }
     }
@@ -55,12 +55,12 @@ struct CallTests {
             #expect(await bench.people.state { try await bench.send("answer", to: call, by: bob) } == "missed")
             let next = try await bench.open("call", [bob], by: ann)
             try await bench.send("offer", to: next, by: ann)
-            _ = try await bench.people.answer.cancel(permission, for: ann)
+            _ = try await bench.people.context.cancelAuthorization(permission, for: ann)
             #expect(await bench.people.state { try await bench.send("answer", to: next, by: bob) } == "closed")
-            let listed = try await ListMessageStreams(bench.context)(
+            let listed = try await bench.context.listMessageStreams(
                 .init(kind: "call", cursor: nil), for: bob)
             #expect(listed.views.count == 2)
-            let direct = try await ListMessageStreams(bench.context)(.init(kind: "direct", cursor: nil), for: bob)
+            let direct = try await bench.context.listMessageStreams(.init(kind: "direct", cursor: nil), for: bob)
             #expect(direct.views.isEmpty)
         }
     }

@@ -11,7 +11,7 @@ import Testing
 /// Streams over the bench of authorizations, as one node serves them.
 struct MessageBench: Sendable {
     let people: AuthorizationBench
-    let context: ServiceContext
+    let context: Service
 
     static func run(
         on kind: StoreKind = .usual, rateLimiting: RateLimiting = .off, _ change: (inout Policy) -> Void = { _ in },
@@ -46,7 +46,7 @@ struct MessageBench: Sendable {
         let environment = Environment(now: { clock.now })
         return MessageBench(
             people: people,
-            context: ServiceContext(
+            context: Service(
                 realm: old.realm, urls: old.urls, keys: old.keys, rateLimiting: old.rateLimiting, node: node,
                 invalidator: CacheInvalidator(
                     store: store, node: node, policy: old.policy, environment: environment)))
@@ -62,35 +62,35 @@ struct MessageBench: Sendable {
 
     static func text(
         _ text: String, id: String = UUID().uuidString, to reply: String? = nil
-    ) throws -> AppendMessage.Request {
+    ) throws -> NewMessage {
         let part = JSONValue.object(["type": .string("text/plain"), "body": .string(text)])
-        return try AppendMessage.Request(id: id, parts: .array([part]), inReplyTo: reply)
+        return try NewMessage(id: id, parts: .array([part]), inReplyTo: reply)
     }
 
     /// Lets two users message each other; the authorization's id.
     @discardableResult
     func permit(_ one: Session, _ other: Session) async throws -> String {
         let id = try await people.request(one, other)
-        _ = try await people.answer.approve(id, for: other)
+        _ = try await people.context.approveAuthorization(id, for: other)
         return id
     }
 
     func open(_ kind: String, _ members: [Session] = [], by session: Session) async throws -> String {
         let opening = try Self.opening(kind, members.map(\.userID.description))
-        return try await OpenMessageStream(context)(opening, for: session).id.description
+        return try await context.openMessageStream(opening, for: session).id.description
     }
 
     @discardableResult
     func send(
         _ text: String, to stream: String, by session: Session, reply: String? = nil
     ) async throws -> StreamMessage {
-        try await AppendMessage(context)(try Self.text(text, to: reply), to: stream, for: session)
+        try await context.appendMessage(try Self.text(text, to: reply), to: stream, for: session)
     }
 
     /// What a user reads of a stream, oldest first: numbers and texts; `-` for what was deleted.
     func read(_ stream: String, by session: Session) async throws -> [String] {
-        let range = try ReadMessages.Range(after: "0", before: nil, limit: nil)
-        return try await ReadMessages(context)(range, of: stream, for: session).views.map { view in
+        let range = try MessageRange(after: "0", before: nil, limit: nil)
+        return try await context.readMessages(range, of: stream, for: session).views.map { view in
             var text = "-"
             if case .array(let parts) = view.parts { text = parts.first?["body"]?.text ?? "?" }
             return "\(view.message.sequence) \(text)"
@@ -98,21 +98,21 @@ struct MessageBench: Sendable {
     }
 
     func show(_ stream: String, to session: Session) async throws -> MessageStreamView {
-        try await ListMessageStreams(context).show(stream, to: session)
+        try await context.readMessageStream(stream, to: session)
     }
 
     func add(_ user: Session, to stream: String, by session: Session) async throws {
-        try await ChangeStreamMembers(context).add(user.userID.description, to: stream, for: session)
+        try await context.addMember(user.userID.description, to: stream, for: session)
     }
 
     func remove(_ user: Session, from stream: String, by session: Session) async throws {
-        try await ChangeStreamMembers(context).remove(user.userID.description, from: stream, for: session)
+        try await context.removeMember(user.userID.description, from: stream, for: session)
     }
 
     func sync(
-        _ anchor: SynchronizeMessages.Anchor = .start, wait: TimeInterval = 0, for session: Session
-    ) async throws -> SynchronizeMessages.Answer {
-        try await SynchronizeMessages(context)(since: anchor, wait: wait, for: session)
+        _ anchor: SyncAnchor = .start, wait: TimeInterval = 0, for session: Session
+    ) async throws -> SyncAnswer {
+        try await context.synchronizeMessages(since: anchor, wait: wait, for: session)
     }
 
     /// Lets something happen behind a backup, restores it, and hands over the copy and what was done to it.
@@ -143,23 +143,23 @@ struct MessageBench: Sendable {
     )] {
         let (context, other) = (context, user.userID.description)
         return [
-            ("append", { _ = try await AppendMessage(context)(try Self.text("x"), to: stream, for: $0) }),
+            ("append", { _ = try await context.appendMessage(try Self.text("x"), to: stream, for: $0) }),
             (
                 "read",
                 {
-                    let range = try ReadMessages.Range(after: nil, before: nil, limit: nil)
-                    _ = try await ReadMessages(context)(range, of: stream, for: $0)
+                    let range = try MessageRange(after: nil, before: nil, limit: nil)
+                    _ = try await context.readMessages(range, of: stream, for: $0)
                 }
-            ), ("show", { _ = try await ListMessageStreams(context).show(stream, to: $0) }),
+            ), ("show", { _ = try await context.readMessageStream(stream, to: $0) }),
             (
                 "receipts",
-                { _ = try await AcknowledgeMessages(context)(delivered: 1, read: 1, in: stream, for: $0) }
-            ), ("add", { try await ChangeStreamMembers(context).add(other, to: stream, for: $0) }),
-            ("remove", { try await ChangeStreamMembers(context).remove(other, from: stream, for: $0) }),
-            ("share", { _ = try await ChangeStreamMetadata(context).share(.set(.empty), in: stream, for: $0) }),
-            ("keep", { _ = try await ChangeStreamMetadata(context).keep(.set(.empty), in: stream, for: $0) }),
-            ("delete message", { try await DeleteMessages(context).delete(message, in: stream, for: $0) }),
-            ("delete", { try await DeleteMessages(context).delete(stream, for: $0) }),
+                { _ = try await context.acknowledgeMessages(delivered: 1, read: 1, in: stream, for: $0) }
+            ), ("add", { try await context.addMember(other, to: stream, for: $0) }),
+            ("remove", { try await context.removeMember(other, from: stream, for: $0) }),
+            ("share", { _ = try await context.changeSharedMetadata(.set(.empty), in: stream, for: $0) }),
+            ("keep", { _ = try await context.changeOwnMetadata(.set(.empty), in: stream, for: $0) }),
+            ("delete message", { try await context.deleteMessage(message, in: stream, for: $0) }),
+            ("delete", { try await context.deleteMessageStream(stream, for: $0) }),
         ]
     }
 }

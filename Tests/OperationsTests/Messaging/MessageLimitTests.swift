@@ -26,7 +26,7 @@ struct MessageLimitTests {
             let first = try await bench.send(large, to: stream, by: ann)
             try await bench.send(large, to: stream, by: ann)
             #expect(await bench.people.state { try await bench.send(large, to: stream, by: ann) } == "full")
-            try await DeleteMessages(bench.context).delete(first.id.description, in: stream, for: ann)
+            try await bench.context.deleteMessage(first.id.description, in: stream, for: ann)
             try await bench.send(large, to: stream, by: ann)
             await #expect(throws: Refusal(.rateLimited, "")) { try await bench.send("x", to: stream, by: ann) }
             for index in 0..<24 {
@@ -47,7 +47,7 @@ struct MessageLimitTests {
             let ann = try await bench.people.person("ann")
             let opening = try MessageBench.opening("conversation", [])
             let stream = opening.id.description
-            _ = try await OpenMessageStream(bench.context)(opening, for: ann)
+            _ = try await bench.context.openMessageStream(opening, for: ann)
             let message = try await bench.send("x", to: stream, by: ann).id.description
             let absent = UUID().uuidString
             for (name, call) in bench.calls(on: absent, message: absent, about: ann)
@@ -57,13 +57,13 @@ struct MessageLimitTests {
                 await #expect(throws: Refusal(.rateLimited, ""), "\(name)") { try await call(ann) }
             }
             bench.people.clock.advance(60)
-            for _ in 0..<4 { _ = try await OpenMessageStream(bench.context)(opening, for: ann) }
+            for _ in 0..<4 { _ = try await bench.context.openMessageStream(opening, for: ann) }
             await #expect(throws: Refusal(.rateLimited, "")) {
-                try await OpenMessageStream(bench.context)(opening, for: ann)
+                try await bench.context.openMessageStream(opening, for: ann)
             }
             bench.people.clock.advance(60)
             for _ in 0..<4 {
-                _ = try await AppendMessage(bench.context)(
+                _ = try await bench.context.appendMessage(
                     try MessageBench.text("x", id: message), to: stream, for: ann)
             }
             await #expect(throws: Refusal(.rateLimited, "")) { try await bench.send("y", to: stream, by: ann) }
@@ -81,10 +81,10 @@ struct MessageLimitTests {
             )
             for _ in 0..<4 {
                 let message = try await bench.send("x", to: stream, by: ann).id.description
-                try await DeleteMessages(bench.context).delete(message, in: stream, for: ann)
+                try await bench.context.deleteMessage(message, in: stream, for: ann)
             }
             #expect(await bench.people.state { try await bench.send("x", to: other, by: ann) } == "full")
-            try await DeleteMessages(bench.context).delete(stream, for: ann)
+            try await bench.context.deleteMessageStream(stream, for: ann)
             _ = try await bench.context.store.write { try MessageStreamRepository($0).empty(MaintenanceBatch()) }
             try await bench.send("x", to: other, by: ann)
         }
@@ -95,22 +95,22 @@ struct MessageLimitTests {
         try await MessageBench.run(rateLimiting: .on) { bench in
             let ann = try await bench.people.person("ann")
             let counter = StatementCounter(bench.context.store)
-            let export = ExportPersonalData(bench.anotherNode(over: counter).context)
-            _ = try await export(for: ann)
+            let service = bench.anotherNode(over: counter).context
+            _ = try await service.exportPersonalData(for: ann)
             let before = counter.take()
             let stream = try await bench.open("conversation", by: ann)
             let gone = try await bench.send("gone", to: stream, by: ann).id.description
             for index in 0..<20 { try await bench.send("\(index)", to: stream, by: ann) }
-            try await DeleteMessages(bench.context).delete(gone, in: stream, for: ann)
-            let held = try await export(for: ann).json
+            try await bench.context.deleteMessage(gone, in: stream, for: ann)
+            let held = try await service.exportPersonalData(for: ann).json
             #expect(counter.take().statements == before.statements)
             guard case .array(let messages) = held["messages"] else {
                 Issue.record("the export has no messages")
                 return
             }
             #expect(messages.count == 20 && !messages.contains { $0["parts"] == .null })
-            _ = try await export(for: ann)
-            await #expect(throws: Refusal(.rateLimited, "")) { try await export(for: ann) }
+            _ = try await service.exportPersonalData(for: ann)
+            await #expect(throws: Refusal(.rateLimited, "")) { try await service.exportPersonalData(for: ann) }
         }
     }
 
@@ -126,13 +126,13 @@ struct MessageLimitTests {
             try await bench.send("x", to: stream, by: ann)
             _ = try await counted.sync(for: ann)
             let one = counter.take().reads
-            _ = try await AcknowledgeMessages(bench.context)(delivered: 1, read: 1, in: stream, for: bob)
+            _ = try await bench.context.acknowledgeMessages(delivered: 1, read: 1, in: stream, for: bob)
             try await bench.add(try await bench.people.person("cat"), to: stream, by: ann)
             try await bench.remove(bob, from: stream, by: ann)
             let answer = try await counted.sync(for: ann)
             #expect(Set(answer.operations.map(\.change)) == [.newMessage, .updateStatus, .members])
             #expect(counter.take().reads == one)
-            _ = try await ChangeStreamMetadata(bench.context).share(.set(.empty), in: stream, for: ann)
+            _ = try await bench.context.changeSharedMetadata(.set(.empty), in: stream, for: ann)
             #expect(try await counted.sync(for: ann).operations.count == 4)
             // Its metadata, the user's own, and the key to open the former.
             #expect(counter.take().reads <= one + 4)

@@ -21,8 +21,8 @@ struct MessageNoticeTests {
 
     /// Waits for a change, ten seconds at most.
     private func waiting(
-        _ bench: MessageBench, _ anchor: SynchronizeMessages.Anchor, _ session: Session
-    ) async throws -> Task<SynchronizeMessages.Answer, any Error> {
+        _ bench: MessageBench, _ anchor: SyncAnchor, _ session: Session
+    ) async throws -> Task<SyncAnswer, any Error> {
         let answer = Task { try await bench.sync(anchor, wait: 10, for: session) }
         while !bench.context.node.typing.holds(session.userID) { await Task.yield() }
         return answer
@@ -39,8 +39,7 @@ struct MessageNoticeTests {
             let anchor = try await first.sync(for: bob).anchor
             #expect(try await first.sync(.latest, wait: 10, for: bob).anchor == anchor)
             let (here, there) = (try await waiting(first, anchor, bob), try await waiting(second, anchor, bob))
-            let say = SayTyping(first.context)
-            try await say(in: stream, for: ann)
+            try await first.context.sayTyping(in: stream, for: ann)
             try await second.context.invalidator.poll()
             for answer in [here, there] {
                 let found = try await answer.value
@@ -60,14 +59,21 @@ struct MessageNoticeTests {
         try await MessageBench.run { bench in
             let (ann, bob, stream) = try await pair(bench)
             let forum = try await bench.open("forum", by: ann)
-            let say = SayTyping(bench.context)
-            try await say(in: stream, for: bob)
+            try await bench.context.sayTyping(in: stream, for: bob)
             let eve = try await bench.people.person("eve")
-            for _ in 0..<2 { await #expect(throws: Refusal(.notFound, "")) { try await say(in: stream, for: eve) } }
-            await #expect(throws: Refusal(.notFound, "")) { try await say(in: "x", for: ann) }
-            await #expect(throws: Refusal(.conflict, "", state: "unsupported")) { try await say(in: forum, for: ann) }
-            try await bench.people.block(ann.userID.description, for: bob)
-            await #expect(throws: Refusal(.conflict, "", state: "closed")) { try await say(in: stream, for: ann) }
+            for _ in 0..<2 {
+                await #expect(throws: Refusal(.notFound, "")) {
+                    try await bench.context.sayTyping(in: stream, for: eve)
+                }
+            }
+            await #expect(throws: Refusal(.notFound, "")) { try await bench.context.sayTyping(in: "x", for: ann) }
+            await #expect(throws: Refusal(.conflict, "", state: "unsupported")) {
+                try await bench.context.sayTyping(in: forum, for: ann)
+            }
+            try await bench.people.context.blockUser(ann.userID.description, for: bob)
+            await #expect(throws: Refusal(.conflict, "", state: "closed")) {
+                try await bench.context.sayTyping(in: stream, for: ann)
+            }
         }
     }
 
@@ -108,13 +114,13 @@ struct MessageNoticeTests {
             let payload = try #require(people.pushes.sent.last?.payload)
             for secret in AuthorizationBench.secrets + ["secret"] { #expect(!payload.contains(secret)) }
             // A device came, and the next message is another push; one that a device has at once is none.
-            _ = try await AcknowledgeMessages(bench.context)(delivered: 3, read: nil, in: stream, for: bob)
+            _ = try await bench.context.acknowledgeMessages(delivered: 3, read: nil, in: stream, for: bob)
             try await bench.send("four", to: stream, by: ann)
             people.clock.advance(PushMessages.patience)
             _ = try await people.deliver()
-            _ = try await AcknowledgeMessages(bench.context)(delivered: 4, read: nil, in: stream, for: bob)
+            _ = try await bench.context.acknowledgeMessages(delivered: 4, read: nil, in: stream, for: bob)
             try await bench.send("five", to: stream, by: ann)
-            _ = try await AcknowledgeMessages(bench.context)(delivered: 5, read: nil, in: stream, for: bob)
+            _ = try await bench.context.acknowledgeMessages(delivered: 5, read: nil, in: stream, for: bob)
             people.clock.advance(PushMessages.patience)
             _ = try await people.deliver()
             #expect(people.pushes.endpoints.dropFirst(before) == ["bob", "bob"])
@@ -134,15 +140,15 @@ struct MessageNoticeTests {
             let other = try await bench.open("conversation", [dan], by: ann)
             try await bench.send("one", to: stream, by: ann)
             try await bench.send("two", to: other, by: ann)
-            try await people.block(ann.userID.description, for: bob)
+            try await people.context.blockUser(ann.userID.description, for: bob)
             try await bench.remove(eve, from: stream, by: ann)
-            try await DeleteMessages(bench.context).delete(other, for: ann)
+            try await bench.context.deleteMessageStream(other, for: ann)
             people.clock.advance(PushMessages.patience)
             _ = try await people.deliver()
             #expect(people.pushes.endpoints == ["dan"])
             // An endpoint that is gone is forgotten.
             people.pushes.answer(.endpointGone)
-            _ = try await AcknowledgeMessages(bench.context)(delivered: 1, read: nil, in: stream, for: dan)
+            _ = try await bench.context.acknowledgeMessages(delivered: 1, read: nil, in: stream, for: dan)
             try await bench.send("three", to: stream, by: ann)
             people.clock.advance(PushMessages.patience)
             _ = try await people.deliver()
@@ -170,7 +176,7 @@ struct MessageNoticeTests {
             for stream in streams { for text in ["1", "2"] { try await bench.send(text, to: stream, by: bob) } }
             let anchors = [try await bench.sync(for: ann).anchor, try await bench.sync(for: cat).anchor]
             let (keys, environment) = (people.keys, bench.context.environment)
-            try await bench.context.commit { transaction, events in
+            try await bench.context.write { transaction, events in
                 try EraseUser(keys: keys, actor: "test", reason: "asked")(
                     bob.userID, receipt: environment.newUUID(), in: transaction, &events)
             }
@@ -189,9 +195,9 @@ struct MessageNoticeTests {
             let (ann, bob, stream) = try await pair(bench)
             for text in ["keep", "delete"] { try await bench.send(text, to: stream, by: ann) }
             try await bench.restored {
-                let range = try ReadMessages.Range(after: nil, before: nil, limit: "1")
-                let last = try await ReadMessages(bench.context)(range, of: stream, for: bob).views[0].message
-                try await DeleteMessages(bench.context).delete(last.id.description, in: stream, for: ann)
+                let range = try MessageRange(after: nil, before: nil, limit: "1")
+                let last = try await bench.context.readMessages(range, of: stream, for: bob).views[0].message
+                try await bench.context.deleteMessage(last.id.description, in: stream, for: ann)
             } then: { restored, _ in
                 let id = try #require(MessageStreamID(stream[...]))
                 let (kept, bytes) = try await restored.write { transaction in
@@ -211,9 +217,9 @@ struct MessageNoticeTests {
             let long = JSONValueText.object(16_000)
             for _ in 0..<40 {
                 let stream = try await bench.open("conversation", by: ann)
-                _ = try await ChangeStreamMetadata(bench.context).share(.set(long), in: stream, for: ann)
+                _ = try await bench.context.changeSharedMetadata(.set(long), in: stream, for: ann)
             }
-            var (anchor, seen, pages) = (SynchronizeMessages.Anchor.start, 0, 0)
+            var (anchor, seen, pages) = (SyncAnchor.start, 0, 0)
             var hasMore = true
             while hasMore {
                 let page = try await bench.sync(anchor, for: ann)

@@ -27,7 +27,7 @@ struct MessageStreamTests {
             let third = try await bench.send("so", to: stream, by: ann, reply: reply.id.description)
             #expect(reply.thread == first.id && third.thread == first.id && first.thread == nil)
             #expect(try await bench.read(stream, by: bob) == ["1 hello", "2 hi", "3 so"])
-            let receipts = try await AcknowledgeMessages(bench.context)(
+            let receipts = try await bench.context.acknowledgeMessages(
                 delivered: nil, read: 2, in: stream, for: bob)
             #expect(receipts == (2, 2))
             let seen = try await bench.show(stream, to: ann)
@@ -36,9 +36,10 @@ struct MessageStreamTests {
             let order = try BanOrder(
                 target: .user(bob.userID.description), scope: .messaging, reason: try #require(BanBench.spam),
                 note: nil, endsAt: nil, withDevices: false)
-            let admin = AdminContext(
-                store: bench.context.store, environment: bench.context.environment, actor: "admin test")
-            _ = try await AddBan(admin, keys: bench.people.keys, policy: BanPolicy())(order, upTo: nil)
+            let admin = Administration(
+                store: bench.context.store, environment: bench.context.environment, actor: "admin test"
+            ) { bench.people.keys }
+            _ = try await admin.addBan(order, upTo: nil)
             for person in [ann, bob] {
                 #expect(await bench.people.state { try await bench.read(stream, by: person) } == "closed")
                 #expect(try await bench.show(stream, to: person).state == .closed)
@@ -76,12 +77,12 @@ struct MessageStreamTests {
                 let opening = try MessageBench.opening("forum", [], id: stream)
                 for person in [eve, mallory, bob] {
                     await #expect(throws: Self.unknown) {
-                        try await OpenMessageStream(bench.context)(opening, for: person)
+                        try await bench.context.openMessageStream(opening, for: person)
                     }
                 }
                 let again = try MessageBench.text("mine", id: message)
                 await #expect(throws: Self.unknown) {
-                    try await AppendMessage(bench.context)(again, to: stream, for: bob)
+                    try await bench.context.appendMessage(again, to: stream, for: bob)
                 }
                 #expect(try await bench.read(stream, by: ann) == ["1 secret"])
             }
@@ -91,7 +92,7 @@ struct MessageStreamTests {
             for (name, call) in bench.calls(on: forum, message: message, about: bob) {
                 await #expect(throws: Self.unknown, "forum \(name)") { try await call(mallory) }
             }
-            await #expect(throws: Self.unknown) { try await DeleteMessages(bench.context).delete(forum, for: eve) }
+            await #expect(throws: Self.unknown) { try await bench.context.deleteMessageStream(forum, for: eve) }
         }
     }
 
@@ -102,14 +103,14 @@ struct MessageStreamTests {
             let (bob, mallory) = (
                 try await bench.people.person("bob"), try await bench.people.person("mallory", at: "other")
             )
-            try await bench.people.block(ann.userID.description, for: bob)
+            try await bench.people.context.blockUser(ann.userID.description, for: bob)
             for kind in ["direct", "conversation"] {
                 for name in [
                     bob.userID.description, mallory.userID.description, UUID().uuidString, "test/bob", "test/nobody",
                     "other/mallory", "none/x",
                 ] {
                     let refused = await bench.people.state {
-                        try await OpenMessageStream(bench.context)(try MessageBench.opening(kind, [name]), for: ann)
+                        try await bench.context.openMessageStream(try MessageBench.opening(kind, [name]), for: ann)
                     }
                     #expect(refused == "unauthorized", "\(kind) \(name)")
                 }
@@ -129,13 +130,13 @@ struct MessageStreamTests {
             try await bench.add(eve, to: stream, by: bob)
             #expect(try await bench.show(stream, to: eve).members.count == 3)
             try await bench.remove(eve, from: stream, by: ann)
-            try await bench.people.block(ann.userID.description, for: eve)
+            try await bench.people.context.blockUser(ann.userID.description, for: eve)
             for person in [eve, mallory] {
                 await #expect(throws: Self.unknown) { try await bench.add(person, to: stream, by: ann) }
                 await #expect(throws: Self.unknown) { try await bench.open("conversation", [person], by: ann) }
             }
             await #expect(throws: Self.unknown) {
-                try await ChangeStreamMembers(bench.context).add(UUID().uuidString, to: stream, for: ann)
+                try await bench.context.addMember(UUID().uuidString, to: stream, for: ann)
             }
         }
     }
@@ -151,7 +152,7 @@ struct MessageStreamTests {
             #expect(try await bench.read(stream, by: bob) == ["1 one"])
             try await bench.remove(bob, from: stream, by: ann)
             try await bench.send("two", to: stream, by: ann)
-            _ = try await ChangeStreamMetadata(bench.context).share(
+            _ = try await bench.context.changeSharedMetadata(
                 .merge(.object(["topic": .string("bob")])), in: stream, for: ann)
             #expect(try await bench.read(stream, by: bob) == ["1 one"])
             let seen = try await bench.show(stream, to: bob)
@@ -183,14 +184,14 @@ struct MessageStreamTests {
             }
             try await bench.people.setLevel(.barcode, of: bob)
             try await bench.send("one", to: stream, by: bob)
-            _ = try await bench.people.answer.cancel(id, for: ann)
+            _ = try await bench.people.context.cancelAuthorization(id, for: ann)
             for person in [ann, bob] {
                 #expect(await bench.people.state { try await bench.send("x", to: stream, by: person) } == "closed")
                 #expect(await bench.people.state { try await bench.read(stream, by: person) } == "closed")
             }
             try await bench.permit(bob, ann)
             #expect(try await bench.read(stream, by: ann) == ["1 one"])
-            try await bench.people.block(ann.userID.description, for: bob)
+            try await bench.people.context.blockUser(ann.userID.description, for: bob)
             #expect(await bench.people.state { try await bench.read(stream, by: ann) } == "closed")
             let carol = try await bench.people.person("carol", level: .none)
             let forum = try await bench.open("forum", by: ann)
@@ -206,26 +207,29 @@ struct MessageStreamTests {
         try await MessageBench.run(on: kind) { bench in
             let (ann, bob) = (try await bench.people.person("ann"), try await bench.people.person("bob"))
             try await bench.permit(ann, bob)
-            let (open, append) = (OpenMessageStream(bench.context), AppendMessage(bench.context))
             let id = UUID().uuidString
             let opening = try MessageBench.opening("direct", ["test/bob"], id: id)
-            let made = try await open(opening, for: ann)
-            #expect(try await open(opening, for: ann) == made)
+            let made = try await bench.context.openMessageStream(opening, for: ann)
+            #expect(try await bench.context.openMessageStream(opening, for: ann) == made)
             let other = try MessageBench.opening("direct", ["test/bob"], id: id, title: "other")
-            #expect(await bench.people.state { try await open(other, for: ann) } == "open")
+            #expect(await bench.people.state { try await bench.context.openMessageStream(other, for: ann) } == "open")
             let message = try MessageBench.text("one")
-            let sent = try await append(message, to: id, for: ann)
-            #expect(try await append(message, to: id, for: ann) == sent)
+            let sent = try await bench.context.appendMessage(message, to: id, for: ann)
+            #expect(try await bench.context.appendMessage(message, to: id, for: ann) == sent)
             let changed = try MessageBench.text("two", id: sent.id.description)
-            #expect(await bench.people.state { try await append(changed, to: id, for: ann) } == "sent")
+            #expect(
+                await bench.people.state { try await bench.context.appendMessage(changed, to: id, for: ann) } == "sent")
             #expect(try await bench.read(id, by: bob) == ["1 one"])
-            try await DeleteMessages(bench.context).delete(sent.id.description, in: id, for: ann)
-            try await DeleteMessages(bench.context).delete(sent.id.description, in: id, for: ann)
-            #expect(await bench.people.state { try await append(message, to: id, for: ann) } == "deleted")
+            try await bench.context.deleteMessage(sent.id.description, in: id, for: ann)
+            try await bench.context.deleteMessage(sent.id.description, in: id, for: ann)
+            #expect(
+                await bench.people.state { try await bench.context.appendMessage(message, to: id, for: ann) }
+                    == "deleted")
             #expect(try await bench.read(id, by: bob) == ["1 -"])
-            try await DeleteMessages(bench.context).delete(id, for: bob)
-            try await DeleteMessages(bench.context).delete(id, for: ann)
-            #expect(await bench.people.state { try await open(opening, for: ann) } == "deleted")
+            try await bench.context.deleteMessageStream(id, for: bob)
+            try await bench.context.deleteMessageStream(id, for: ann)
+            #expect(
+                await bench.people.state { try await bench.context.openMessageStream(opening, for: ann) } == "deleted")
             await #expect(throws: Self.unknown) { try await bench.read(id, by: ann) }
         }
     }
@@ -241,7 +245,7 @@ struct MessageStreamTests {
                 for other in ["test/bob", "test/nobody", UUID().uuidString, "other/x"] {
                     let opening = try MessageBench.opening("conversation", [other, own])
                     await #expect(throws: Refusal(.malformedRequest, ""), "\(other)") {
-                        try await OpenMessageStream(bench.context)(opening, for: ann)
+                        try await bench.context.openMessageStream(opening, for: ann)
                     }
                 }
             }
@@ -256,16 +260,16 @@ struct MessageStreamTests {
             let stream = try await bench.open("conversation", [bob], by: ann)
             try await bench.send("of ann", to: stream, by: ann)
             try await bench.send("of bob", to: stream, by: bob)
-            _ = try await ChangeStreamMetadata(bench.context).keep(
+            _ = try await bench.context.changeOwnMetadata(
                 .merge(.object(["muted": .bool(true)])), in: stream, for: ann)
-            let held = try await ExportPersonalData(bench.context)(for: ann).json
+            let held = try await bench.context.exportPersonalData(for: ann).json
             guard case .array(let messages) = held["messages"], case .array(let streams) = held["streams"] else {
                 Issue.record("the export has no messages")
                 return
             }
             #expect(messages.count == 1 && messages[0].jsonText.contains("of ann"))
             #expect(streams.count == 1 && streams[0]["private_metadata"]?["muted"] == .bool(true))
-            _ = try await ErasePersonalData(bench.context)(for: ann)
+            _ = try await bench.context.erasePersonalData(for: ann)
             #expect(try await bench.read(stream, by: bob) == ["1 -", "2 of bob"])
             #expect(try await bench.show(stream, to: bob).members.map(\.member.userID) == [bob.userID])
         }

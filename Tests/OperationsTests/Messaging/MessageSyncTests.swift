@@ -11,7 +11,7 @@ import Testing
 /// What one device knows of the user's streams, by synchronization alone.
 private struct Replica {
     let session: Session
-    var anchor = SynchronizeMessages.Anchor.start
+    var anchor = SyncAnchor.start
     var streams: [MessageStreamID: Known] = [:]
 
     struct Known: Equatable {
@@ -37,7 +37,7 @@ private struct Replica {
         return answer.hasMore
     }
 
-    private mutating func apply(_ operation: SynchronizeMessages.Operation, _ node: MessageBench) async throws {
+    private mutating func apply(_ operation: SyncOperation, _ node: MessageBench) async throws {
         guard let view = operation.view else {
             if operation.message == nil { streams[operation.stream] = nil }
             // The message's own place says that it is gone.
@@ -89,25 +89,25 @@ struct MessageSyncTests {
             case .send: try await node.send("\(number)", to: stream, by: person)
             case .sendTwice:
                 let message = try MessageBench.text("\(number)")
-                _ = try await AppendMessage(context)(message, to: stream, for: person)
-                _ = try await AppendMessage(context)(message, to: stream, for: person)
+                _ = try await context.appendMessage(message, to: stream, for: person)
+                _ = try await context.appendMessage(message, to: stream, for: person)
             case .receipt:
-                _ = try await AcknowledgeMessages(context)(
+                _ = try await context.acknowledgeMessages(
                     delivered: Int64(number), read: Int64(number / 2), in: stream, for: person)
             case .share:
                 let change = JSONValue.object(["k\(number % 3)": .integer(Int64(number)), "last": .null])
-                _ = try await ChangeStreamMetadata(context).share(.merge(change), in: stream, for: person)
+                _ = try await context.changeSharedMetadata(.merge(change), in: stream, for: person)
             case .keep:
-                _ = try await ChangeStreamMetadata(context).keep(
+                _ = try await context.changeOwnMetadata(
                     .merge(.object(["own": .integer(Int64(number))])), in: stream, for: person)
             case .remove: try await node.remove(other, from: stream, by: person)
             case .add: try await node.add(other, to: stream, by: person)
             case .deleteMessage:
-                let range = try ReadMessages.Range(after: nil, before: nil, limit: "1")
-                guard let last = try await ReadMessages(context)(range, of: stream, for: person).views.first else {
+                let range = try MessageRange(after: nil, before: nil, limit: "1")
+                guard let last = try await context.readMessages(range, of: stream, for: person).views.first else {
                     return
                 }
-                try await DeleteMessages(context).delete(last.message.id.description, in: stream, for: person)
+                try await context.deleteMessage(last.message.id.description, in: stream, for: person)
             }
         } catch let refusal as Refusal where [.conflict, .notFound].contains(refusal.code) {
             return
@@ -179,15 +179,15 @@ struct MessageSyncTests {
             #expect(try await bench.sync(all.anchor, for: ann).operations.isEmpty)
             try await bench.send("5", to: stream, by: ann)
             #expect(try await bench.sync(all.anchor, for: ann).operations.map(\.change) == [.newMessage])
-            try await DeleteMessages(bench.context).delete(stream, for: ann)
+            try await bench.context.deleteMessageStream(stream, for: ann)
             let end = try await bench.sync(for: ann)
             #expect(end.operations.map(\.change) == [.deleted])
             #expect(end.operations[0].message == nil && end.operations[0].view == nil)
             // Of another store's life, or of none.
             for anchor in [
-                SynchronizeMessages.Anchor(
+                SyncAnchor(
                     history: "other", sequence: end.anchor.sequence, at: bench.people.clock.now),
-                SynchronizeMessages.Anchor(
+                SyncAnchor(
                     history: end.anchor.history, sequence: 999, at: bench.people.clock.now),
             ] {
                 #expect(try await bench.sync(anchor, for: ann).operations.count == 1)
@@ -203,7 +203,7 @@ struct MessageSyncTests {
             try await bench.send("x", to: stream, by: ann)
             let anchor = try await bench.sync(for: ann).anchor
             let text = anchor.text
-            #expect(try SynchronizeMessages.Anchor(text) == anchor)
+            #expect(try SyncAnchor(text) == anchor)
             bench.people.clock.advance(88 * 86_400)
             let young = try await bench.sync(anchor, for: ann)
             #expect(young.operations.isEmpty)
@@ -211,13 +211,13 @@ struct MessageSyncTests {
             #expect(try await bench.sync(anchor, for: ann).operations.map(\.change) == [.newMessage])
             #expect(try await bench.sync(young.anchor, for: ann).operations.isEmpty)
             for wrong in ["x", "a.1", "a.1.-1", "a.-1.1", "a.1.1.1", "a.1.9999999999999999999"] {
-                #expect(throws: Refusal(.malformedRequest, "")) { try SynchronizeMessages.Anchor(wrong) }
+                #expect(throws: Refusal(.malformedRequest, "")) { try SyncAnchor(wrong) }
             }
         }
     }
 
     /// Ends a wait that nobody woke: its answer is then an empty one.
-    private static func limit(_ waiting: Task<SynchronizeMessages.Answer, any Error>) -> Task<Void, any Error> {
+    private static func limit(_ waiting: Task<SyncAnswer, any Error>) -> Task<Void, any Error> {
         Task {
             try await Task.sleep(for: .seconds(10))
             waiting.cancel()
@@ -270,10 +270,11 @@ struct MessageSyncTests {
             let order = try BanOrder(
                 target: .user(ann.userID.description), scope: .all, reason: try #require(BanBench.spam), note: nil,
                 endsAt: nil, withDevices: false)
-            let admin = AdminContext(
-                store: bench.context.store, environment: bench.context.environment, actor: "admin test")
+            let admin = Administration(
+                store: bench.context.store, environment: bench.context.environment, actor: "admin test"
+            ) { bench.people.keys }
             try await bench.context.invalidator.poll()
-            _ = try await AddBan(admin, keys: bench.people.keys, policy: BanPolicy())(order, upTo: nil)
+            _ = try await admin.addBan(order, upTo: nil)
             try await bench.context.invalidator.poll()
             await #expect(throws: Refusal.self) { try await answer.value }
         }

@@ -19,8 +19,8 @@ struct NotificationTests {
     }
 
     /// What a device finds when it begins anew.
-    private static func found(_ context: ServiceContext, _ session: Session) async throws -> [String] {
-        try await SynchronizeMessages(context)(since: .start, wait: 0, for: session).operations
+    private static func found(_ context: Service, _ session: Session) async throws -> [String] {
+        try await context.synchronizeMessages(since: .start, wait: 0, for: session).operations
             .compactMap { $0.notification?.content.body }
     }
 
@@ -29,20 +29,21 @@ struct NotificationTests {
         arguments: StoreKind.shared)
     func kept(kind: StoreKind) async throws {
         try await ServiceFixture.run(on: kind) { fixture in
-            let notify = NotifyUser(fixture.context)
             let device = try await fixture.connectNewDevice()
             let session = try await fixture.opened("alice", on: device).session
             let backend = try await fixture.backend()
             let id = UUID()
-            for _ in 0..<2 { try await notify(try Self.made("first", id: id), to: "alice", by: backend) }
+            for _ in 0..<2 {
+                try await fixture.context.notifyUser(try Self.made("first", id: id), to: "alice", by: backend)
+            }
             #expect(try await Self.found(fixture.context, session) == ["first"])
             for number in 1...100 {
                 fixture.clock.advance(60)
-                try await notify(try Self.made("\(number)"), to: "alice", by: backend)
+                try await fixture.context.notifyUser(try Self.made("\(number)"), to: "alice", by: backend)
             }
-            let first = try await SynchronizeMessages(fixture.context)(since: .start, wait: 0, for: session)
+            let first = try await fixture.context.synchronizeMessages(since: .start, wait: 0, for: session)
             #expect(first.operations.compactMap { $0.notification?.content.body } == (1...100).map { "\($0)" })
-            let rest = try await SynchronizeMessages(fixture.context)(since: first.anchor, wait: 0, for: session)
+            let rest = try await fixture.context.synchronizeMessages(since: first.anchor, wait: 0, for: session)
             #expect(rest.operations.isEmpty && !rest.hasMore)
             let stored = try await fixture.store.read { try OutboxRepository($0).list(nil, limit: 200) }
             #expect(stored.count == 100)
@@ -55,18 +56,19 @@ struct NotificationTests {
         var policy = Policy()
         policy.streams.notificationsPerProvider = 3
         try await ServiceFixture.run(policy) { fixture in
-            let notify = NotifyUser(fixture.context)
             for name in ["alice", "bob"] {
                 _ = try await fixture.opened(name, on: try await fixture.connectNewDevice())
             }
             let backend = try await fixture.backend()
-            for name in ["alice", "bob", "alice"] { try await notify(try Self.made("x"), to: name, by: backend) }
+            for name in ["alice", "bob", "alice"] {
+                try await fixture.context.notifyUser(try Self.made("x"), to: name, by: backend)
+            }
             fixture.context.caches.providers.dropAll()
             await #expect(throws: Refusal(.rateLimited, "")) {
-                try await notify(try Self.made("x"), to: "bob", by: backend)
+                try await fixture.context.notifyUser(try Self.made("x"), to: "bob", by: backend)
             }
             fixture.clock.advance(20)
-            try await notify(try Self.made("x"), to: "bob", by: backend)
+            try await fixture.context.notifyUser(try Self.made("x"), to: "bob", by: backend)
         }
     }
 
@@ -97,11 +99,14 @@ struct NotificationTests {
     @Test("are pushed once to a user with an endpoint if they have words, and without their data if it is too much")
     func pushed() async throws {
         try await Self.withEndpoint { fixture, _, deliver, pushes in
-            let (notify, backend) = (NotifyUser(fixture.context), try await fixture.backend())
+            let backend = try await fixture.backend()
             let id = UUID()
-            for _ in 0..<2 { try await notify(try Self.made("Hello", id: id, title: "bob"), to: "alice", by: backend) }
+            for _ in 0..<2 {
+                try await fixture.context.notifyUser(
+                    try Self.made("Hello", id: id, title: "bob"), to: "alice", by: backend)
+            }
             let silent = try UserNotification(id: UUID().uuidString, title: nil, body: nil, data: nil)
-            try await notify(silent, to: "alice", by: backend)
+            try await fixture.context.notifyUser(silent, to: "alice", by: backend)
             _ = try await deliver()
             #expect(pushes.endpoints == ["alice"])
             let data = try pushes.data()
@@ -110,7 +115,7 @@ struct NotificationTests {
             let long = try UserNotification(
                 id: UUID().uuidString, title: nil, body: "Long",
                 data: .object([JSONMember(name: "text", value: .string(String(repeating: "x", count: 4000)))]))
-            try await notify(long, to: "alice", by: backend)
+            try await fixture.context.notifyUser(long, to: "alice", by: backend)
             _ = try await deliver()
             #expect(try pushes.data()["aps"]?["alert"]?["body"]?.text == "Long")
             #expect(try pushes.data()["text"] == nil && pushes.sent.count == 2)
@@ -121,12 +126,12 @@ struct NotificationTests {
     func banned() async throws {
         try await Self.withEndpoint { fixture, user, deliver, pushes in
             let keys = fixture.context.keys.personal
-            try await NotifyUser(fixture.context)(
+            try await fixture.context.notifyUser(
                 try Self.made("Hello"), to: "alice", by: try await fixture.backend())
             let order = try BanOrder(
                 target: .user(user.id.description), scope: .messaging, reason: try #require(BanBench.spam), note: nil,
                 endsAt: nil, withDevices: false)
-            _ = try await AddBan(fixture.admin, keys: keys, policy: BanPolicy())(order, upTo: nil)
+            _ = try await fixture.admin.addBan(order, upTo: nil)
             _ = try await deliver()
             #expect(pushes.sent.isEmpty)
             let export = try await fixture.store.read { transaction in
@@ -140,25 +145,25 @@ struct NotificationTests {
     @Test("come to nobody who was erased meanwhile, whose endpoint is gone, or of another provider")
     func lost() async throws {
         try await Self.withEndpoint { fixture, user, deliver, pushes in
-            let (notify, backend) = (NotifyUser(fixture.context), try await fixture.backend())
+            let backend = try await fixture.backend()
             await #expect(throws: Refusal(.notFound, "")) {
-                try await notify(try Self.made("x"), to: "nobody", by: backend)
+                try await fixture.context.notifyUser(try Self.made("x"), to: "nobody", by: backend)
             }
             pushes.answer(.endpointGone)
-            try await notify(try Self.made("x"), to: "alice", by: backend)
+            try await fixture.context.notifyUser(try Self.made("x"), to: "alice", by: backend)
             _ = try await deliver()
-            try await notify(try Self.made("y"), to: "alice", by: backend)
+            try await fixture.context.notifyUser(try Self.made("y"), to: "alice", by: backend)
             _ = try await deliver()
             #expect(pushes.sent.count == 1)
             let (keys, id) = (fixture.context.keys.personal, user.id)
-            try await fixture.context.commit { transaction, events in
+            try await fixture.context.write { transaction, events in
                 try EraseUser(keys: keys, actor: "test", reason: "user_request")(
                     id, receipt: UUID(), in: transaction, &events)
             }
             let left = try await fixture.store.read { try OutboxRepository($0).list(nil, limit: 10) }
             #expect(!left.contains { $0.userID == id })
             await #expect(throws: Refusal(.notFound, "")) {
-                try await notify(try Self.made("z"), to: "alice", by: backend)
+                try await fixture.context.notifyUser(try Self.made("z"), to: "alice", by: backend)
             }
         }
     }

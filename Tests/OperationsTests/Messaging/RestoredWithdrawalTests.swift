@@ -30,8 +30,8 @@ struct RestoredWithdrawalTests {
                 }
             }
             try await bench.restored {
-                _ = try await people.answer.cancel(ended, for: bob)
-                try await people.block(bob.userID.description, for: cat)
+                _ = try await people.context.cancelAuthorization(ended, for: bob)
+                try await people.context.blockUser(bob.userID.description, for: cat)
                 for text in ["3", "4"] { try await bench.send(text, to: stream, by: ann) }
                 try await bench.remove(bob, from: stream, by: ann)
                 try await bench.context.store.write {
@@ -66,8 +66,8 @@ struct RestoredWithdrawalTests {
         try await MessageBench.run(on: .sqlite) { bench in
             let (ann, bob) = (try await bench.people.person("ann"), try await bench.people.person("bob"))
             let permission = try await bench.permit(ann, bob)
-            _ = try await bench.people.answer.cancel(permission, for: ann)
-            try await bench.people.block(ann.userID.description, for: bob)
+            _ = try await bench.people.context.cancelAuthorization(permission, for: ann)
+            try await bench.people.context.blockUser(ann.userID.description, for: bob)
             try await bench.restored {
             } then: { _, report in
                 #expect(report.withdrawals == 0)

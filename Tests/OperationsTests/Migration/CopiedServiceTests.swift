@@ -15,8 +15,8 @@ struct CopiedServiceTests {
             let connection = try await fixture.connectNewDevice()
             let alice = try await fixture.opened("alice", on: connection)
             let mallory = try await fixture.opened("mallory", on: connection)
-            let spent = fixture.nonces(connection).nonce
-            _ = try await fixture.open(
+            let spent = fixture.context.issueNonce(connection).nonce
+            _ = try await fixture.context.openSession(
                 identityToken: try fixture.signer.identityToken(
                     provider: fixture.registration.provider.id, kid: fixture.registration.keyID, externalID: "alice",
                     nonce: spent, now: fixture.clock.now), applicationID: nil, on: connection)

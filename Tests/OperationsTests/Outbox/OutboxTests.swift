@@ -26,20 +26,20 @@ struct OutboxTests {
             }
             #expect(try await bench.deliver() == nil)
             #expect(bench.texts.sent.count == 5)
-            let dead = try #require(try await bench.outbox.list(.dead, limit: 10).first)
+            let dead = try #require(try await bench.fixture.admin.listOutbox(.dead, limit: 10).first)
             #expect(dead.tries == 5)
             #expect(dead.reason == "down")
             #expect(bench.texts.ids == [OutboxMessageID](repeating: dead.id, count: 5))
             bench.texts.answer(.sent(reference: "1"))
-            #expect(try await bench.outbox.retry(dead.id).state == .waiting)
+            #expect(try await bench.fixture.admin.retryMessage(dead.id).state == .waiting)
             _ = try await bench.deliver()
             #expect(bench.texts.sent.count == 6)
             #expect(Set(bench.texts.ids) == [dead.id])
-            #expect(try await bench.outbox.list(.sent, limit: 10).map(\.id) == [dead.id])
-            await #expect(throws: Refusal(.conflict, "")) { try await bench.outbox.retry(dead.id) }
-            await #expect(throws: Refusal(.conflict, "")) { try await bench.outbox.drop(dead.id) }
+            #expect(try await bench.fixture.admin.listOutbox(.sent, limit: 10).map(\.id) == [dead.id])
+            await #expect(throws: Refusal(.conflict, "")) { try await bench.fixture.admin.retryMessage(dead.id) }
+            await #expect(throws: Refusal(.conflict, "")) { try await bench.fixture.admin.dropMessage(dead.id) }
             await #expect(throws: Refusal(.notFound, "")) {
-                try await bench.outbox.drop(OutboxMessageID(UUID()))
+                try await bench.fixture.admin.dropMessage(OutboxMessageID(UUID()))
             }
         }
     }
@@ -51,10 +51,10 @@ struct OutboxTests {
             try await bench.begin("+14155552671", try await bench.person("alice"))
             bench.texts.answer(.refused(reason: "landline"))
             #expect(try await bench.deliver() == nil)
-            #expect(try await bench.outbox.list(.dead, limit: 10).map(\.reason) == ["landline"])
+            #expect(try await bench.fixture.admin.listOutbox(.dead, limit: 10).map(\.reason) == ["landline"])
             try await bench.begin("+14156662671", try await bench.person("bob"))
-            let waiting = try #require(try await bench.outbox.list(.waiting, limit: 10).first)
-            _ = try await bench.outbox.drop(waiting.id)
+            let waiting = try #require(try await bench.fixture.admin.listOutbox(.waiting, limit: 10).first)
+            _ = try await bench.fixture.admin.dropMessage(waiting.id)
             _ = try await bench.deliver()
             #expect(bench.texts.sent.count == 1)
         }
@@ -80,7 +80,7 @@ struct OutboxTests {
             }
             _ = try await bench.deliver()
             #expect(bench.texts.sent.isEmpty)
-            let expired = try await bench.outbox.list(.expired, limit: 10)
+            let expired = try await bench.fixture.admin.listOutbox(.expired, limit: 10)
             #expect(expired.count == 3)
             #expect(expired.allSatisfy { $0.payload.isEmpty })
         }
@@ -113,7 +113,7 @@ struct OutboxTests {
             let bench = try PhoneBench(fixture, rateLimiting: .off)
             let alice = try await bench.person("alice")
             for index in 0..<100 { try await bench.begin("+1415555\(2000 + index)", alice) }
-            let message = try #require(try await bench.outbox.list(.waiting, limit: 1).first)
+            let message = try #require(try await bench.fixture.admin.listOutbox(.waiting, limit: 1).first)
             let again = OutboxMessage(
                 id: OutboxMessageID(UUID()), kind: message.kind, owner: message.owner, subject: message.subject,
                 userID: message.userID,

@@ -171,7 +171,7 @@ struct ReceiverTests {
             #expect(world.given(down) == 26)
             #expect(
                 try await fixture.store.read { try ProviderWebhookRepository($0).breaker(of: id) } == ReceiverBreaker())
-            #expect(try await bench.outbox.list(.sent, limit: 100).count == 23)
+            #expect(try await bench.fixture.admin.listOutbox(.sent, limit: 100).count == 23)
         }
     }
 
@@ -227,7 +227,7 @@ struct ReceiverTests {
                 )
             }
             #expect(url == nil && status == .disabled)
-            #expect(try await bench.outbox.list(.waiting, limit: 10).isEmpty)
+            #expect(try await bench.fixture.admin.listOutbox(.waiting, limit: 10).isEmpty)
             let entries: [String] = try await fixture.store.read { transaction in
                 try transaction.query(
                     "SELECT event FROM audit_entries WHERE subject IN ($1, $2) ORDER BY event",

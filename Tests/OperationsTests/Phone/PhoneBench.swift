@@ -18,7 +18,6 @@ struct PhoneBench {
     let check: CheckPhoneVerification
     let resend: ResendPhoneCode
     let deliver: DeliverOutbox
-    let outbox: OutboxCalls
     let texts = Texts()
 
     /// What a carrier was given, and what it answers.
@@ -63,7 +62,6 @@ struct PhoneBench {
         check = CheckPhoneVerification(context)
         resend = ResendPhoneCode(context)
         deliver = Self.loop(fixture, texts, on: fixture.store, development: development)
-        outbox = OutboxCalls(fixture.admin)
     }
 
     /// The loop of another node.

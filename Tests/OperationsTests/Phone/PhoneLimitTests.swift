@@ -150,17 +150,17 @@ struct PhoneLimitTests {
             }
             func refusal(_ reason: Refusal.Reason) -> Refusal { Refusal(.invalidPresenceProof, "", reason: reason) }
             await #expect(throws: refusal(.missing)) { try await bench.begin("+14155552671", alice) }
-            let good = try proof(fixture.nonces(connection).nonce)
+            let good = try proof(fixture.context.issueNonce(connection).nonce)
             try await bench.begin("+14155552671", alice, presence: good)
             await #expect(throws: refusal(.nonceUsed)) {
                 try await bench.begin("+14155552671", alice, presence: good)
             }
-            let foreign = try proof(fixture.nonces(try await fixture.connectNewDevice()).nonce)
+            let foreign = try proof(fixture.context.issueNonce(try await fixture.connectNewDevice()).nonce)
             await #expect(throws: refusal(.nonceOtherDevice)) {
                 try await bench.begin("+14155552671", alice, presence: foreign)
             }
             let other = try await bench.person("bob")
-            let keyless = try proof(fixture.nonces(other.connection).nonce)
+            let keyless = try proof(fixture.context.issueNonce(other.connection).nonce)
             await #expect(throws: refusal(.unknownKey)) {
                 try await bench.begin("+14155552671", other, presence: keyless)
             }

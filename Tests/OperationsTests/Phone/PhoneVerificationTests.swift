@@ -169,7 +169,7 @@ struct PhoneVerificationTests {
             }
             _ = try await bench.deliver()
             #expect(bench.texts.sent.isEmpty)
-            #expect(try await bench.outbox.list(nil, limit: 10).isEmpty)
+            #expect(try await bench.fixture.admin.listOutbox(nil, limit: 10).isEmpty)
         }
     }
 

@@ -62,7 +62,7 @@ struct EventStreamTests {
 
     /// Ends a session, which is an event.
     private func end(_ person: PhoneBench.Person, in fixture: ServiceFixture) async throws {
-        _ = try await TerminateSession(fixture.admin)(person.session.id)
+        _ = try await fixture.admin.endSession(person.session.id)
     }
 
     private func question(immediate: Bool = true) -> PollEvents.Question {

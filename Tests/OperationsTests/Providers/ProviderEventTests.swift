@@ -57,10 +57,12 @@ struct ProviderEventTests {
                 }
                 #expect(refusal?.code == .providerTokenInvalid)
             }
-            #expect(try await fixture.check(secret, on: connection).id == opened.session.id)
+            #expect(try await fixture.context.checkSession(secret, on: connection).id == opened.session.id)
             try await fixture.receive(
                 try Self.event(Self.object(known, .object([])), about: user, on: fixture), at: .free)
-            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await fixture.check(secret, on: connection) }
+            await #expect(throws: Refusal(.sessionDestroyed, "")) {
+                try await fixture.context.checkSession(secret, on: connection)
+            }
         }
     }
 }

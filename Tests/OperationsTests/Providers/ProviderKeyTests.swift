@@ -37,8 +37,8 @@ struct ProviderKeyTests {
             let connection = try await fixture.connectNewDevice()
             let token = try signer.identityToken(
                 provider: fixture.registration.provider.id, kid: keyID, externalID: user,
-                nonce: fixture.nonces(connection).nonce, now: fixture.clock.now)
-            return try await fixture.open(identityToken: token, applicationID: nil, on: connection)
+                nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now)
+            return try await fixture.context.openSession(identityToken: token, applicationID: nil, on: connection)
         }
 
         /// Tells that a user's sessions are over, by a Security Event Token.

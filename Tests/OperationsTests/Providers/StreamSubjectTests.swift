@@ -13,7 +13,7 @@ import Testing
 struct StreamSubjectTests {
     /// Ends the only session of a user, which is an event.
     private func end(_ person: PhoneBench.Person, in fixture: ServiceFixture) async throws {
-        _ = try await TerminateSession(fixture.admin)(person.session.id)
+        _ = try await fixture.admin.endSession(person.session.id)
     }
 
     private func made(_ fixture: ServiceFixture) async throws -> EventStream {
@@ -153,8 +153,7 @@ struct StreamSubjectTests {
             let stream = try await made(fixture)
             let (session, count) = (alice.session, 2 * NotifyOfRevocation.atOnce + 5)
             try await Self.plant(count - 1, like: session, in: fixture.store)
-            let revoke = RevokeDevice(fixture.admin)
-            _ = try await revoke(session.deviceID, reason: .superseded)
+            _ = try await fixture.admin.revokeDevice(session.deviceID, reason: .superseded)
             #expect(try await Self.heard(of: stream, in: fixture.store).count == NotifyOfRevocation.atOnce)
             #expect(try await bench.count("certificate_notices") == Int64(count - NotifyOfRevocation.atOnce))
             fixture.clock.advance(60)

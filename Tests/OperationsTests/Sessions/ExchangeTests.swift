@@ -20,12 +20,11 @@ struct ExchangeTests {
             let token = try #require(opened.token).text.reveal()
             let counter = StatementCounter(fixture.store)
             let context = fixture.context(store: counter)
-            let exchange = ExchangeSessionToken(context)
             let provider = opened.session.providerID.description
             try await body(fixture, counter) {
                 try await context.invalidator.poll()
                 _ = (counter.take(), counter.takeReads())
-                let answer = try await exchange(.init(token, for: [provider]), on: connection)
+                let answer = try await context.exchangeSessionToken(.init(token, for: [provider]), on: connection)
                 let payload = try UnverifiedToken(answer.token.reveal(), refusing: .malformedRequest).payload
                 return JSONText(acr: payload["acr"]?.text, sub: payload["sub"]?.text)
             }
@@ -71,31 +70,30 @@ struct ExchangeTests {
             let connection = try await fixture.connectNewDevice()
             let opened = try await fixture.opened("alice", on: connection)
             let token = try #require(opened.token).text.reveal()
-            let exchange = ExchangeSessionToken(fixture.context)
             let targets = [opened.session.providerID.description]
-            let usual = ExchangeSessionToken.Request(token, for: targets)
+            let usual = SessionExchange(token, for: targets)
             try await fixture.context.invalidator.poll()
             // The user's level is not known yet.
-            #expect(exchange.fromMemory(usual, on: connection) == nil)
-            _ = try await exchange(usual, on: connection)
-            #expect(exchange.fromMemory(usual, on: connection)?.lifetime ?? 0 > 0)
+            #expect(fixture.context.exchangeFromMemory(usual, on: connection) == nil)
+            _ = try await fixture.context.exchangeSessionToken(usual, on: connection)
+            #expect(fixture.context.exchangeFromMemory(usual, on: connection)?.lifetime ?? 0 > 0)
             let others = [
-                ExchangeSessionToken.Request(token, for: targets, scope: "verified_claims"),
-                ExchangeSessionToken.Request(token, for: targets, proof: "e30.e30.x"),
-                ExchangeSessionToken.Request(token, for: targets, clientID: UUID().uuidString),
-                ExchangeSessionToken.Request(token, for: targets + ["https://other.example"]),
-                ExchangeSessionToken.Request(token + "x", for: targets),
+                SessionExchange(token, for: targets, scope: "verified_claims"),
+                SessionExchange(token, for: targets, proof: "e30.e30.x"),
+                SessionExchange(token, for: targets, clientID: UUID().uuidString),
+                SessionExchange(token, for: targets + ["https://other.example"]),
+                SessionExchange(token + "x", for: targets),
             ]
-            for other in others { #expect(exchange.fromMemory(other, on: connection) == nil) }
+            for other in others { #expect(fixture.context.exchangeFromMemory(other, on: connection) == nil) }
             let another = try await fixture.connectNewDevice()
-            #expect(exchange.fromMemory(usual, on: another) == nil)
+            #expect(fixture.context.exchangeFromMemory(usual, on: another) == nil)
             let user = opened.session.userID
             try await fixture.store.write { _ = try UserRepository($0).setAssurance(.phone, until: nil, of: user) }
-            #expect(exchange.fromMemory(usual, on: connection) == nil)
+            #expect(fixture.context.exchangeFromMemory(usual, on: connection) == nil)
             try await fixture.context.invalidator.poll()
-            #expect(exchange.fromMemory(usual, on: connection) != nil)
-            try await fixture.end.current(token, on: connection)
-            #expect(exchange.fromMemory(usual, on: connection) == nil)
+            #expect(fixture.context.exchangeFromMemory(usual, on: connection) != nil)
+            try await fixture.context.endSession(token, on: connection)
+            #expect(fixture.context.exchangeFromMemory(usual, on: connection) == nil)
         }
     }
 
@@ -106,14 +104,13 @@ struct ExchangeTests {
         try await ServiceFixture.run(policy, on: .sqlite) { fixture in
             let connection = try await fixture.connectNewDevice()
             let opened = try await fixture.opened("alice", on: connection)
-            let exchange = ExchangeSessionToken(fixture.context)
-            let request = ExchangeSessionToken.Request(
+            let request = SessionExchange(
                 try #require(opened.token).text.reveal(), for: [opened.session.providerID.description])
-            _ = try await exchange(request, on: connection)
+            _ = try await fixture.context.exchangeSessionToken(request, on: connection)
             let watching = Task { try await fixture.watch.run { _ in } }
             func isAnswered() async throws -> Bool {
                 let deadline = ContinuousClock.now + .seconds(10)
-                while exchange.fromMemory(request, on: connection) == nil {
+                while fixture.context.exchangeFromMemory(request, on: connection) == nil {
                     guard ContinuousClock.now < deadline else { return false }
                     try await Task.sleep(for: .milliseconds(5))
                 }
@@ -122,7 +119,7 @@ struct ExchangeTests {
             #expect(try await isAnswered())
             let user = opened.session.userID
             try await fixture.store.write { _ = try UserRepository($0).setAssurance(.phone, until: nil, of: user) }
-            #expect(exchange.fromMemory(request, on: connection) == nil)
+            #expect(fixture.context.exchangeFromMemory(request, on: connection) == nil)
             #expect(try await isAnswered())
             watching.cancel()
             try await watching.value
@@ -136,14 +133,15 @@ struct ExchangeTests {
         try await ServiceFixture.run(policy, on: .sqlite) { fixture in
             let connection = try await fixture.connectNewDevice()
             let opened = try await fixture.opened("alice", on: connection)
-            let exchange = ExchangeSessionToken(fixture.context)
-            let request = ExchangeSessionToken.Request(
+            let request = SessionExchange(
                 try #require(opened.token).text.reveal(), for: [opened.session.providerID.description])
-            _ = try await exchange(request, on: connection)
+            _ = try await fixture.context.exchangeSessionToken(request, on: connection)
             try await fixture.context.invalidator.poll()
-            for _ in 0..<3 { #expect(exchange.fromMemory(request, on: connection) != nil) }
-            #expect(exchange.fromMemory(request, on: connection) == nil)
-            await #expect(throws: Refusal.self) { _ = try await exchange(request, on: connection) }
+            for _ in 0..<3 { #expect(fixture.context.exchangeFromMemory(request, on: connection) != nil) }
+            #expect(fixture.context.exchangeFromMemory(request, on: connection) == nil)
+            await #expect(throws: Refusal.self) {
+                _ = try await fixture.context.exchangeSessionToken(request, on: connection)
+            }
         }
     }
 }

@@ -11,22 +11,27 @@ struct HoldSessionTests {
     @Test("holds until it ends; looking at it is no use of it")
     func ends() async throws {
         try await ServiceFixture.run { fixture in
-            let hold = HoldSession(fixture.context)
             let connection = try await fixture.connectNewDevice()
             let token = try token(try await fixture.opened("alice", on: connection))
-            let held = try await hold(token, on: connection)
+            let held = try await fixture.context.holdSession(token, on: connection)
             for _ in 0..<3 {
                 fixture.clock.advance(1200)
-                _ = hold.fromMemory(held, on: connection)
-                _ = await hold.judge(held, on: connection)
+                _ = fixture.context.verdictFromMemory(held, on: connection)
+                _ = await fixture.context.verdict(held, on: connection)
             }
             try await fixture.watch.poll()
-            #expect(await hold.judge(held, on: connection) == .challenged)
-            await #expect(throws: Refusal(.sessionChallenged, "")) { try await hold(token, on: connection) }
-            try await fixture.end.current(token, on: connection)
-            #expect(await hold.judge(held, on: connection) == .ended)
-            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await hold(token, on: connection) }
-            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await hold("no token", on: connection) }
+            #expect(await fixture.context.verdict(held, on: connection) == .challenged)
+            await #expect(throws: Refusal(.sessionChallenged, "")) {
+                try await fixture.context.holdSession(token, on: connection)
+            }
+            try await fixture.context.endSession(token, on: connection)
+            #expect(await fixture.context.verdict(held, on: connection) == .ended)
+            await #expect(throws: Refusal(.sessionDestroyed, "")) {
+                try await fixture.context.holdSession(token, on: connection)
+            }
+            await #expect(throws: Refusal(.sessionDestroyed, "")) {
+                try await fixture.context.holdSession("no token", on: connection)
+            }
         }
     }
 
@@ -35,30 +40,34 @@ struct HoldSessionTests {
         var policy = Policy()
         policy.requests.readsPerMinute = 2
         try await ServiceFixture.run(policy) { fixture in
-            let hold = HoldSession(fixture.context)
             let connection = try await fixture.connectNewDevice()
             let token = try token(try await fixture.opened("alice", on: connection))
             for _ in 0..<2 {
-                await #expect(throws: Refusal(.sessionDestroyed, "")) { try await hold("no token", on: connection) }
+                await #expect(throws: Refusal(.sessionDestroyed, "")) {
+                    try await fixture.context.holdSession("no token", on: connection)
+                }
             }
-            await #expect(throws: Refusal(.rateLimited, "")) { try await hold(token, on: connection) }
+            await #expect(throws: Refusal(.rateLimited, "")) {
+                try await fixture.context.holdSession(token, on: connection)
+            }
             fixture.clock.advance(30)
-            _ = try await hold(token, on: connection)
+            _ = try await fixture.context.holdSession(token, on: connection)
         }
     }
 
     @Test("is challenged where another device shows its token, and held by neither")
     func mismatch() async throws {
         try await ServiceFixture.run { fixture in
-            let hold = HoldSession(fixture.context)
             let connection = try await fixture.connectNewDevice()
             let token = try token(try await fixture.opened("alice", on: connection))
-            let held = try await hold(token, on: connection)
-            #expect(hold.fromMemory(held, on: connection) == .holds)
+            let held = try await fixture.context.holdSession(token, on: connection)
+            #expect(fixture.context.verdictFromMemory(held, on: connection) == .holds)
             let other = try await fixture.connectNewDevice()
-            #expect(await hold.judge(held, on: other) == .ended)
-            await #expect(throws: Refusal(.bindingMismatch, "")) { try await hold(token, on: other) }
-            #expect(await hold.judge(held, on: connection) == .challenged)
+            #expect(await fixture.context.verdict(held, on: other) == .ended)
+            await #expect(throws: Refusal(.bindingMismatch, "")) {
+                try await fixture.context.holdSession(token, on: other)
+            }
+            #expect(await fixture.context.verdict(held, on: connection) == .challenged)
         }
     }
 
@@ -67,7 +76,7 @@ struct HoldSessionTests {
         try await ServiceFixture.run { fixture in
             let connection = try await fixture.connectNewDevice()
             let user = try await fixture.opened("alice", on: connection).session.userID
-            let watch = WatchMessages(fixture.context)(user)
+            let watch = fixture.context.watchMessages(of: user)
             let polls = fixture.context.node.messagePolls
             let place = try #require(polls.enter(user, of: user, limit: 1))
             #expect(polls.enter(user, of: user, limit: 1) == nil)

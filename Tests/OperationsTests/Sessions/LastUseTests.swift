@@ -22,11 +22,10 @@ struct LastUseTests {
             let second = try await fixture.opened("bob", on: connection)
             let store = CountingStore(fixture.store)
             let context = fixture.context(store: store)
-            let check = CheckSession(context)
             fixture.clock.advance(1000)
             for _ in 0..<5 {
                 for opened in [first, second] {
-                    _ = try await check(try #require(opened.token).text.reveal(), on: connection)
+                    _ = try await context.checkSession(try #require(opened.token).text.reveal(), on: connection)
                 }
                 fixture.clock.advance(300)
             }
@@ -52,7 +51,7 @@ struct LastUseTests {
             let connection = try await fixture.connectNewDevice()
             let opened = try await fixture.opened("alice", on: connection)
             let token = try #require(opened.token).text.reveal()
-            let other = CheckSession(fixture.context(node: ServingNode(caches: Caches(store: fixture.store))))
+            let other = fixture.context(node: ServingNode(caches: Caches(store: fixture.store)))
             let write = WriteLastUses(fixture.context)
             let (policy, step) = (fixture.policy[\.sessions], idleLifetime / 2 - 1)
             var writtenAt = fixture.clock.now
@@ -65,8 +64,8 @@ struct LastUseTests {
                     try await write()
                 }
                 // The other node has not been shown it itself for longer than the idle lifetime.
-                if round.isMultiple(of: 3) { _ = try await other(token, on: connection) }
-                _ = try await fixture.check(token, on: connection)
+                if round.isMultiple(of: 3) { _ = try await other.checkSession(token, on: connection) }
+                _ = try await fixture.context.checkSession(token, on: connection)
             }
         }
     }
@@ -79,7 +78,7 @@ struct LastUseTests {
             let store = CountingStore(fixture.store)
             let context = fixture.context(store: store)
             fixture.clock.advance(1000)
-            _ = try await CheckSession(context)(try #require(opened.token).text.reveal(), on: connection)
+            _ = try await context.checkSession(try #require(opened.token).text.reveal(), on: connection)
             store.isAway = true
             await #expect(throws: Refusal(.unavailable, "")) { try await WriteLastUses(context)() }
             #expect(context.caches.lastUses.count == 1)
@@ -101,7 +100,7 @@ struct LastUseTests {
             let connection = try await fixture.connectNewDevice()
             let opened = try await fixture.opened("alice", on: connection)
             fixture.clock.advance(1000)
-            _ = try await fixture.check(try #require(opened.token).text.reveal(), on: connection)
+            _ = try await fixture.context.checkSession(try #require(opened.token).text.reveal(), on: connection)
             let failures = Mutex(0)
             let write = WriteLastUses(fixture.context)
             let loop = Task { await write.run { _ in failures.withLock { $0 += 1 } } }

@@ -18,10 +18,10 @@ struct RestoredNonceTests {
             let tokens = try ["alice", "bob"].map { try fixture.identityToken($0, on: connection) }
             try await fixture.store.write { try RestoreRepository($0).beginNonceGeneration(UUID()) }
             await #expect(throws: Refusal(.unavailable, "")) {
-                try await fixture.open(identityToken: tokens[1], applicationID: nil, on: connection)
+                try await fixture.context.openSession(identityToken: tokens[1], applicationID: nil, on: connection)
             }
             await #expect(throws: Refusal(.unavailable, "")) {
-                try await fixture.renew(sessionToken: text, identityToken: tokens[0], on: connection)
+                try await fixture.context.renewSession(sessionToken: text, identityToken: tokens[0], on: connection)
             }
             let spent = try await fixture.store.read { try $0.first("SELECT count(*) FROM sessions")?.integer(0) }
             #expect(spent == 1)

@@ -15,15 +15,19 @@ struct SessionTests {
             let connection = try await fixture.connectNewDevice()
             let first = try await fixture.opened("alice", on: connection)
             let token = try text(first)
-            _ = try await fixture.check(token, on: connection)
+            _ = try await fixture.context.checkSession(token, on: connection)
             fixture.clock.advance(3600)
-            await #expect(throws: Refusal(.sessionChallenged, "")) { try await fixture.check(token, on: connection) }
-            let renewed = try await fixture.renew(
+            await #expect(throws: Refusal(.sessionChallenged, "")) {
+                try await fixture.context.checkSession(token, on: connection)
+            }
+            let renewed = try await fixture.context.renewSession(
                 sessionToken: token, identityToken: try fixture.identityToken("alice", on: connection), on: connection)
             #expect(renewed.session.id == first.session.id)
             #expect(renewed.session.userID == first.session.userID)
-            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await fixture.check(token, on: connection) }
-            _ = try await fixture.check(try text(renewed), on: connection)
+            await #expect(throws: Refusal(.sessionDestroyed, "")) {
+                try await fixture.context.checkSession(token, on: connection)
+            }
+            _ = try await fixture.context.checkSession(try text(renewed), on: connection)
         }
     }
 
@@ -33,14 +37,14 @@ struct SessionTests {
             let connection = try await fixture.connectNewDevice()
             let token = try text(try await fixture.opened("alice", on: connection))
             await #expect(throws: Refusal(.conflict, "")) {
-                try await fixture.renew(
+                try await fixture.context.renewSession(
                     sessionToken: token, identityToken: try fixture.identityToken("alice", on: connection),
                     on: connection
                 )
             }
             fixture.clock.advance(3600)
             await #expect(throws: Refusal(.conflict, "")) {
-                try await fixture.renew(
+                try await fixture.context.renewSession(
                     sessionToken: token, identityToken: try fixture.identityToken("mallory", on: connection),
                     on: connection)
             }
@@ -58,21 +62,21 @@ struct SessionTests {
             fixture.clock.advance(3600)
             let token = try text(first)
             await #expect(throws: Refusal(.conflict, "")) {
-                try await fixture.renew(
+                try await fixture.context.renewSession(
                     sessionToken: token, identityToken: try fixture.identityToken(decomposed, on: connection),
                     on: connection)
             }
             func identity(app: String) throws -> String {
                 try fixture.signer.identityToken(
                     provider: fixture.registration.provider.id, kid: fixture.registration.keyID, externalID: composed,
-                    nonce: fixture.nonces(connection).nonce, now: fixture.clock.now
+                    nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now
                 ) { $0[claim: "app_id"] = .string(app) }
             }
             await #expect(throws: Refusal(.invalidIdentityToken, "", reason: .wrongAudience)) {
-                try await fixture.renew(
+                try await fixture.context.renewSession(
                     sessionToken: token, identityToken: try identity(app: UUID().uuidString), on: connection)
             }
-            let renewed = try await fixture.renew(
+            let renewed = try await fixture.context.renewSession(
                 sessionToken: token,
                 identityToken: try identity(app: first.session.applicationID.description), on: connection)
             #expect(renewed.session.userID == first.session.userID)
@@ -86,10 +90,12 @@ struct SessionTests {
             let token = try text(try await fixture.opened("alice", on: connection))
             for _ in 0..<47 {
                 fixture.clock.advance(1800)
-                _ = try await fixture.check(token, on: connection)
+                _ = try await fixture.context.checkSession(token, on: connection)
             }
             fixture.clock.advance(1800)
-            await #expect(throws: Refusal(.sessionExpired, "")) { try await fixture.check(token, on: connection) }
+            await #expect(throws: Refusal(.sessionExpired, "")) {
+                try await fixture.context.checkSession(token, on: connection)
+            }
         }
     }
 
@@ -102,10 +108,12 @@ struct SessionTests {
             let opened = try await fixture.opened("alice", on: connection)
             let token = try text(opened)
             let other = try await fixture.connect(connection.thumbprint)
-            await #expect(throws: Refusal(.sessionNotAttached, "")) { try await fixture.check(token, on: other) }
-            _ = try await fixture.resume(
+            await #expect(throws: Refusal(.sessionNotAttached, "")) {
+                try await fixture.context.checkSession(token, on: other)
+            }
+            _ = try await fixture.context.resumeSession(
                 userID: opened.session.userID.description, sessionToken: token, on: other)
-            _ = try await fixture.check(token, on: other)
+            _ = try await fixture.context.checkSession(token, on: other)
         }
     }
 
@@ -118,8 +126,10 @@ struct SessionTests {
                 tokens.append(try text(try await fixture.opened("alice", on: connection)))
                 fixture.clock.advance(1)
             }
-            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await fixture.check(tokens[0], on: connection) }
-            for token in tokens.dropFirst() { _ = try await fixture.check(token, on: connection) }
+            await #expect(throws: Refusal(.sessionDestroyed, "")) {
+                try await fixture.context.checkSession(tokens[0], on: connection)
+            }
+            for token in tokens.dropFirst() { _ = try await fixture.context.checkSession(token, on: connection) }
         }
     }
 
@@ -129,21 +139,25 @@ struct SessionTests {
             let connection = try await fixture.connectNewDevice()
             let token = try text(try await fixture.opened("alice", on: connection))
             let thief = try await fixture.connectNewDevice()
-            await #expect(throws: Refusal(.bindingMismatch, "")) { try await fixture.check(token, on: thief) }
-            await #expect(throws: Refusal(.sessionChallenged, "")) { try await fixture.check(token, on: connection) }
+            await #expect(throws: Refusal(.bindingMismatch, "")) {
+                try await fixture.context.checkSession(token, on: thief)
+            }
+            await #expect(throws: Refusal(.sessionChallenged, "")) {
+                try await fixture.context.checkSession(token, on: connection)
+            }
 
             let identity = try fixture.identityToken("bob", on: connection)
-            _ = try await fixture.open(identityToken: identity, applicationID: nil, on: connection)
+            _ = try await fixture.context.openSession(identityToken: identity, applicationID: nil, on: connection)
             await #expect(throws: Refusal(.invalidIdentityToken, "", reason: .nonceUsed)) {
-                try await fixture.open(identityToken: identity, applicationID: nil, on: connection)
+                try await fixture.context.openSession(identityToken: identity, applicationID: nil, on: connection)
             }
-            let nonce = fixture.nonces(connection).nonce
+            let nonce = fixture.context.issueNonce(connection).nonce
             fixture.clock.advance(600)
             let late = try fixture.signer.identityToken(
                 provider: fixture.registration.provider.id, kid: fixture.registration.keyID, externalID: "bob",
                 nonce: nonce, now: fixture.clock.now)
             await #expect(throws: Refusal(.invalidIdentityToken, "", reason: .nonceExpired)) {
-                try await fixture.open(identityToken: late, applicationID: nil, on: connection)
+                try await fixture.context.openSession(identityToken: late, applicationID: nil, on: connection)
             }
         }
     }
@@ -166,12 +180,12 @@ struct SessionTests {
             let token = try #require(try await fixture.opened("alice", on: connection).token).text.reveal()
             let second = fixture.context(node: ServingNode(caches: Caches(store: fixture.store)))
             let there = try await fixture.connect(connection.thumbprint)
-            _ = try await CheckSession(second)(token, on: there)
-            try await EndSession(fixture.context).current(token, on: connection)
+            _ = try await second.checkSession(token, on: there)
+            try await fixture.context.endSession(token, on: connection)
             // The second node has not heard of it.
-            _ = try await CheckSession(second)(token, on: there)
-            try await EndSession(second).current(token, on: there)
-            let refusal = await #expect(throws: Refusal.self) { try await CheckSession(second)(token, on: there) }
+            _ = try await second.checkSession(token, on: there)
+            try await second.endSession(token, on: there)
+            let refusal = await #expect(throws: Refusal.self) { try await second.checkSession(token, on: there) }
             #expect(refusal?.code == .sessionDestroyed)
         }
     }

@@ -12,7 +12,7 @@ struct ShownTokenTests {
         _ token: String, _ fixture: ServiceFixture, on connection: ClientConnection
     ) async -> Refusal? {
         do {
-            _ = try await fixture.check(token, on: connection)
+            _ = try await fixture.context.checkSession(token, on: connection)
             return nil
         } catch {
             return error as? Refusal
@@ -43,7 +43,7 @@ struct ShownTokenTests {
                 #expect(answer == Refusal(.sessionDestroyed, "") && answer.detail == answers[0].detail)
             }
             #expect(try await entries() == before)
-            _ = try await fixture.check(known, on: connection)
+            _ = try await fixture.context.checkSession(known, on: connection)
         }
     }
 }

@@ -60,14 +60,14 @@ private final class UnansweredStore: Database {
 struct SignInOutcomeTests {
     private static func run(
         on kind: StoreKind,
-        _ body: (ServiceFixture, UnansweredStore, ClientConnection, OpenSession) async throws -> Void
+        _ body: (ServiceFixture, UnansweredStore, ClientConnection, Service) async throws -> Void
     ) async throws {
         try await ServiceFixture.run(on: kind) { fixture in
             let connection = try await fixture.connectNewDevice()
             // From then on a sign-in is one statement.
             _ = try await fixture.opened("alice", on: connection)
             let store = UnansweredStore(fixture.store)
-            try await body(fixture, store, connection, OpenSession(fixture.context(store: store)))
+            try await body(fixture, store, connection, fixture.context(store: store))
         }
     }
 
@@ -77,16 +77,16 @@ struct SignInOutcomeTests {
 
     @Test("opens one session and gives its token, whatever became of the commit", arguments: StoreKind.shared)
     func resolved(kind: StoreKind) async throws {
-        try await Self.run(on: kind) { fixture, store, connection, open in
+        try await Self.run(on: kind) { fixture, store, connection, service in
             for (number, fate) in UnansweredStore.Fate.allCases.enumerated() {
                 store.lose(fate)
                 let token = try fixture.identityToken("alice", on: connection)
-                let opened = try await open(identityToken: token, applicationID: nil, on: connection)
+                let opened = try await service.openSession(identityToken: token, applicationID: nil, on: connection)
                 #expect(try await Self.sessions(fixture) == number + 2)
                 let shown = try #require(opened.token).text.reveal()
-                #expect(try await fixture.check(shown, on: connection).id == opened.session.id)
+                #expect(try await fixture.context.checkSession(shown, on: connection).id == opened.session.id)
                 await #expect(throws: Refusal(.invalidIdentityToken, "", reason: .nonceUsed)) {
-                    _ = try await open(identityToken: token, applicationID: nil, on: connection)
+                    _ = try await service.openSession(identityToken: token, applicationID: nil, on: connection)
                 }
             }
         }
@@ -94,18 +94,18 @@ struct SignInOutcomeTests {
 
     @Test("says so if nobody can find out, and spends the nonce at most once", arguments: StoreKind.shared)
     func unknown(kind: StoreKind) async throws {
-        try await Self.run(on: kind) { fixture, store, connection, open in
+        try await Self.run(on: kind) { fixture, store, connection, service in
             for fate in UnansweredStore.Fate.allCases {
                 let before = try await Self.sessions(fixture)
                 let token = try fixture.identityToken("alice", on: connection)
                 store.lose(fate, mayWrite: false)
                 await #expect(throws: Refusal(.unavailable, "", reason: .outcomeUnknown)) {
-                    _ = try await open(identityToken: token, applicationID: nil, on: connection)
+                    _ = try await service.openSession(identityToken: token, applicationID: nil, on: connection)
                 }
                 let kept = try await Self.sessions(fixture)
                 #expect(kept == (before ?? 0) + (fate == .kept ? 1 : 0))
                 store.lose(.undone)
-                let again = try? await open(identityToken: token, applicationID: nil, on: connection)
+                let again = try? await service.openSession(identityToken: token, applicationID: nil, on: connection)
                 #expect((again == nil) == (fate == .kept))
                 #expect(try await Self.sessions(fixture) == (before ?? 0) + 1)
             }
@@ -114,16 +114,16 @@ struct SignInOutcomeTests {
 
     @Test("leaves no profile behind an erasure that comes between the session and it", arguments: StoreKind.shared)
     func erased(kind: StoreKind) async throws {
-        try await Self.run(on: kind) { fixture, store, connection, open in
+        try await Self.run(on: kind) { fixture, store, connection, service in
             let user = try await fixture.opened("alice", on: connection).session.userID
             let bench = try CardBench(fixture)
             let address = fixture.registration.provider.address(of: "alice")
-            store.follow { _ = try await bench.admin.erase(address, reason: "request-1") }
+            store.follow { _ = try await bench.admin.eraseUser(address, reason: "request-1") }
             let token = try fixture.signer.identityToken(
                 provider: fixture.registration.provider.id, kid: fixture.registration.keyID, externalID: "alice",
-                nonce: fixture.nonces(connection).nonce, now: fixture.clock.now
+                nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now
             ) { $0[claim: "display_name"] = .string("Alice") }
-            _ = try await open(identityToken: token, applicationID: nil, on: connection)
+            _ = try await service.openSession(identityToken: token, applicationID: nil, on: connection)
             let profile = try await fixture.store.read { [keys = fixture.personalKeys] in
                 try UserProfile.find(user, keys: keys, in: $0)
             }

@@ -19,11 +19,12 @@ struct SignInStatementTests {
             for (user, kind, waits) in [("known", "a known user", 1), ("new", "a new user", 3)] {
                 let token = try fixture.identityToken(user, on: connection)
                 let before = store.exchanges
-                _ = try await fixture.open(identityToken: token, applicationID: nil, on: connection)
+                _ = try await fixture.context.openSession(identityToken: token, applicationID: nil, on: connection)
                 #expect(store.exchanges - before == waits, "\(kind)")
             }
             let before = store.exchanges
-            let session = try await fixture.check(try #require(first.token).text.reveal(), on: connection)
+            let session = try await fixture.context.checkSession(
+                try #require(first.token).text.reveal(), on: connection)
             #expect(store.exchanges == before)
             #expect(session.id == first.session.id)
         }
@@ -36,9 +37,9 @@ struct SignInStatementTests {
             func open(_ name: String) async throws -> OpenedSession {
                 let token = try fixture.signer.identityToken(
                     provider: fixture.registration.provider.id, kid: fixture.registration.keyID, externalID: "alice",
-                    nonce: fixture.nonces(connection).nonce, now: fixture.clock.now
+                    nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now
                 ) { $0[claim: "display_name"] = .string(name) }
-                return try await fixture.open(identityToken: token, applicationID: nil, on: connection)
+                return try await fixture.context.openSession(identityToken: token, applicationID: nil, on: connection)
             }
             for name in ["Alice", "Alice", "Alice B."] {
                 let session = try await open(name).session
@@ -62,7 +63,8 @@ struct SignInStatementTests {
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 for token in tokens {
                     tasks.addTask {
-                        _ = try await fixture.open(identityToken: token, applicationID: nil, on: connection)
+                        _ = try await fixture.context.openSession(
+                            identityToken: token, applicationID: nil, on: connection)
                     }
                 }
                 try await tasks.waitForAll()
@@ -97,7 +99,7 @@ struct SignInStatementTests {
             for context in contexts {
                 try await context.invalidator.poll()
                 await #expect(throws: Refusal(.sessionDestroyed, "")) {
-                    try await CheckSession(context)(token, on: connection)
+                    try await context.checkSession(token, on: connection)
                 }
             }
             // Users who are at their limit do not take one another back.
@@ -114,7 +116,7 @@ struct SignInStatementTests {
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 for (number, token) in tokens.enumerated() {
                     tasks.addTask {
-                        _ = try await OpenSession(contexts[number % contexts.count])(
+                        _ = try await contexts[number % contexts.count].openSession(
                             identityToken: token, applicationID: nil, on: connection)
                     }
                 }

@@ -51,10 +51,10 @@ struct SpentNonceTests {
             do {
                 switch purpose {
                 case .signIn:
-                    _ = try await fixture.open(
+                    _ = try await fixture.context.openSession(
                         identityToken: try identity(nonce), applicationID: nil, on: connection)
                 case .renewal:
-                    _ = try await fixture.renew(
+                    _ = try await fixture.context.renewSession(
                         sessionToken: challenged[token], identityToken: try identity(nonce), on: connection)
                 case .presence: try await phones.begin("+14155552671", person, presence: try proof(nonce))
                 }
@@ -84,7 +84,7 @@ struct SpentNonceTests {
     func twice(kind: StoreKind, pair: (Spender, Spender)) async throws {
         try await ServiceFixture.run(on: kind) { fixture in
             let bench = try await Bench(fixture)
-            let nonce = fixture.nonces(bench.connection).nonce
+            let nonce = fixture.context.issueNonce(bench.connection).nonce
             #expect(try await bench.spend(nonce, for: pair.0, token: 0) == nil)
             #expect(try await bench.spend(nonce, for: pair.1, token: 1) == .nonceUsed)
         }
@@ -94,7 +94,7 @@ struct SpentNonceTests {
     func atOnce(kind: StoreKind, pair: (Spender, Spender)) async throws {
         try await ServiceFixture.run(on: kind) { fixture in
             let bench = try await Bench(fixture)
-            let nonce = fixture.nonces(bench.connection).nonce
+            let nonce = fixture.context.issueNonce(bench.connection).nonce
             async let first = bench.spend(nonce, for: pair.0, token: 0)
             async let second = bench.spend(nonce, for: pair.1, token: 1)
             let answers = try await [first, second]
@@ -112,13 +112,13 @@ struct SpentNonceTests {
         policy.nonces.lifetime = NoncePolicy.longestLifetime
         try await ServiceFixture.run(policy, on: kind) { fixture in
             let bench = try await Bench(fixture)
-            let text = fixture.nonces(bench.connection).nonce
+            let text = fixture.context.issueNonce(bench.connection).nonce
             let nonce = try #require(Nonce(issuedHere: text, key: fixture.context.keys.nonces))
             func isKept() async throws -> Bool {
                 try await fixture.store.read { try NonceRepository($0).isSpent(nonce) }
             }
             #expect(try await bench.spend(text, for: .renewal, token: 0) == nil)
-            _ = try await fixture.user.erase(for: bench.person.session)
+            _ = try await fixture.context.erasePersonalData(for: bench.person.session)
             #expect(try await isKept())
             fixture.clock.advance(NoncePolicy.longestLifetime + NoncePolicy.margin - 1)
             try await fixture.housekeeping()
@@ -134,9 +134,10 @@ struct SpentNonceTests {
         try await ServiceFixture.run(on: kind) { fixture in
             let bench = try await Bench(fixture)
             #expect(
-                try await bench.spend(fixture.nonces(bench.connection).nonce, for: .renewal, token: 0) == nil)
+                try await bench.spend(fixture.context.issueNonce(bench.connection).nonce, for: .renewal, token: 0)
+                    == nil)
             let session = bench.person.session
-            let listed = try await ListSessions(fixture.context)(for: session)
+            let listed = try await fixture.context.listSessions(for: session)
             #expect(listed.count == 3)
             let counts = try await fixture.store.read { transaction in
                 let sessions = SessionRepository(transaction)

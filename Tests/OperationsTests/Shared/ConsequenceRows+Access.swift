@@ -10,16 +10,16 @@ extension ConsequenceTests {
     static let sessionRows: [Row] = [
         .service("OpenSession", here: [.remembersSession]) { world in
             { node in
-                _ = try await OpenSession(node.context)(
+                _ = try await node.context.openSession(
                     identityToken: try world.fixture.identityToken("bob", on: node.connection), applicationID: nil,
                     on: node.connection)
             }
         },
         // Its own node drops the old token and remembers the new one: as many as before.
         .service("RenewSession", notices: ["session"], there: [.dropsSession, .wakesOutbox]) { world in
-            try await ChallengeSession(world.fixture.admin)(world.alice.session.id)
+            try await world.fixture.admin.challengeSession(world.alice.session.id)
             return { node in
-                _ = try await RenewSession(node.context)(
+                _ = try await node.context.renewSession(
                     sessionToken: world.token,
                     identityToken: try world.fixture.identityToken("alice", on: node.connection), on: node.connection)
             }
@@ -27,28 +27,36 @@ extension ConsequenceTests {
         .service(
             "EndSession", notices: ["session"], queued: ["session-revoked"], here: [.dropsSession, .wakesOutbox]
         ) { world in
-            { node in try await EndSession(node.context).current(world.token, on: node.connection) }
+            { node in try await node.context.endSession(world.token, on: node.connection) }
+        },
+        .service(
+            "EndOtherSession", notices: ["session"], queued: ["session-revoked"], here: [.wakesOutbox]
+        ) { world in
+            let other = try await world.fixture.opened("alice", on: world.alice.connection).session.id
+            return { node in
+                try await node.context.endOtherSession(other.description, by: world.alice.session)
+            }
         },
         .service("CheckSession", audit: ["binding_mismatch"], notices: ["session"], here: [.dropsSession]) { world in
             let thief = try await world.fixture.connectNewDevice()
             return { node in
                 let connection = ClientConnection(id: ConnectionID(UUID()), thumbprint: thief.thumbprint) {}
-                try await AuthenticateConnection(node.context)(connection)
+                try await node.context.authenticate(connection)
                 await #expect(throws: Refusal(.bindingMismatch, "")) {
-                    try await CheckSession(node.context)(world.token, on: connection)
+                    try await node.context.checkSession(world.token, on: connection)
                 }
             }
         },
         .admin(
             "ChallengeSession", audit: ["session_challenged"], notices: ["session"], effects: [.dropsSession]
         ) { world in
-            { _ in try await ChallengeSession(world.fixture.admin)(world.alice.session.id) }
+            { _ in try await world.fixture.admin.challengeSession(world.alice.session.id) }
         },
         .admin(
-            "TerminateSession", audit: ["session_ended"], notices: ["session"], queued: ["session-revoked"],
+            "EndSession", audit: ["session_ended"], notices: ["session"], queued: ["session-revoked"],
             effects: [.dropsSession]
         ) { world in
-            { _ in try await TerminateSession(world.fixture.admin)(world.alice.session.id) }
+            { _ in try await world.fixture.admin.endSession(world.alice.session.id) }
         },
     ]
 
@@ -74,13 +82,13 @@ extension ConsequenceTests {
             }
         },
         .service(
-            "AuthenticateConnection", audit: ["certificate_superseded"], notices: ["device"],
+            "Authenticate", audit: ["certificate_superseded"], notices: ["device"],
             here: [.dropsSession, .readsCertificates]
         ) { world in
             world.fixture.clock.advance(250 * 86_400)
             let renewed = try await world.fixture.renewCertificate(csr: nil, on: world.alice.connection).certificate
             return { node in
-                try await AuthenticateConnection(node.context)(
+                try await node.context.authenticate(
                     ClientConnection(id: ConnectionID(UUID()), thumbprint: renewed.thumbprint) {})
             }
         },
@@ -89,17 +97,17 @@ extension ConsequenceTests {
             here: [.dropsSession, .readsCertificates, .wakesOutbox]
         ) { _ in
             { node in
-                try await RevokeOwnCertificate(node.context)(of: node.connection)
+                try await node.context.revokeOwnCertificate(of: node.connection)
                 #expect(node.connection.state == .uncertified)
             }
         },
         .admin(
-            "RevokeDeviceCertificate", audit: ["certificate_revoked"], notices: ["device"],
+            "RevokeCertificate", audit: ["certificate_revoked"], notices: ["device"],
             queued: ["session-revoked"], effects: [.dropsSession, .readsCertificates]
         ) { world in
             let serial = try await world.serial()
             return { _ in
-                try await RevokeDeviceCertificate(world.fixture.admin)(serial: serial, reason: .keyCompromise)
+                try await world.fixture.admin.revokeCertificate(serial: serial, reason: .keyCompromise)
             }
         },
         .admin(
@@ -107,7 +115,7 @@ extension ConsequenceTests {
             effects: [.dropsSession, .readsCertificates]
         ) { world in
             { _ in
-                _ = try await RevokeDevice(world.fixture.admin)(world.alice.session.deviceID, reason: .keyCompromise)
+                _ = try await world.fixture.admin.revokeDevice(world.alice.session.deviceID, reason: .keyCompromise)
             }
         },
     ]
@@ -235,7 +243,7 @@ extension ConsequenceTests {
         },
         .service("NotifyUser", notices: ["messages"], queued: ["notification"]) { world in
             { node in
-                try await NotifyUser(node.context)(
+                try await node.context.notifyUser(
                     try UserNotification(id: UUID().uuidString, title: nil, body: "Hello", data: nil), to: "alice",
                     by: try await node.backend(world.fixture))
             }

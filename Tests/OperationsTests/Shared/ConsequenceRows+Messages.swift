@@ -10,10 +10,10 @@ extension ConsequenceTests {
     private static func conversation(_ world: ConsequenceWorld) async throws -> (id: String, bob: Session) {
         let (alice, bob) = try await world.verified()
         let context = world.fixture.context
-        let asked = try await RequestPermission(context)(
+        let asked = try await context.requestPermission(
             try .init(id: UUID().uuidString, to: bob.session.userID.description, eventID: nil), for: alice.session)
-        _ = try await AnswerAuthorization(context).approve(asked.description, for: bob.session)
-        let stream = try await OpenMessageStream(context)(
+        _ = try await context.approveAuthorization(asked.description, for: bob.session)
+        let stream = try await context.openMessageStream(
             try MessageBench.opening("conversation", [bob.session.userID.description]), for: alice.session)
         return (stream.id.description, bob.session)
     }
@@ -21,11 +21,11 @@ extension ConsequenceTests {
     /// A row of an operation that changes the conversation.
     private static func row(
         _ operation: String, notices: [String] = ["messages"],
-        _ act: @escaping @Sendable (ServiceContext, String, Session, Session) async throws -> Void
+        _ act: @escaping @Sendable (Service, String, Session, Session) async throws -> Void
     ) -> Row {
         .service(operation, notices: notices) { world in
             let (id, bob) = try await conversation(world)
-            _ = try await AppendMessage(world.fixture.context)(
+            _ = try await world.fixture.context.appendMessage(
                 try MessageBench.text("hello"), to: id, for: world.alice.session)
             return { node in try await act(node.context, id, world.alice.session, bob) }
         }
@@ -33,13 +33,16 @@ extension ConsequenceTests {
 
     static let addressRows: [Row] = [
         .service("ShareAddress") { world in
-            { node in try await ShareAddress(node.context).share("name", for: world.alice.session) }
+            { node in try await node.context.shareAddress("name", for: world.alice.session) }
+        },
+        .service("HideAddress") { world in
+            { node in try await node.context.hideAddress("name", for: world.alice.session) }
         },
         .service("ResolveAddress") { world in
             try await world.cards.prove("+14155552671", world.alice)
             return { node in
                 await #expect(throws: Refusal(.notFound, "")) {
-                    try await ResolveAddress(node.context)(try SoughtAddress("test/nobody"), for: world.alice.session)
+                    try await node.context.resolveAddress(try SoughtAddress("test/nobody"), for: world.alice.session)
                 }
             }
         },
@@ -50,7 +53,7 @@ extension ConsequenceTests {
         .service("IssueCallServers") { world in
             try await world.cards.prove("+14155552671", world.alice)
             return { node in
-                _ = try await IssueCallServers(node.context, secret: nil)(for: world.alice.session)
+                _ = try await node.context.issueCallServers(by: nil, for: world.alice.session)
             }
         },
     ]
@@ -59,27 +62,39 @@ extension ConsequenceTests {
         .service("OpenMessageStream", notices: ["messages"]) { world in
             try await world.cards.prove("+14155552671", world.alice)
             return { node in
-                _ = try await OpenMessageStream(node.context)(
+                _ = try await node.context.openMessageStream(
                     try MessageBench.opening("conversation", []), for: world.alice.session)
             }
         },
         row("AppendMessage") { context, id, alice, _ in
-            _ = try await AppendMessage(context)(try MessageBench.text("again"), to: id, for: alice)
+            _ = try await context.appendMessage(try MessageBench.text("again"), to: id, for: alice)
         },
         row("AcknowledgeMessages") { context, id, _, bob in
-            _ = try await AcknowledgeMessages(context)(delivered: 1, read: nil, in: id, for: bob)
+            _ = try await context.acknowledgeMessages(delivered: 1, read: nil, in: id, for: bob)
         },
-        row("ChangeStreamMembers") { context, id, alice, _ in
-            try await ChangeStreamMembers(context).remove(alice.userID.description, from: id, for: alice)
+        row("RemoveMember") { context, id, alice, _ in
+            try await context.removeMember(alice.userID.description, from: id, for: alice)
         },
-        row("ChangeStreamMetadata") { context, id, alice, _ in
-            _ = try await ChangeStreamMetadata(context).share(.set(.empty), in: id, for: alice)
+        // A member already.
+        row("AddMember", notices: []) { context, id, alice, bob in
+            try await context.addMember(bob.userID.description, to: id, for: alice)
+        },
+        row("ChangeOwnMetadata") { context, id, alice, _ in
+            _ = try await context.changeOwnMetadata(.set(.empty), in: id, for: alice)
+        },
+        row("ChangeSharedMetadata") { context, id, alice, _ in
+            _ = try await context.changeSharedMetadata(.set(.empty), in: id, for: alice)
         },
         row("SayTyping", notices: ["typing"]) { context, id, alice, _ in
-            try await SayTyping(context)(in: id, for: alice)
+            try await context.sayTyping(in: id, for: alice)
         },
-        row("DeleteMessages") { context, id, alice, _ in
-            try await DeleteMessages(context).delete(id, for: alice)
+        // With the notice of the message itself.
+        row("DeleteMessage", notices: ["messages", "messages"]) { context, id, alice, _ in
+            let sent = try await context.appendMessage(try MessageBench.text("gone"), to: id, for: alice)
+            try await context.deleteMessage(sent.id.description, in: id, for: alice)
+        },
+        row("DeleteMessageStream") { context, id, alice, _ in
+            try await context.deleteMessageStream(id, for: alice)
         },
     ]
     @Test("tell those who wrote with a user that it was erased")
@@ -89,9 +104,9 @@ extension ConsequenceTests {
         try await ServiceFixture.run(policy) { fixture in
             let world = try await ConsequenceWorld(fixture)
             let (id, bob) = try await Self.conversation(world)
-            _ = try await AppendMessage(fixture.context)(try MessageBench.text("hello"), to: id, for: bob)
+            _ = try await fixture.context.appendMessage(try MessageBench.text("hello"), to: id, for: bob)
             let (_, mark) = try await world.written()
-            _ = try await EraseNamedUser(fixture.admin, keys: fixture.personalKeys)(
+            _ = try await fixture.admin.eraseUser(
                 "test/alice", reason: "user_request")
             #expect(try await world.written(since: mark).0.notices.contains("messages"))
         }

@@ -12,41 +12,41 @@ extension ConsequenceTests {
     static let userRows: [Row] = [
         .service("SetPushEndpoint") { world in
             try await world.cards.prove("+14155552671", world.alice)
-            return { node in try await SetPushEndpoint(node.context)(nil, for: world.alice.session) }
+            return { node in try await node.context.setPushEndpoint(nil, for: world.alice.session) }
         },
         .service("ExportPersonalData", audit: ["personal_data_read"]) { world in
-            { node in _ = try await ExportPersonalData(node.context)(for: world.alice.session) }
+            { node in _ = try await node.context.exportPersonalData(for: world.alice.session) }
         },
         .service(
             "ErasePersonalData", audit: ["user_erased"], notices: ["user", "user_level"],
             queued: ["account-purged", "session-revoked"], here: [.dropsLevel, .dropsSession, .wakesOutbox]
         ) { world in
-            { node in _ = try await ErasePersonalData(node.context)(for: world.alice.session) }
+            { node in _ = try await node.context.erasePersonalData(for: world.alice.session) }
         },
         .admin("FindUsers", audit: ["personal_data_read"]) { world in
             let number = try PhoneNumber(fromCaller: "+14155552671")
             return { _ in
-                _ = try await FindUsers(world.fixture.admin, keys: world.fixture.personalKeys)(
+                _ = try await world.fixture.admin.findUsers(
                     .phone(number), reason: "ticket:1")
             }
         },
         .admin("ExportUser", audit: ["personal_data_read"]) { world in
             { _ in
-                _ = try await ExportUser(world.fixture.admin, keys: world.fixture.personalKeys)(
+                _ = try await world.fixture.admin.exportUser(
                     "test/alice", reason: "ticket:1")
             }
         },
         .admin(
-            "EraseNamedUser", audit: ["user_erased"], notices: ["user", "user_level"],
+            "EraseUser", audit: ["user_erased"], notices: ["user", "user_level"],
             queued: ["account-purged", "session-revoked"], effects: [.dropsLevel, .dropsSession]
         ) { world in
             { _ in
-                _ = try await EraseNamedUser(world.fixture.admin, keys: world.fixture.personalKeys)(
+                _ = try await world.fixture.admin.eraseUser(
                     "test/alice", reason: "user_request")
             }
         },
         .admin("ChallengeUser", audit: ["session_challenged"], notices: ["user"], effects: [.dropsSession]) { world in
-            { _ in _ = try await ChallengeUser(world.fixture.admin)("test/alice", reason: nil) }
+            { _ in _ = try await world.fixture.admin.challengeUser("test/alice", reason: nil) }
         },
         .admin("ArchiveUsers", audit: ["personal_data_read", "users_archived"]) { world in
             try await world.cards.prove("+14155552671", world.alice)
@@ -91,7 +91,7 @@ extension ConsequenceTests {
             effects: [.dropsSession]
         ) { world in
             let ban = try await world.bans.ban(.user("test/alice")).ban
-            return { _ in _ = try await world.bans.lift(ban.id, note: "a mistake") }
+            return { _ in _ = try await world.bans.admin.liftBan(ban.id, note: "a mistake") }
         },
         .admin(
             "LiftBan", audit: ["ban_lifted"], notices: ["device"], effects: [.dropsSession, .readsCertificates]
@@ -99,12 +99,19 @@ extension ConsequenceTests {
             let ban = try await world.bans.ban(.device(world.alice.session.deviceID)).ban
             return { node in
                 // A refused device is shown no session: another node's memory may hold it all the same.
-                _ = try await world.bans.lift(ban.id, note: "a mistake")
+                _ = try await world.bans.admin.liftBan(ban.id, note: "a mistake")
             }
+        },
+        .admin(
+            "LiftBans", audit: ["ban_lifted"], notices: ["user"], queued: ["account-enabled"],
+            effects: [.dropsSession]
+        ) { world in
+            try await world.bans.ban(.user("test/alice"))
+            return { _ in _ = try await world.bans.admin.liftBans(on: .user("test/alice"), note: "a mistake") }
         },
         .admin("ReadBan", audit: ["personal_data_read"]) { world in
             let ban = try await world.bans.ban(.user("test/alice"), note: "seen by many").ban
-            return { _ in _ = try await world.bans.look.show(ban.id) }
+            return { _ in _ = try await world.bans.admin.readBan(ban.id) }
         },
     ]
 
@@ -190,22 +197,28 @@ extension ConsequenceTests {
         .service("RequestPermission", queued: ["authorization_push"], here: [.wakesOutbox]) { world in
             let (alice, bob) = try await world.verified()
             return { node in
-                _ = try await RequestPermission(node.context)(
+                _ = try await node.context.requestPermission(
                     try .init(id: UUID().uuidString, to: bob.session.userID.description, eventID: nil),
                     for: alice.session)
             }
         },
-        .service("AnswerAuthorization", queued: ["authorization_push"], here: [.wakesOutbox]) { world in
+        .service("ApproveAuthorization", queued: ["authorization_push"], here: [.wakesOutbox]) { world in
             let (alice, bob) = try await world.verified()
-            let id = try await RequestPermission(world.fixture.context)(
+            let id = try await world.fixture.context.requestPermission(
                 try .init(id: UUID().uuidString, to: bob.session.userID.description, eventID: nil),
                 for: alice.session)
-            return { node in _ = try await AnswerAuthorization(node.context).approve(id.description, for: bob.session) }
+            return { node in _ = try await node.context.approveAuthorization(id.description, for: bob.session) }
         },
         .service("BlockUser") { world in
             let bob = try await world.cards.phones.person("bob")
             return { node in
-                try await BlockUser(node.context)(bob.session.userID.description, for: world.alice.session)
+                try await node.context.blockUser(bob.session.userID.description, for: world.alice.session)
+            }
+        },
+        .service("UnblockUser") { world in
+            let bob = try await world.cards.phones.person("bob")
+            return { node in
+                try await node.context.unblockUser(bob.session.userID.description, for: world.alice.session)
             }
         },
         .service("DeliverOutbox", audit: ["outbox_message_died"]) { world in
@@ -224,11 +237,11 @@ extension ConsequenceTests {
         },
         .admin("RetryMessage", audit: ["outbox_message_retried"]) { world in
             let dead = try await deadMessage(world)
-            return { _ in _ = try await RetryMessage(world.fixture.admin)(dead) }
+            return { _ in _ = try await world.fixture.admin.retryMessage(dead) }
         },
         .admin("DropMessage", audit: ["outbox_message_dropped"]) { world in
             let dead = try await deadMessage(world)
-            return { _ in _ = try await DropMessage(world.fixture.admin)(dead) }
+            return { _ in _ = try await world.fixture.admin.dropMessage(dead) }
         },
     ]
 
@@ -245,6 +258,6 @@ extension ConsequenceTests {
         try await phones.begin("+14155552671", world.alice)
         phones.texts.answer(.refused(reason: "landline"))
         _ = try await phones.deliver()
-        return try await phones.outbox.list(.dead, limit: 1).first?.id ?? OutboxMessageID(UUID())
+        return try await phones.fixture.admin.listOutbox(.dead, limit: 1).first?.id ?? OutboxMessageID(UUID())
     }
 }

@@ -40,7 +40,7 @@ struct ConsequenceWorld: Sendable {
 
     /// A node with a connection of alice's device.
     final class Node: Sendable {
-        let context: ServiceContext
+        let context: Service
         let connection: ClientConnection
         private let before = Mutex((sessions: 0, providers: 0))
         private let user = Mutex<UserID?>(nil)
@@ -61,9 +61,9 @@ struct ConsequenceWorld: Sendable {
         /// Remembers what there is, and begins to count.
         func warm(_ token: String, _ session: Session) async throws {
             try await context.invalidator.poll()
-            _ = try? await AuthenticateConnection(context)(connection)
-            _ = try? await CheckSession(context)(token, on: connection)
-            _ = try? await ReadProfile(context)(session)
+            _ = try? await context.authenticate(connection)
+            _ = try? await context.checkSession(token, on: connection)
+            _ = try? await context.readProfile(session)
             _ = box.take()
             let caches = context.node.caches
             caches.levels.remember(
@@ -210,7 +210,7 @@ struct ConsequenceWorld: Sendable {
         let bob = try await cards.withPhone("bob", "+14155552672")
         try await cards.show(try CardBench.specimen("T64235782", family: "BAKER"), bob)
         for person in [alice, bob] {
-            try await cards.user.setPushEndpoint(AuthorizationBench.endpoint("phone"), for: person.session)
+            try await cards.fixture.context.setPushEndpoint(AuthorizationBench.endpoint("phone"), for: person.session)
         }
         return (alice, bob)
     }

@@ -97,7 +97,7 @@ struct HotRowTests {
             let (users, nodes) = (people, stores.map { bench.anotherNode(over: $0) })
             let ids = try await Self.meet(in: stores) { number in
                 let other = users[(number % Self.callers + 1 + number / Self.callers) % Self.callers]
-                return try await RequestPermission(nodes[number % nodes.count].context)(
+                return try await nodes[number % nodes.count].context.requestPermission(
                     .init(id: UUID().uuidString, to: other.userID.description, eventID: nil),
                     for: users[number % Self.callers])
             }

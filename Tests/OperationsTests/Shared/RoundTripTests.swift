@@ -64,7 +64,7 @@ struct RoundTripTests {
             var receipt: Int64 = 0
             try await call("receipts") {
                 receipt += 1
-                _ = try await AcknowledgeMessages($0.context)(
+                _ = try await $0.context.acknowledgeMessages(
                     delivered: receipt, read: receipt, in: stream, for: friend)
             }
             try await call("read") {
@@ -76,8 +76,8 @@ struct RoundTripTests {
                 #expect(view.members.count == 5)
             }
             try await call("list") {
-                let filter = try ListMessageStreams.Filter(kind: nil, cursor: nil)
-                let page = try await ListMessageStreams($0.context)(filter, for: ann)
+                let filter = try MessageStreamFilter(kind: nil, cursor: nil)
+                let page = try await $0.context.listMessageStreams(filter, for: ann)
                 #expect(page.views.count == 20)
             }
             try await call("synchronize") {

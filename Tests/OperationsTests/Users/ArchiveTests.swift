@@ -128,10 +128,10 @@ struct ArchiveTests {
         try await Self.run(2) { bench, archive, people in
             let (written, _) = try await Self.lines(archive)
             #expect(try await archive.mark(written, purging: [.postalAddress, .documentNumber]) == 2)
-            let own = try #require(try await bench.user(people[0].session).proved)
+            let own = try #require(try await bench.fixture.context.readProfile(people[0].session).proved)
             #expect(own.postalAddress == nil && own.documentNumber == nil)
             #expect(own.fullName == "USERA JOHN SAMPLE JR" && own.phoneNumber == Self.number(0))
-            let export = try await bench.user.export(for: people[0].session).json.jsonText
+            let export = try await bench.fixture.context.exportPersonalData(for: people[0].session).json.jsonText
             #expect(!export.contains("BROAD STREET") && !export.contains("T64235780"))
             #expect(export.contains("USERA JOHN SAMPLE JR"))
             let other = try await bench.withPhone("other", "+14155552690")

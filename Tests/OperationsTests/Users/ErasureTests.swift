@@ -34,7 +34,7 @@ struct ErasureTests {
             let newer = try #require(try await Self.wrapped(user, in: fixture.store))
             #expect(newer != older)
 
-            _ = try await bench.user.erase(for: person.session)
+            _ = try await bench.fixture.context.erasePersonalData(for: person.session)
 
             for table in [
                 "authenticated_users", "identity_cards", "phone_verifications", "phone_failures", "outbox",
@@ -76,10 +76,10 @@ struct ErasureTests {
             let person = try await bench.withPhone("alice", "+14155552671")
             _ = try await bench.show(try .virginia, person)
             let name = try #require(try await Self.column("full_name", of: person.session.userID, in: fixture.store))
-            _ = try await bench.user.erase(for: person.session)
+            _ = try await bench.fixture.context.erasePersonalData(for: person.session)
             let again = try await bench.withPhone("alice", "+14155552671")
             #expect(again.session.userID == person.session.userID)
-            let own = try await bench.user(again.session)
+            let own = try await bench.fixture.context.readProfile(again.session)
             #expect(own.user.assurance == .phone && own.proved?.fullName == nil)
             let key = try await fixture.store.read {
                 try DataKeyRepository($0, keys: fixture.personalKeys).find(again.session.userID)

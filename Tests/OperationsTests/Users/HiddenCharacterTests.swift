@@ -18,15 +18,17 @@ struct HiddenCharacterTests {
             let done = try await bench.ban(.user("test/alice"), note: "Said:\n\t\u{201C}no\u{201D}")
             for text in Self.hidden {
                 #expect(throws: Self.refused) { try bench.order(.user("test/alice"), note: text) }
-                await #expect(throws: Self.refused) { try await bench.lift(done.ban.id, note: text) }
-                await #expect(throws: Self.refused) { try await bench.lift(.user("test/alice"), note: text) }
+                await #expect(throws: Self.refused) { try await bench.admin.liftBan(done.ban.id, note: text) }
+                await #expect(throws: Self.refused) {
+                    try await bench.admin.liftBans(on: .user("test/alice"), note: text)
+                }
                 await #expect(throws: Self.refused) {
                     try await bench.reviews.reject(IdentityCardID(UUID()), reason: text)
                 }
             }
             let long = String(repeating: "a", count: Ban.maximumNote + 1)
-            await #expect(throws: Self.refused) { try await bench.lift(done.ban.id, note: long) }
-            #expect(try await bench.lift(done.ban.id, note: "a mistake").id == done.ban.id)
+            await #expect(throws: Self.refused) { try await bench.admin.liftBan(done.ban.id, note: long) }
+            #expect(try await bench.admin.liftBan(done.ban.id, note: "a mistake").id == done.ban.id)
         }
     }
 

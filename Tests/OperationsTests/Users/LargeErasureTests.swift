@@ -65,7 +65,7 @@ struct LargeErasureTests {
     }
 
     /// Carries out a batch; whether it was the last.
-    private static func step(_ context: ServiceContext, crashing: Bool = false) async throws -> Bool {
+    private static func step(_ context: Service, crashing: Bool = false) async throws -> Bool {
         try await context.maintain { transaction, events in
             let outcome = try EraseRest.task.batch(transaction, batch, &events)
             if crashing { throw Crash() }
@@ -90,7 +90,7 @@ struct LargeErasureTests {
         try await Self.run(kind) { bench, ann, bob, streams in
             let store = bench.context.store
             let counter = StatementCounter(store)
-            _ = try await ErasePersonalData(bench.anotherNode(over: counter).context)(for: ann)
+            _ = try await bench.anotherNode(over: counter).context.erasePersonalData(for: ann)
             #expect(counter.take().rows < 4 * EraseRest.atOnce)
             #expect(
                 try await Self.isLeft(ann.userID, in: ["stream_events.sender_id", "erasures.user_id"], store).count == 2
@@ -98,8 +98,8 @@ struct LargeErasureTests {
 
             let texts = try await bench.read(streams[0], by: bob)
             #expect(texts.first == "1 hi" && texts.count > 1 && texts.dropFirst().allSatisfy { $0.hasSuffix(" -") })
-            let range = try ReadMessages.Range(after: "1", before: nil, limit: nil)
-            let views = try await ReadMessages(bench.context)(range, of: streams[0], for: bob).views
+            let range = try MessageRange(after: "1", before: nil, limit: nil)
+            let views = try await bench.context.readMessages(range, of: streams[0], for: bob).views
             #expect(views.allSatisfy { $0.message.senderID == nil })
             for stream in streams {
                 let seen = try await bench.show(stream, to: bob)
@@ -134,7 +134,7 @@ struct LargeErasureTests {
     func batches(kind: StoreKind) async throws {
         try await Self.run(kind) { bench, ann, bob, streams in
             let store = bench.context.store
-            _ = try await ErasePersonalData(bench.context)(for: ann)
+            _ = try await bench.context.erasePersonalData(for: ann)
             let counter = StatementCounter(store)
             let counted = bench.anotherNode(over: counter).context
             var (rounds, isFinished) = (0, false)

@@ -16,19 +16,21 @@ struct LookupTests {
             let alice = try await bench.withPhone("alice", "+14155552671")
             _ = try await bench.withPhone("bob", "+14155552672")
             try await bench.show(try .virginia, alice)
-            let find = FindUsers(fixture.admin, keys: fixture.personalKeys)
             let id = alice.session.userID
             let slug = fixture.registration.provider.slug.text
-            #expect(try await find(externalID: "alice", of: nil).map(\.user.id) == [id])
-            #expect(try await find(externalID: "alice", of: slug).map(\.address) == ["\(slug)/alice"])
-            #expect(try await find(externalID: "nobody", of: nil).isEmpty)
-            await #expect(throws: Refusal(.notFound, "")) { try await find(externalID: "alice", of: "nowhere") }
+            #expect(try await fixture.admin.findUsers(externalID: "alice", of: nil).map(\.user.id) == [id])
+            #expect(
+                try await fixture.admin.findUsers(externalID: "alice", of: slug).map(\.address) == ["\(slug)/alice"])
+            #expect(try await fixture.admin.findUsers(externalID: "nobody", of: nil).isEmpty)
+            await #expect(throws: Refusal(.notFound, "")) {
+                try await fixture.admin.findUsers(externalID: "alice", of: "nowhere")
+            }
             let number = try PhoneNumber(fromCaller: "+14155552671")
-            #expect(try await find(.phone(number), reason: "ticket:1").map(\.user.id) == [id])
+            #expect(try await fixture.admin.findUsers(.phone(number), reason: "ticket:1").map(\.user.id) == [id])
             let other = try PhoneNumber(fromCaller: "+14155552673")
-            #expect(try await find(.phone(other), reason: "ticket:2").isEmpty)
+            #expect(try await fixture.admin.findUsers(.phone(other), reason: "ticket:2").isEmpty)
             guard case .document(let document) = try BanTarget.document(reading: "VA:T64235789") else { return }
-            #expect(try await find(.document(document), reason: "ticket:3").map(\.user.id) == [id])
+            #expect(try await fixture.admin.findUsers(.document(document), reason: "ticket:3").map(\.user.id) == [id])
             let log = ReadAudit(store: fixture.store)
             // All are of one moment.
             let looks = try await log.search(try AuditFilter(event: "personal_data_read"), count: 9).map(\.entry)
@@ -49,25 +51,32 @@ struct LookupTests {
                 opened.append(try await fixture.opened(name, on: first).session)
             }
             let elsewhere = try await fixture.opened("alice", on: second).session
-            let found = try await ReadDevice(fixture.admin)(opened[0].deviceID)
+            let found = try await fixture.admin.readDevice(opened[0].deviceID)
             #expect(found.certificates.map(\.thumbprint) == [first.thumbprint] && !found.hasPresenceKey)
             #expect(Set(found.sessions.map(\.id)) == Set(opened.map(\.id)) && found.summary.sessions == 3)
-            await #expect(throws: Refusal(.notFound, "")) { try await ReadDevice(fixture.admin)(DeviceID(UUID())) }
-
-            let list = ListOpenSessions(fixture.admin)
-            let all = try await list(limit: 9, .all)
+            await #expect(throws: Refusal(.notFound, "")) { try await fixture.admin.readDevice(DeviceID(UUID())) }
+            let all = try await fixture.admin.listSessions(limit: 9, .all)
             #expect(Set(all.map(\.id)) == Set((opened + [elsewhere]).map(\.id)))
-            let page = try await list(limit: 3, .all)
-            #expect(try await page + list(limit: 3, after: page.last?.id, .all) == all)
+            let page = try await fixture.admin.listSessions(limit: 3, .all)
+            #expect(try await page + fixture.admin.listSessions(limit: 3, after: page.last?.id, .all) == all)
             let slug = fixture.registration.provider.slug.text
-            #expect(try await list(limit: 9, .provider(slug)) == all)
-            #expect(try await Set(list(limit: 9, .user("\(slug)/alice")).map(\.id)) == [opened[0].id, elsewhere.id])
-            let here = try await list(limit: 9, .device(opened[0].deviceID))
+            #expect(try await fixture.admin.listSessions(limit: 9, .provider(slug)) == all)
+            #expect(
+                try await Set(fixture.admin.listSessions(limit: 9, .user("\(slug)/alice")).map(\.id)) == [
+                    opened[0].id, elsewhere.id,
+                ])
+            let here = try await fixture.admin.listSessions(limit: 9, .device(opened[0].deviceID))
             #expect(Set(here.map(\.id)) == Set(opened.map(\.id)))
-            let one = try await list(limit: 1, .device(opened[0].deviceID))
-            #expect(try await one + list(limit: 9, after: one.last?.id, .device(opened[0].deviceID)) == here)
-            await #expect(throws: Refusal(.notFound, "")) { try await list(limit: 1, .device(DeviceID(UUID()))) }
-            await #expect(throws: Refusal(.notFound, "")) { try await list(limit: 1, .provider("nowhere")) }
+            let one = try await fixture.admin.listSessions(limit: 1, .device(opened[0].deviceID))
+            #expect(
+                try await one + fixture.admin.listSessions(limit: 9, after: one.last?.id, .device(opened[0].deviceID))
+                    == here)
+            await #expect(throws: Refusal(.notFound, "")) {
+                try await fixture.admin.listSessions(limit: 1, .device(DeviceID(UUID())))
+            }
+            await #expect(throws: Refusal(.notFound, "")) {
+                try await fixture.admin.listSessions(limit: 1, .provider("nowhere"))
+            }
         }
     }
 
@@ -88,11 +97,12 @@ struct LookupTests {
             let connection = try await fixture.connectNewDevice()
             let device = try await fixture.opened("alice", on: connection).session.deviceID
             _ = try await fixture.opened("bob", on: connection)
-            let revoke = RevokeDevice(fixture.admin)
-            let foreseen = try await revoke.preview(device)
+            let foreseen = try await fixture.admin.previewRevocation(of: device)
             #expect(foreseen.serials.count == 1 && foreseen.sessionsEnded.count == 2)
-            #expect(try await revoke(device, reason: .keyCompromise).sessionsEnded == foreseen.sessionsEnded)
-            #expect(try await revoke.preview(device).serials.isEmpty)
+            #expect(
+                try await fixture.admin.revokeDevice(device, reason: .keyCompromise).sessionsEnded
+                    == foreseen.sessionsEnded)
+            #expect(try await fixture.admin.previewRevocation(of: device).serials.isEmpty)
         }
     }
 }

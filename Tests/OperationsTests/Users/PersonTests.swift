@@ -16,10 +16,12 @@ struct PersonTests {
             let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
             fixture.clock.advance(600)
-            #expect(try await bench.user.export(for: alice.session).proved?.phoneNumber == "+14155552671")
+            #expect(
+                try await bench.fixture.context.exportPersonalData(for: alice.session).proved?.phoneNumber
+                    == "+14155552671")
             fixture.clock.advance(1)
-            await #expect(throws: Self.stale) { try await bench.user.export(for: alice.session) }
-            await #expect(throws: Self.stale) { try await bench.user.erase(for: alice.session) }
+            await #expect(throws: Self.stale) { try await bench.fixture.context.exportPersonalData(for: alice.session) }
+            await #expect(throws: Self.stale) { try await bench.fixture.context.erasePersonalData(for: alice.session) }
             #expect(try await bench.assurance(alice) == .phone)
         }
     }
@@ -33,7 +35,7 @@ struct PersonTests {
             try await bench.show(try .virginia, alice)
             let bob = try await bench.withPhone("bob", "+14155552672")
             try await bench.show(try CardBench.specimen(family: "OTHER"), bob)
-            let receipt = try await bench.user.erase(for: alice.session)
+            let receipt = try await bench.fixture.context.erasePersonalData(for: alice.session)
 
             for table in ["authenticated_users", "identity_cards", "phone_verifications", "outbox"] {
                 let rows = try await fixture.store.read { transaction in
@@ -59,8 +61,8 @@ struct PersonTests {
 
             #expect(try await bench.assurance(bob) == .phone)
             let stranger = try await bench.phones.person("alice")
-            #expect(try await bench.user(stranger.session).proved == nil)
-            #expect(try await bench.user.export(for: stranger.session).cards.isEmpty)
+            #expect(try await bench.fixture.context.readProfile(stranger.session).proved == nil)
+            #expect(try await bench.fixture.context.exportPersonalData(for: stranger.session).cards.isEmpty)
             try await bench.prove("+14155552671", stranger)
             #expect(try await bench.assurance(stranger) == .phone)
         }
@@ -73,14 +75,14 @@ struct PersonTests {
             let alice = try await bench.withPhone("alice", "+14155552671")
             try await bench.show(try .virginia, alice)
             let bob = try await bench.withPhone("bob", "+14155552671")
-            let old = try await bench.user(alice.session)
+            let old = try await bench.fixture.context.readProfile(alice.session)
             #expect(old.user.assurance == .none)
             #expect(old.proved?.suspended == .phoneReassigned)
-            let new = try await bench.user(bob.session)
+            let new = try await bench.fixture.context.readProfile(bob.session)
             #expect(new.user.assurance == .phone)
             #expect(new.proved?.fullName == nil && new.proved?.documentNumber == nil)
             try await bench.prove("+14155552679", alice)
-            let again = try await bench.user(alice.session)
+            let again = try await bench.fixture.context.readProfile(alice.session)
             #expect(again.user.assurance == .phone)
             #expect(again.proved?.suspended == nil && again.proved?.fullName == nil)
         }
@@ -93,13 +95,13 @@ struct PersonTests {
             let alice = try await bench.withPhone("alice", "+14155552671")
             let address = fixture.registration.provider.address(of: "alice")
             for name in [alice.session.userID.description, address] {
-                #expect(try await bench.admin.find(name).user.id == alice.session.userID)
+                #expect(try await bench.admin.readUser(name).user.id == alice.session.userID)
             }
-            let held = try await bench.admin.export(address, reason: "request-7")
+            let held = try await bench.admin.exportUser(address, reason: "request-7")
             #expect(held.proved?.phoneNumber == "+14155552671")
-            await #expect(throws: Refusal(.notFound, "")) { try await bench.admin.find("nobody/alice") }
-            _ = try await bench.admin.erase(address, reason: "request-8")
-            #expect(try await bench.admin.export(address, reason: "request-9").proved == nil)
+            await #expect(throws: Refusal(.notFound, "")) { try await bench.admin.readUser("nobody/alice") }
+            _ = try await bench.admin.eraseUser(address, reason: "request-8")
+            #expect(try await bench.admin.exportUser(address, reason: "request-9").proved == nil)
             let audited = try await fixture.store.read { transaction in
                 try transaction.query("SELECT event, reason FROM audit_entries WHERE actor = 'admin test'").map {
                     "\(try $0.text(0)) \(try $0.textOrNull(1) ?? "")"

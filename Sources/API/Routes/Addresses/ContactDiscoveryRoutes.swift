@@ -9,7 +9,7 @@ struct ContactDiscoveryRoutes: Sendable {
     let discover: DiscoverContacts
     let policy: CurrentPolicy
 
-    init(_ context: ServiceContext) {
+    init(_ context: Service) {
         discover = DiscoverContacts(context)
         policy = context.policy
     }

@@ -5,16 +5,19 @@ import Operations
 
 /// The data that devices need to set up a call. Client listener, with a session.
 struct CallRoutes: Sendable {
-    let servers: IssueCallServers
+    private let service: Service
+    private let secret: Secret<String>?
 
-    init(_ context: ServiceContext, secret: Secret<String>?) {
-        servers = IssueCallServers(context, secret: secret)
+    /// - Parameter secret: what the TURN servers share with the service; `nil` if there is none.
+    init(_ service: Service, secret: Secret<String>?) {
+        self.service = service
+        self.secret = secret
     }
 
     func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
         let calls = router.group("calls").behind(session)
         calls.get("servers", cost: .read) { _, context in
-            let found = try await servers(for: try context.checkedSession)
+            let found = try await service.issueCallServers(by: secret, for: try context.checkedSession)
             // WebRTC accepts RTCIceServer in this form.
             var list: [JSONValue] = []
             if !found.stun.isEmpty { list.append(.object(["urls": Self.urls(found.stun)])) }

@@ -37,7 +37,7 @@ enum MessageStreamBody {
         ])
     }
 
-    static func operation(_ one: SynchronizeMessages.Operation) -> JSONValue {
+    static func operation(_ one: SyncOperation) -> JSONValue {
         .object([
             "operation": .string(one.change.rawValue),
             "stream_id": one.notification == nil ? .id(one.stream) : .null,

@@ -6,71 +6,47 @@ import Operations
 
 /// Streams of messages between users. Client listener, with a session.
 package struct MessageStreamRoutes: Sendable {
-    let open: OpenMessageStream
-    let append: AppendMessage
-    let read: ReadMessages
-    let list: ListMessageStreams
-    let acknowledge: AcknowledgeMessages
-    let members: ChangeStreamMembers
-    let metadata: ChangeStreamMetadata
-    let delete: DeleteMessages
-    let synchronize: SynchronizeMessages
-    let typing: SayTyping
-    let limitReads: LimitStreamReads
-    let policy: CurrentPolicy
+    let service: Service
 
-    package init(_ context: ServiceContext) {
-        open = OpenMessageStream(context)
-        append = AppendMessage(context)
-        read = ReadMessages(context)
-        list = ListMessageStreams(context)
-        acknowledge = AcknowledgeMessages(context)
-        members = ChangeStreamMembers(context)
-        metadata = ChangeStreamMetadata(context)
-        delete = DeleteMessages(context)
-        synchronize = SynchronizeMessages(context)
-        typing = SayTyping(context)
-        limitReads = LimitStreamReads(context)
-        policy = context.policy
-    }
+    package init(_ service: Service) { self.service = service }
 
     func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
         let streams = router.group("streams").behind(session)
         streams.post(cost: .write, use: openStream)
         streams.get(cost: .heavy, use: listStreams)
         streams.get(":id", cost: .heavy) { _, context in
-            try limitReads(on: try context.connection)
+            try service.limitStreamReads(on: try context.connection)
             try await context.carrier.reserve(upTo: MessageStreamView.largestWhole)
-            let view = try await list.show(try Self.id(context), to: try context.checkedSession)
+            let view = try await service.readMessageStream(try Self.id(context), to: try context.checkedSession)
             return Response.json(MessageStreamBody.row(view).buffer)
         }
         streams.delete(":id", cost: .write) { _, context in
-            try await delete.delete(try Self.id(context), for: try context.checkedSession)
+            try await service.deleteMessageStream(try Self.id(context), for: try context.checkedSession)
             return Response(status: .noContent)
         }
         streams.post(":id/receipts", cost: .write, use: raiseReceipts)
         streams.post(":id/typing", cost: .write) { _, context in
-            try await typing(in: try Self.id(context), for: try context.checkedSession)
+            try await service.sayTyping(in: try Self.id(context), for: try context.checkedSession)
             return Response(status: .noContent)
         }
         streams.put(":id/members/:user", cost: .write) { _, context in
-            try await members.add(
+            try await service.addMember(
                 try context.parameters.require("user"), to: try Self.id(context), for: try context.checkedSession)
             return Response(status: .noContent)
         }
         streams.delete(":id/members/:user", cost: .write) { _, context in
-            try await members.remove(
+            try await service.removeMember(
                 try context.parameters.require("user"), from: try Self.id(context), for: try context.checkedSession)
             return Response(status: .noContent)
         }
         streams.patch(":id/metadata", cost: .write) { request, context in
             let (change, session) = (try await change(in: request), try context.checkedSession)
-            let value = try await metadata.share(change, in: try Self.id(context), for: session)
+            let value = try await service.changeSharedMetadata(change, in: try Self.id(context), for: session)
             return Response.json(["metadata": value])
         }
         streams.patch(":id/metadata/private", cost: .write) { request, context in
             let (change, session) = (try await change(in: request), try context.checkedSession)
-            let value = try await metadata.keep(change, in: try Self.id(context), for: session)
+            let value = try await service.changeOwnMetadata(change, in: try Self.id(context), for: session)
             return Response.json(["private_metadata": value])
         }
         addEvents(to: streams)
@@ -82,7 +58,7 @@ package struct MessageStreamRoutes: Sendable {
         streams.post(":id/events", cost: .write, use: appendMessage)
         streams.get(":id/events", cost: .heavy, use: readMessages)
         streams.delete(":id/events/:event", cost: .write) { _, context in
-            try await delete.delete(
+            try await service.deleteMessage(
                 try context.parameters.require("event"), in: try Self.id(context), for: try context.checkedSession)
             return Response(status: .noContent)
         }
@@ -91,13 +67,13 @@ package struct MessageStreamRoutes: Sendable {
     private static func id(_ context: ClientContext) throws -> String { try context.parameters.require("id") }
 
     @Sendable private func openStream(_ request: Request, _ context: ClientContext) async throws -> Response {
-        var body = try await request.members(upTo: policy[\.requests].maximumBody)
+        var body = try await request.members(upTo: service.policy[\.requests].maximumBody)
         let opening = try StreamOpening(
             id: try body.string("id"), kind: try body.string("kind"), members: try body.optionalValue("members"),
             title: try body.optionalString("title"), description: try body.optionalString("description"),
             imageURL: try body.optionalString("image_url"), metadata: try body.optionalValue("metadata"))
         try body.rejectUnknown()
-        let stream = try await open(opening, for: try context.checkedSession)
+        let stream = try await service.openMessageStream(opening, for: try context.checkedSession)
         return .json(
             status: .created,
             [
@@ -108,21 +84,21 @@ package struct MessageStreamRoutes: Sendable {
 
     @Sendable private func listStreams(_ request: Request, _ context: ClientContext) async throws -> Response {
         let query = request.uri.queryParameters
-        let filter = try ListMessageStreams.Filter(
+        let filter = try MessageStreamFilter(
             kind: query["kind"].map(String.init), cursor: query["cursor"].map(String.init))
-        try limitReads(on: try context.connection)
-        try await context.carrier.reserve(upTo: ListMessageStreams.largestPage)
-        let page = try await list(filter, for: try context.checkedSession)
+        try service.limitStreamReads(on: try context.connection)
+        try await context.carrier.reserve(upTo: MessageStreamPage.largest)
+        let page = try await service.listMessageStreams(filter, for: try context.checkedSession)
         return .json(["streams": .array(page.views.map(MessageStreamBody.row)), "cursor": .text(page.cursor)])
     }
 
     @Sendable private func appendMessage(_ request: Request, _ context: ClientContext) async throws -> Response {
-        var body = try await request.members(upTo: policy[\.requests].maximumBody)
-        let wanted = try AppendMessage.Request(
+        var body = try await request.members(upTo: service.policy[\.requests].maximumBody)
+        let wanted = try NewMessage(
             id: try body.string("id"), parts: try body.value("parts"),
             inReplyTo: try body.optionalString("in_reply_to"))
         try body.rejectUnknown()
-        let message = try await append(wanted, to: try Self.id(context), for: try context.checkedSession)
+        let message = try await service.appendMessage(wanted, to: try Self.id(context), for: try context.checkedSession)
         return .json(
             status: .created,
             [
@@ -133,12 +109,12 @@ package struct MessageStreamRoutes: Sendable {
 
     @Sendable private func readMessages(_ request: Request, _ context: ClientContext) async throws -> Response {
         let query = request.uri.queryParameters
-        let range = try ReadMessages.Range(
+        let range = try MessageRange(
             after: query["after"].map(String.init), before: query["before"].map(String.init),
             limit: query["limit"].map(String.init))
-        try limitReads(on: try context.connection)
-        try await context.carrier.reserve(upTo: ReadMessages.largestPage)
-        let page = try await read(range, of: try Self.id(context), for: try context.checkedSession)
+        try service.limitStreamReads(on: try context.connection)
+        try await context.carrier.reserve(upTo: MessagePage.largest)
+        let page = try await service.readMessages(range, of: try Self.id(context), for: try context.checkedSession)
         return .json([
             "events": .array(page.views.map(MessageStreamBody.message)), "more": .bool(page.hasMore),
             "last_sequence": .integer(page.lastSequence),
@@ -146,17 +122,17 @@ package struct MessageStreamRoutes: Sendable {
     }
 
     @Sendable private func raiseReceipts(_ request: Request, _ context: ClientContext) async throws -> Response {
-        var body = try await request.members(upTo: policy[\.requests].maximumBody)
+        var body = try await request.members(upTo: service.policy[\.requests].maximumBody)
         let delivered = try body.sequence("delivered_through")
         let read = try body.sequence("read_through")
         try body.rejectUnknown()
-        let receipts = try await acknowledge(
+        let receipts = try await service.acknowledgeMessages(
             delivered: delivered, read: read, in: try Self.id(context), for: try context.checkedSession)
         return .json(["delivered_through": .integer(receipts.delivered), "read_through": .integer(receipts.read)])
     }
 
-    private func change(in request: Request) async throws -> ChangeStreamMetadata.Change {
-        var body = try await request.members(upTo: policy[\.requests].maximumBody)
+    private func change(in request: Request) async throws -> MetadataChange {
+        var body = try await request.members(upTo: service.policy[\.requests].maximumBody)
         let (set, merge) = (try body.optionalValue("set"), try body.optionalValue("merge"))
         try body.rejectUnknown()
         switch (set, merge) {
@@ -168,7 +144,7 @@ package struct MessageStreamRoutes: Sendable {
 
     @Sendable private func synchronizeStreams(_ request: Request, _ context: ClientContext) async throws -> Response {
         let query = request.uri.queryParameters
-        let anchor = try SynchronizeMessages.Anchor(query["anchor"].map(String.init))
+        let anchor = try SyncAnchor(query["anchor"].map(String.init))
         let wait = try query["wait"].map { text in
             guard text.utf8.count <= 4, let seconds = UInt16(text) else {
                 throw Refusal(.malformedRequest, "The query parameter wait must be a whole number of seconds.")
@@ -176,9 +152,9 @@ package struct MessageStreamRoutes: Sendable {
             return Double(seconds)
         }
         let session = try context.checkedSession
-        try limitReads(on: try context.connection)
+        try service.limitStreamReads(on: try context.connection)
         let answer = try await context.carrier.whileAwaited {
-            try await synchronize(since: anchor, wait: wait ?? 0, for: session)
+            try await service.synchronizeMessages(since: anchor, wait: wait ?? 0, for: session)
         }
         return .json([
             "anchor": .string(answer.anchor.text), "more": .bool(answer.hasMore),

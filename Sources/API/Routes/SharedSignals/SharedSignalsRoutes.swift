@@ -20,7 +20,7 @@ package struct SharedSignalsRoutes: Sendable {
     private let metadata = LatestBuffer()
 
     /// - Parameter allowingLoopback: permits receivers on this machine.
-    package init(_ context: ServiceContext, allowingLoopback: Bool) {
+    package init(_ context: Service, allowingLoopback: Bool) {
         authenticate = AuthenticateProvider(context)
         read = ReadEventStreams(context)
         change = ChangeEventStream(context, allowingLoopback: allowingLoopback)

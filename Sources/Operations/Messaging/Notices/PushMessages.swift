@@ -16,7 +16,7 @@ struct PushMessages: Sendable {
     private let policy: CurrentPolicy
     private let environment: Environment
 
-    init(_ context: ServiceContext) {
+    init(_ context: Service) {
         (keys, policy) = (context.keys.personal, context.policy)
         environment = context.environment
     }

@@ -2,31 +2,27 @@ import Database
 import Domain
 import Repositories
 
-/// A provider says something to one of its users: on devices that synchronize at once, on others by a push.
-package struct NotifyUser: Sendable {
-    private let context: ServiceContext
-
-    package init(_ context: ServiceContext) { self.context = context }
-
-    /// Keeps the notification for the user's devices, and queues a push if it has words and the user an endpoint.
+extension Service {
+    /// Keeps a provider's notification for the user's devices, and queues a push if it has words and the user an
+    /// endpoint.
     ///
     /// - Throws: `Refusal` `not_found`; `rate_limited`; `provider_token_invalid` where the key or the provider ended
     ///   meanwhile.
-    package func callAsFunction(
+    package func notifyUser(
         _ notification: UserNotification, to externalID: String, by caller: ProvenProvider
     ) async throws {
-        let id: OutboxMessageID = context.environment.newIdentifier()
-        let push: OutboxMessageID = context.environment.newIdentifier()
-        let keys = context.keys.personal
-        let limit = RateLimit(count: context.policy[\.streams].notificationsPerMinute, per: 60)
-        let isLimited = context.rateLimiting == .on
+        let id: OutboxMessageID = environment.newIdentifier()
+        let push: OutboxMessageID = environment.newIdentifier()
+        let keys = keys.personal
+        let limit = RateLimit(count: policy[\.streams].notificationsPerMinute, per: 60)
+        let isLimited = rateLimiting == .on
         if isLimited {
-            try context.caches.providers.notifications(of: caller.id).count(
-                limit: RateLimit(count: context.policy[\.streams].notificationsPerProvider, per: 60),
-                now: context.environment.now())
+            try caches.providers.notifications(of: caller.id).count(
+                limit: RateLimit(count: policy[\.streams].notificationsPerProvider, per: 60),
+                now: environment.now())
         }
-        let known = try await context.user(externalID, of: caller.id)
-        try await context.commit { transaction, events in
+        let known = try await user(externalID, of: caller.id)
+        try await write { transaction, events in
             try caller.requireActive(in: transaction)
             // An erased user must not get a key again.
             guard let user = try UserRepository(transaction).find(known.id),

@@ -82,9 +82,9 @@ struct MessageStreamViews {
         let id = view.stream.id
         guard view.state == .open, let found = find(id) else { return view }
         var whole = view
-        whole.metadata = try ChangeStreamMetadata.shared(metadata.shared[id], try key(of: id))
+        whole.metadata = try StreamMetadata.shared(metadata.shared[id], try key(of: id))
         if found.member != nil {
-            whole.privateMetadata = try ChangeStreamMetadata.kept(metadata.own[id], id) {
+            whole.privateMetadata = try StreamMetadata.kept(metadata.own[id], id) {
                 try DataKeyRepository(access.transaction, keys: access.context.keys.personal).find(access.user.id)
             }
         }

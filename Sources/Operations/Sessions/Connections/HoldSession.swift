@@ -4,25 +4,11 @@ import Encoding
 import Foundation
 import Repositories
 
-/// Attaches a session to a connection that acts for it alone, and judges it there again and again: before each act,
-/// before anything is sent, and now and then.
-package struct HoldSession: Sendable {
-    private let context: ServiceContext
-    private let check: CheckSession
-    private let authenticate: AuthenticateConnection
-
-    package init(_ context: ServiceContext) {
-        self.context = context
-        check = CheckSession(context)
-        authenticate = AuthenticateConnection(context)
-    }
-
-    /// A session that a connection acts for.
-    package struct Held: Sendable {
-        package let token: Secret<String>
-        package let userID: UserID
-        let hash: Digest256
-    }
+/// A session that a connection acts for.
+package struct HeldSession: Sendable {
+    package let token: Secret<String>
+    package let userID: UserID
+    let hash: Digest256
 
     package enum Verdict: Sendable, Equatable {
         case holds
@@ -35,22 +21,25 @@ package struct HoldSession: Sendable {
         /// The store cannot be asked.
         case unknown
     }
+}
 
-    /// Attaches the session that a token names. Each token that is shown counts as a call of the device.
+extension Service {
+    /// Attaches the session of a token to a connection that acts for it alone. Each token counts as a call of the device.
+    /// The connection asks for a verdict before each act, before it sends anything, and now and then.
     ///
     /// - Throws: `Refusal` with the session codes. `binding_mismatch` challenges the session. `user_banned` where a ban
     ///   has ended it. `certificate_revoked`, `rate_limited`, `unavailable`.
-    package func callAsFunction(_ shown: String, on connection: ClientConnection) async throws -> Held {
+    package func holdSession(_ shown: String, on connection: ClientConnection) async throws -> HeldSession {
         try await authenticate(connection)
-        try context.count(.read, by: .certificate(connection.thumbprint))
+        try count(.read, by: .certificate(connection.thumbprint))
         guard let token = SessionToken(shown: shown) else { throw Self.unknown }
         do {
-            let (session, cached) = try await check.bound(shown, on: connection)
-            let (now, policy) = (context.environment.now(), context.policy[\.sessions])
+            let (session, cached) = try await boundSession(shown, on: connection)
+            let (now, policy) = (environment.now(), policy[\.sessions])
             try session.requireAuthenticated(now: now, policy: policy)
             connection.attach(session)
-            cached.touch(now: now, policy: policy, in: context.caches.lastUses)
-            return Held(token: token.text, userID: session.userID, hash: token.hash)
+            cached.touch(now: now, policy: policy, in: caches.lastUses)
+            return HeldSession(token: token.text, userID: session.userID, hash: token.hash)
         } catch let refusal as Refusal where refusal.code == .sessionDestroyed {
             if let entry = try await ban(behind: token, on: connection) { throw Refusal.userBanned(by: entry) }
             throw refusal
@@ -59,21 +48,21 @@ package struct HoldSession: Sendable {
 
     private static let unknown = Refusal(.sessionDestroyed, "The session was ended: create a new one.")
 
-    /// Judges from memory alone. It is no use of the session. `nil` where memory does not know.
-    package func fromMemory(_ held: Held, on connection: ClientConnection) -> Verdict? {
-        guard authenticate.fromMemory(connection), let cached = context.caches.sessions.known(held.hash) else {
+    /// The verdict from memory alone; `nil` if memory does not know. It is no use of the session.
+    package func verdictFromMemory(_ held: HeldSession, on connection: ClientConnection) -> HeldSession.Verdict? {
+        guard isAuthenticated(connection), let cached = caches.sessions.known(held.hash) else {
             return nil
         }
         return verdict(cached.session, on: connection)
     }
 
-    /// Judges by the store, where memory does not know.
-    package func judge(_ held: Held, on connection: ClientConnection) async -> Verdict {
+    /// The verdict by the store.
+    package func verdict(_ held: HeldSession, on connection: ClientConnection) async -> HeldSession.Verdict {
         do {
             try await authenticate(connection)
-            let (now, policy) = (context.environment.now(), context.policy[\.sessions])
+            let (now, policy) = (environment.now(), policy[\.sessions])
             guard let token = SessionToken(shown: held.token.reveal()),
-                let cached = try await context.caches.sessions.find(token, now: now, policy: policy)
+                let cached = try await caches.sessions.find(token, now: now, policy: policy)
             else { return .ended }
             let verdict = verdict(cached.session, on: connection)
             guard verdict == .ended, try await ban(behind: token, on: connection) != nil else { return verdict }
@@ -85,8 +74,8 @@ package struct HoldSession: Sendable {
         }
     }
 
-    private func verdict(_ session: Session, on connection: ClientConnection) -> Verdict {
-        switch session.effectiveState(at: context.environment.now(), policy: context.policy[\.sessions]) {
+    private func verdict(_ session: Session, on connection: ClientConnection) -> HeldSession.Verdict {
+        switch session.effectiveState(at: environment.now(), policy: policy[\.sessions]) {
         case .destroyed, .expired: .ended
         case .challenged: session.thumbprint == connection.thumbprint ? .challenged : .ended
         case .authenticated: session.thumbprint == connection.thumbprint ? .holds : .ended
@@ -95,10 +84,10 @@ package struct HoldSession: Sendable {
 
     /// The ban of the user of an ended session, for the device that had it.
     private func ban(behind token: SessionToken, on connection: ClientConnection) async throws -> BanEntry? {
-        guard let cached = try await context.caches.sessions.find(token.hash, of: token.sessionID),
+        guard let cached = try await caches.sessions.find(token.hash, of: token.sessionID),
             cached.session.thumbprint == connection.thumbprint
         else { return nil }
         let user = cached.session.userID
-        return try await context.store.snapshot { try RefuseBanned.activeBan(on: user, in: $0) }
+        return try await read { try RefuseBanned.activeBan(on: user, in: $0) }
     }
 }

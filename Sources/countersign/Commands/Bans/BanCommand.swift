@@ -42,9 +42,10 @@ struct BanCommand: AsyncParsableCommand {
             let policy = try? admin.policy().bans
             let note = policy == nil ? "The policies cannot be read; the defaults of bans.yaml are used." : nil
             do {
-                let bans = try AddBan(admin.context, keys: admin.personalKeys(), policy: policy ?? BanPolicy())
                 let (ban, impact) =
-                    dryRun ? (nil, try await bans.preview(order)) : try await confirmed(order, bans)
+                    try await dryRun
+                    ? (nil, admin.administration.previewBan(order, by: policy ?? BanPolicy()))
+                    : confirmed(order, by: policy ?? BanPolicy(), admin.administration)
                 return BanCommand.report(ban, impact).noting(note)
             } catch let refusal as Refusal where refusal.state == Ban.State.active.rawValue {
                 throw CommandFailure("\(refusal.detail) Lift it, or add --replace to put this ban in its place.")
@@ -52,11 +53,13 @@ struct BanCommand: AsyncParsableCommand {
         }
 
         /// Bans at most one user, unless the admin agrees to more.
-        private func confirmed(_ order: BanOrder, _ bans: AddBan) async throws -> (Ban?, BanImpact) {
+        private func confirmed(
+            _ order: BanOrder, by policy: BanPolicy, _ administration: Administration
+        ) async throws -> (Ban?, BanImpact) {
             var agreed = yes ? nil : 1
             while true {
                 do {
-                    return try await bans(order, upTo: agreed)
+                    return try await administration.addBan(order, by: policy, upTo: agreed)
                 } catch let unconfirmed as UnconfirmedBan {
                     try Confirmation.ask("affect \(unconfirmed.users) users")
                     agreed = unconfirmed.users
@@ -111,11 +114,19 @@ struct BanCommand: AsyncParsableCommand {
             guard (ban == nil) != (target == nil) else {
                 throw CommandFailure("Give the id of a ban or one subject.", exitCode: .usage)
             }
-            let lift = try LiftBan(admin.context, keys: admin.personalKeys())
+            let administration = admin.administration
             var lifted: [Ban] = []
-            if let ban { lifted = [try await dryRun ? lift.preview(ban) : lift(ban, note: note)] }
-            if let target { lifted = try await dryRun ? lift.preview(target) : lift(target, note: note) }
-            let remaining = try await ListRemainingBans(admin.context)(after: lifted)
+            if let ban {
+                lifted = [
+                    try await dryRun ? administration.previewLift(of: ban) : administration.liftBan(ban, note: note)
+                ]
+            }
+            if let target {
+                lifted =
+                    try await dryRun
+                    ? administration.previewLift(on: target) : administration.liftBans(on: target, note: note)
+            }
+            let remaining = try await administration.remainingBans(after: lifted)
             return Report(
                 lifted.map { "\($0.id) \(dryRun ? "would be" : "is") lifted." }
                     + remaining.map { "Still in force for the same person or thing: \(Self.line($0))." },

@@ -13,7 +13,7 @@ extension BanCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             page.report(
-                try await ListBans(admin.contextWithPersonalKeys())(
+                try await admin.administrationWithKeys().listBans(
                     isActive: active, limit: page.limit, after: page.cursor), BanCommand.fields)
         }
     }
@@ -26,7 +26,7 @@ extension BanCommand {
         @Argument(help: "The ban's id.") var ban: BanID
 
         func report(_ admin: Admin) async throws -> Report {
-            let detail = try await ReadBan(admin.context, keys: admin.personalKeys())(ban)
+            let detail = try await admin.administration.readBan(ban)
             let lifted = detail.summary.ban.lifted.map { "\($0.at.rfc3339) by \($0.actor)" }
             return Report(
                 BanCommand.fields.map { $0.entry(detail.summary) } + [
@@ -46,7 +46,7 @@ extension BanCommand {
         func report(_ admin: Admin) async throws -> Report {
             let target = try subject.required()
             return Report(
-                try await ReadBanHistory(admin.context, keys: admin.personalKeys())(target), BanCommand.fields)
+                try await admin.administration.banHistory(of: target), BanCommand.fields)
         }
     }
 

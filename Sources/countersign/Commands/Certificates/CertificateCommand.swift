@@ -18,7 +18,7 @@ struct CertificateCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             page.report(
-                try await ListCertificates(admin.context)(limit: page.limit, after: page.cursor),
+                try await admin.administration.listCertificates(limit: page.limit, after: page.cursor),
                 CertificateCommand.fields)
         }
     }
@@ -29,7 +29,7 @@ struct CertificateCommand: AsyncParsableCommand {
         @Argument(help: "The certificate's serial number, hexadecimal.") var serial: String
 
         func report(_ admin: Admin) async throws -> Report {
-            CertificateCommand.report(try await ReadCertificate(admin.context)(serial: serial))
+            CertificateCommand.report(try await admin.administration.readCertificate(serial: serial))
         }
     }
 
@@ -49,19 +49,19 @@ struct CertificateCommand: AsyncParsableCommand {
         @Flag(help: "Do not ask.") var yes = false
 
         func report(_ admin: Admin) async throws -> Report {
-            let read = ReadCertificate(admin.context)
-            let found = try await read(serial: serial)
+            let administration = admin.administration
+            let found = try await administration.readCertificate(serial: serial)
             if dryRun {
                 return CertificateCommand.report(found).noting(
                     previewNote(dryRun, "this certificate would be revoked"))
             }
             let device = found.certificate.deviceID
             if !yes {
-                let ended = try await RevokeDevice(admin.context).preview(device).sessionsEnded
+                let ended = try await administration.previewRevocation(of: device).sessionsEnded
                 if ended.count > 1 { try Confirmation.ask("end up to \(ended.text) sessions on device \(device)") }
             }
-            try await RevokeDeviceCertificate(admin.context)(serial: found.certificate.serial, reason: reason)
-            return CertificateCommand.report(try await read(serial: serial))
+            try await administration.revokeCertificate(serial: found.certificate.serial, reason: reason)
+            return CertificateCommand.report(try await administration.readCertificate(serial: serial))
         }
     }
 

@@ -21,7 +21,7 @@ struct DeviceCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             page.report(
-                try await ListDevices(admin.context)(limit: page.limit, after: page.cursor, user: user),
+                try await admin.administration.listDevices(limit: page.limit, after: page.cursor, user: user),
                 DeviceCommand.fields)
         }
     }
@@ -34,7 +34,7 @@ struct DeviceCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let lifetimes = try admin.policy().sessions
-            let found = try await ReadDevice(admin.context)(device)
+            let found = try await admin.administration.readDevice(device)
             var entries = DeviceCommand.fields.map { $0.entry(found.summary) }
             entries.insert(Entry("presence_key", found.hasPresenceKey), at: 3)
             return Report(entries)
@@ -56,12 +56,14 @@ struct DeviceCommand: AsyncParsableCommand {
         @Flag(help: "Do not ask.") var yes = false
 
         func report(_ admin: Admin) async throws -> Report {
-            let revoke = RevokeDevice(admin.context)
+            let administration = admin.administration
             if !dryRun, !yes {
-                let ended = try await revoke.preview(device).sessionsEnded
+                let ended = try await administration.previewRevocation(of: device).sessionsEnded
                 if ended.count > 1 { try Confirmation.ask("end \(ended.text) sessions on device \(device)") }
             }
-            let revoked = try await dryRun ? revoke.preview(device) : revoke(device, reason: reason)
+            let revoked =
+                try await dryRun
+                ? administration.previewRevocation(of: device) : administration.revokeDevice(device, reason: reason)
             let isListed = dryRun ? true : await admin.publishRevocations()
             let serials = ReportCell(revoked.serials.cell.json, String(revoked.serials.count))
             return Report(

@@ -18,7 +18,8 @@ struct OutboxCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             page.report(
-                try await ListOutbox(admin.context)(state, limit: page.limit, after: page.cursor), OutboxCommand.fields)
+                try await admin.administration.listOutbox(state, limit: page.limit, after: page.cursor),
+                OutboxCommand.fields)
         }
     }
 
@@ -30,7 +31,7 @@ struct OutboxCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             Report(
-                try await RetryMessage(admin.context)(message), OutboxCommand.fields)
+                try await admin.administration.retryMessage(message), OutboxCommand.fields)
         }
     }
 
@@ -41,8 +42,10 @@ struct OutboxCommand: AsyncParsableCommand {
         @Flag(help: "Preview only; change nothing.") var dryRun = false
 
         func report(_ admin: Admin) async throws -> Report {
-            let drop = DropMessage(admin.context)
-            return Report(try await dryRun ? drop.preview(message) : drop(message), OutboxCommand.fields).noting(
+            let message =
+                try await dryRun
+                ? admin.administration.previewDrop(of: message) : admin.administration.dropMessage(message)
+            return Report(message, OutboxCommand.fields).noting(
                 previewNote(dryRun, "this message would be dropped"))
         }
     }

@@ -63,7 +63,7 @@ struct ProviderAddCommand: InstallationCommand {
         let verificationKey = try ProviderCommand.readKey(key, algorithm: alg)
         let slug = try parsedSlug()
         let made = try await installation.admin(mayCreate: true) {
-            try await AddProvider($0.context)(
+            try await AddProvider($0.administration)(
                 name: name, slug: slug, account: account, avatarHosts: avatarHost, key: verificationKey,
                 tokenAlgorithm: tokenAlg)
         }
@@ -87,8 +87,9 @@ struct ProviderAddCommand: InstallationCommand {
         let slug = try parsedSlug()
         let reader = KeySetReader(DeliveryPolicy(), allowingLoopback: allowsLoopback)
         let made = try await installation.admin(mayCreate: true) {
-            try await AddIssuer($0.context, readKeySet: { await reader($0) })(
-                issuer, name: name, slug: slug, account: account, avatarHosts: avatarHost, tokenAlgorithm: tokenAlg)
+            try await $0.administration.addIssuer(
+                issuer, name: name, slug: slug, account: account, avatarHosts: avatarHost, tokenAlgorithm: tokenAlg,
+                readKeySet: { await reader($0) })
         }
         var report = Report([
             Entry("provider_id", "provider_id", made.provider.id), Entry("slug", made.provider.slug.text),

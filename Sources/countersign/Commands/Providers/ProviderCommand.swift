@@ -23,7 +23,7 @@ struct ProviderCommand: AsyncParsableCommand {
         @Option(help: "The algorithm of its sessions' tokens: RS256 or ES256.") var tokenAlg: AccessTokenAlgorithm
 
         func report(_ admin: Admin) async throws -> Report {
-            try await SetTokenAlgorithm(admin.context)(tokenAlg, of: provider)
+            try await SetTokenAlgorithm(admin.administration)(tokenAlg, of: provider)
             return Report([Entry("token_alg", "token_alg", tokenAlg.rawValue)])
         }
     }
@@ -33,7 +33,7 @@ struct ProviderCommand: AsyncParsableCommand {
         @OptionGroup var shared: SharedOptions
 
         func report(_ admin: Admin) async throws -> Report {
-            let read = ReadProviders(admin.context)
+            let read = ReadProviders(admin.administration)
             let (providers, readings) = (try await read(), try await read.issuerReadings())
             var report = Report(providers, ProviderCommand.fields(readings))
             for issuer in Swift.Set(providers.compactMap(\.issuer?.url)).sorted() {
@@ -55,7 +55,7 @@ struct ProviderCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let reason = try why.parsed()
-            let disable = DisableProvider(admin.context)
+            let disable = DisableProvider(admin.administration)
             if !dryRun, !yes {
                 let ended = try await disable.preview(provider)
                 try Confirmation.ask("disable \(provider) and end \(ended.text) sessions")
@@ -80,7 +80,7 @@ struct ProviderCommand: AsyncParsableCommand {
         @Argument(help: "The provider's slug or id.") var provider: String
 
         func report(_ admin: Admin) async throws -> Report {
-            try await EnableProvider(admin.context)(provider)
+            try await EnableProvider(admin.administration)(provider)
             return Report("\(provider) is enabled.", json: [.json("enabled", provider)])
         }
     }
@@ -128,7 +128,7 @@ struct AppCommand: AsyncParsableCommand {
         @Argument(help: "The provider's slug or id.") var provider: String
 
         func report(_ admin: Admin) async throws -> Report {
-            let (_, apps, _) = try await ReadProviders(admin.context)(provider)
+            let (_, apps, _) = try await ReadProviders(admin.administration)(provider)
             return Report(apps, AppCommand.fields)
         }
     }
@@ -140,7 +140,7 @@ struct AppCommand: AsyncParsableCommand {
         @Option(help: "The app's name for people.") var name: String
 
         func report(_ admin: Admin) async throws -> Report {
-            let application = try await AddApplication(admin.context)(name, to: provider)
+            let application = try await AddApplication(admin.administration)(name, to: provider)
             return Report([Entry("app_id", "app_id", application.id)])
         }
     }

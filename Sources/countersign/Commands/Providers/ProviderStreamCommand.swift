@@ -15,7 +15,7 @@ struct StreamCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             Report(
-                try await ReadProviderStreams(admin.context)(of: provider),
+                try await ReadProviderStreams(admin.administration)(of: provider),
                 StreamCommand.fields)
         }
     }
@@ -27,7 +27,7 @@ struct StreamCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             Report(
-                try await ReadProviderStreams(admin.context)(stream), StreamCommand.fields)
+                try await ReadProviderStreams(admin.administration)(stream), StreamCommand.fields)
         }
     }
 
@@ -40,10 +40,10 @@ struct StreamCommand: AsyncParsableCommand {
         @Option(help: "The address to approve without a question.") var url: String?
 
         func report(_ admin: Admin) async throws -> Report {
-            let found = try await ReadProviderStreams(admin.context)(stream)
+            let found = try await ReadProviderStreams(admin.administration)(stream)
             let address = url ?? StreamCommand.address(found) ?? ""
             if url == nil { try Confirmation.ask("send events about users to \(address)") }
-            let approved = try await ApproveEventStream(admin.context)(stream, url: address)
+            let approved = try await ApproveEventStream(admin.administration)(stream, url: address)
             return Report(
                 "\(stream) sends to \(StreamCommand.address(approved) ?? "nowhere").",
                 json: StreamCommand.fields.map { $0.entry(approved) })

@@ -22,11 +22,11 @@ struct SessionCommand: AsyncParsableCommand {
             let lifetimes = try admin.policy().sessions
             let scope = try scope()
             return page.report(
-                try await ListOpenSessions(admin.context)(limit: page.limit, after: page.identifier(), scope),
+                try await admin.administration.listSessions(limit: page.limit, after: page.identifier(), scope),
                 SessionCommand.fields(lifetimes))
         }
 
-        private func scope() throws -> ListOpenSessions.Scope {
+        private func scope() throws -> SessionSelection {
             guard [user, device?.description, provider].compactMap(\.self).count <= 1 else {
                 throw CommandFailure("Give one of --user, --device and --provider.", exitCode: .usage)
             }
@@ -44,7 +44,7 @@ struct SessionCommand: AsyncParsableCommand {
         func report(_ admin: Admin) async throws -> Report {
             let lifetimes = try admin.policy().sessions
             return Report(
-                try await ReadSession(admin.context)(session),
+                try await admin.administration.readSession(session),
                 SessionCommand.fields(lifetimes))
         }
     }
@@ -58,8 +58,8 @@ struct SessionCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let reason = try why.parsed()
-            try await ChallengeSession(admin.context)(session, reason: reason)
-            return SessionCommand.report(try await ReadSession(admin.context)(session), admin)
+            try await admin.administration.challengeSession(session, reason: reason)
+            return SessionCommand.report(try await admin.administration.readSession(session), admin)
         }
     }
 
@@ -72,8 +72,8 @@ struct SessionCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let reason = try why.parsed()
-            if !dryRun { try await TerminateSession(admin.context)(session, reason: reason) }
-            return SessionCommand.report(try await ReadSession(admin.context)(session), admin).noting(
+            if !dryRun { try await admin.administration.endSession(session, reason: reason) }
+            return SessionCommand.report(try await admin.administration.readSession(session), admin).noting(
                 previewNote(dryRun, "this session would end"))
         }
     }

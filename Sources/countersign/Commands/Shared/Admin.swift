@@ -38,13 +38,15 @@ struct Admin: Sendable {
         return keys
     }
 
-    /// ``context``, if the keys of personal data equal those of the nodes. Otherwise the admin is probably at the wrong
+    /// ``administration``, if the keys of personal data equal those of the nodes. Otherwise the admin is probably at the wrong
     /// installation, which is reported before a ban.
-    func contextWithPersonalKeys() throws -> AdminContext {
+    func administrationWithKeys() throws -> Administration {
         _ = try personalKeys()
-        return context
+        return administration
     }
 
-    /// The common inputs of admin operations.
-    var context: AdminContext { AdminContext(store: store, environment: environment, actor: installation.actor) }
+    /// The admin operations.
+    var administration: Administration {
+        Administration(store: store, environment: environment, actor: installation.actor, personalKeys: personalKeys)
+    }
 }

@@ -20,20 +20,22 @@ struct TourCommand: InstallationCommand {
         let tour = Tour(
             publicURL: publicURL, clientURL: clientURL, provider: provider, authority: ca ?? "\(settings.keys)/ca.pem",
             texts: texts ?? settings.texts,
-            challenge: { id in try await installation.admin { try await ChallengeSession($0.context)(SessionID(id)) } },
+            challenge: { id in
+                try await installation.admin { try await $0.administration.challengeSession(SessionID(id)) }
+            },
             ban: { user in
                 guard let reason = Ban.Reason(rawValue: "tour") else { return }
                 let order = try BanOrder(
                     target: .user(UserID(user).description), scope: .all, reason: reason, note: nil,
                     endsAt: Date().addingTimeInterval(3600), withDevices: false)
                 _ = try await installation.admin {
-                    try await AddBan($0.context, keys: $0.personalKeys(), policy: BanPolicy())(order, upTo: 1)
+                    try await $0.administration.addBan(order, upTo: 1)
                 }
             },
             lift: { user in
                 _ = try await installation.admin {
-                    try await LiftBan($0.context, keys: $0.personalKeys())(
-                        .user(UserID(user).description), note: "the tour is over")
+                    try await $0.administration.liftBans(
+                        on: .user(UserID(user).description), note: "the tour is over")
                 }
             })
         try await tour.walk()

@@ -29,7 +29,7 @@ extension UserCommand {
             }
             let recipients = try recipient.map { text throws(CommandFailure) in try AgeRecipient(text) }
             let purged = Set(try admin.policy().cards.purge)
-            let archive = try ArchiveUsers(admin.context, keys: admin.personalKeys())
+            let archive = try ArchiveUsers(admin.administration, keys: admin.personalKeys())
             let file = try ArchiveFile(path: output)
             do {
                 var writer = try AgeWriter(recipients: recipients, randomBytes: admin.environment.randomBytes) {

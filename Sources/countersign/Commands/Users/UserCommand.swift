@@ -17,7 +17,7 @@ struct UserCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             page.report(
-                try await ReadUsers(admin.contextWithPersonalKeys())(limit: page.limit, after: page.cursor),
+                try await admin.administrationWithKeys().listUsers(limit: page.limit, after: page.cursor),
                 UserCommand.fields)
         }
     }
@@ -33,10 +33,10 @@ struct UserCommand: AsyncParsableCommand {
             if let reveal {
                 let reason = try auditReason(reveal, "--reveal")
                 return UserCommand.report(
-                    try await ExportUser(admin.context, keys: admin.personalKeys())(user, reason: reason).json)
+                    try await admin.administration.exportUser(user, reason: reason).json)
             }
             return Report(
-                try await ReadUsers(admin.contextWithPersonalKeys())(user),
+                try await admin.administrationWithKeys().readUser(user),
                 UserCommand.fields)
         }
     }
@@ -51,7 +51,7 @@ struct UserCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let reason = try auditReason(reason)
-            let export = try await ExportUser(admin.context, keys: admin.personalKeys())(user, reason: reason)
+            let export = try await admin.administration.exportUser(user, reason: reason)
             return Report(json: export.json)
         }
     }
@@ -66,11 +66,11 @@ struct UserCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let reason = try why.parsed()
-            let id = try await ReadUsers(admin.contextWithPersonalKeys())(user).user.id.description
+            let id = try await admin.administrationWithKeys().readUser(user).user.id.description
             let challenged =
                 try await dryRun
-                ? ListOpenSessions(admin.context)(limit: .max, .user(id)).count { $0.state == .authenticated }
-                : ChallengeUser(admin.context)(id, reason: reason)
+                ? admin.administration.listSessions(limit: .max, .user(id)).count { $0.state == .authenticated }
+                : admin.administration.challengeUser(id, reason: reason)
             let entries = [Entry("user_id", id), Entry("sessions_challenged", challenged)]
             return Report(entries + (dryRun ? [.json("dry_run", true)] : [])).noting(previewNote(dryRun))
         }
@@ -87,7 +87,7 @@ struct UserCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let reason = try auditReason(reason)
-            let summary = try await ReadUsers(admin.contextWithPersonalKeys())(user)
+            let summary = try await admin.administrationWithKeys().readUser(user)
             guard !dryRun else {
                 return Report(summary, UserCommand.fields).noting(
                     previewNote(dryRun, "this user would be erased for good"))
@@ -96,7 +96,7 @@ struct UserCommand: AsyncParsableCommand {
             guard yes else {
                 throw CommandFailure("This would erase \(summary.address) (\(id)) for good: add --yes.")
             }
-            let receipt = try await EraseNamedUser(admin.context, keys: admin.personalKeys())(id, reason: reason)
+            let receipt = try await admin.administration.eraseUser(id, reason: reason)
             return Report([
                 Entry("user_id", id), Entry("erased", ReportCell(.bool(true), "true")),
                 Entry("receipt", receipt.uuidString.lowercased()),

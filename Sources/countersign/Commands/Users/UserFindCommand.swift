@@ -24,7 +24,7 @@ extension UserCommand {
             }
             if let externalID {
                 return Report(
-                    try await FindUsers(admin.context, keys: admin.personalKeys())(
+                    try await admin.administration.findUsers(
                         externalID: externalID, of: provider),
                     UserCommand.fields)
             }
@@ -36,10 +36,11 @@ extension UserCommand {
             let why = try auditReason(reason)
             let trait = try trait()
             return Report(
-                try await FindUsers(admin.context, keys: admin.personalKeys())(trait, reason: why), UserCommand.fields)
+                try await admin.administration.findUsers(trait, reason: why),
+                UserCommand.fields)
         }
 
-        private func trait() throws -> FindUsers.Trait {
+        private func trait() throws -> UserTrait {
             try asUsage {
                 if let phone { return .phone(try PhoneNumber(fromCaller: phone)) }
                 guard case .document(let name) = try BanTarget.document(reading: document ?? "") else {

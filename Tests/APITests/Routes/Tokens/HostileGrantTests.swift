@@ -107,7 +107,7 @@ struct HostileGrantTests {
         try await Self.run { bench, other in
             let connection = try await bench.fixture.connectNewDevice()
             let stranger = try await bench.fixture.connectNewDevice()
-            let nonce = bench.fixture.nonces(connection).nonce
+            let nonce = bench.fixture.context.issueNonce(connection).nonce
             var good = TokenDraft(header: [])
             _ = try bench.fixture.signer.identityToken(
                 provider: bench.fixture.registration.provider.id, kid: bench.fixture.registration.keyID,
@@ -122,7 +122,9 @@ struct HostileGrantTests {
             var edits = Self.common(now, other)
             edits += Self.claim(
                 "nce",
-                Self.texts(["", "AAAA", nonce + "A", bench.fixture.nonces(stranger).nonce]) + [nil, .integer(1)])
+                Self.texts(["", "AAAA", nonce + "A", bench.fixture.context.issueNonce(stranger).nonce]) + [
+                    nil, .integer(1),
+                ])
             edits += Self.claim("prn", Self.texts(["bob", ""]))
             edits += Self.claim("app_id", Self.texts([UUID().uuidString.lowercased()]))
             edits += Self.header("cty", Self.texts(["layer-provider;v=1", "JWT", ""]) + [nil])

@@ -106,11 +106,12 @@ struct HostileIDTokenTests {
     func hostile() async throws {
         try await Self.run { bench, issuer, connection in
             let stranger = try await bench.fixture.connectNewDevice()
-            let nonce = bench.fixture.nonces(connection).nonce
+            let nonce = bench.fixture.context.issueNonce(connection).nonce
             let now = bench.fixture.clock.now
             let good = issuer.draft("alice", nonce: nonce, now: now)
             let edits = Self.edits(
-                Int64(now.timeIntervalSince1970), nonce: nonce, strangers: bench.fixture.nonces(stranger).nonce,
+                Int64(now.timeIntervalSince1970), nonce: nonce,
+                strangers: bench.fixture.context.issueNonce(stranger).nonce,
                 plain: bench.fixture.registration.provider)
             let texts = try Self.hostile(good, issuer.keys[0].signer, edits)
             #expect(Set(texts).count >= 200, "\(Set(texts).count)")
@@ -152,7 +153,7 @@ struct HostileIDTokenTests {
         try await Self.run { bench, issuer, connection in
             func exchange(_ more: (String, String)...) async throws -> Reply {
                 let token = try issuer.idToken(
-                    "alice", nonce: bench.fixture.nonces(connection).nonce, now: bench.fixture.clock.now)
+                    "alice", nonce: bench.fixture.context.issueNonce(connection).nonce, now: bench.fixture.clock.now)
                 var form =
                     "grant_type=\(RouterBench.exchange)&subject_token=\(token)&subject_token_type=\(Self.idToken)"
                 for (name, value) in more { form += "&\(name)=\(value)" }

@@ -4,20 +4,12 @@ import Domain
 import Foundation
 import Repositories
 
-/// An admin takes everything from a device: each of its certificates is revoked, its sessions end. It must certify anew,
-/// with another key.
-package struct RevokeDevice: Sendable {
-    private let context: AdminContext
-
-    package init(_ context: AdminContext) {
-        self.context = context
-    }
-
-    /// What would be revoked, and how many sessions would end.
+extension Administration {
+    /// The serial numbers that ``revokeDevice(_:reason:)`` would revoke, and how many sessions would end.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func preview(_ id: DeviceID) async throws -> (serials: [String], sessionsEnded: CountedSessions) {
-        try await context.store.snapshot { transaction in
+    package func previewRevocation(of id: DeviceID) async throws -> (serials: [String], sessionsEnded: CountedSessions) {
+        try await read { transaction in
             let certificates = try CertificateRepository(transaction).list(deviceID: id)
             guard !certificates.isEmpty else { throw Refusal(.notFound, "There is no device \(id).") }
             let present = certificates.filter { $0.revoked == nil }
@@ -25,15 +17,14 @@ package struct RevokeDevice: Sendable {
         }
     }
 
-    /// Revokes.
+    /// Revokes every certificate of a device and ends its sessions. It must be certified again, with another key.
     ///
     /// - Returns: the serial numbers, and how many sessions end.
     /// - Throws: `Refusal` `not_found`, or `conflict` where it has no valid certificate.
-    package func callAsFunction(
+    package func revokeDevice(
         _ id: DeviceID, reason: RevocationReason
     ) async throws -> (serials: [String], sessionsEnded: CountedSessions) {
-        let actor = context.actor
-        return try await context.commit { transaction, events in
+        return try await write { transaction, events in
             let records = CertificateRepository(transaction)
             let certificates = try records.list(deviceID: id)
             guard !certificates.isEmpty else { throw Refusal(.notFound, "There is no device \(id).") }
@@ -59,6 +50,16 @@ package struct RevokeDevice: Sendable {
             try CutSessions(transaction: transaction)(.device(id), .deviceRevoked, &events)
             notify(serials, &events)
             return (serials, count)
+        }
+    }
+
+    /// Revokes one certificate by its serial number, within a second on every node. If the key was compromised, everything
+    /// is revoked that its holder may have.
+    ///
+    /// - Throws: `Refusal` `not_found`, or `conflict` where it is revoked already.
+    package func revokeCertificate(serial: String, reason: RevocationReason) async throws {
+        try await write { transaction, events in
+            try RevokeCertificate(reason: reason, actor: actor, transaction: transaction)(serial: serial, &events)
         }
     }
 }

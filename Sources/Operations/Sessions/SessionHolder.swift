@@ -2,31 +2,15 @@ import Database
 import Domain
 import Repositories
 
-/// The store as an operation has it that acts for the holder of a session. It offers no other way to write than
-/// ``act(for:inTurn:ahead:_:)``, which looks at session, user and device again: an operation that holds this one cannot forget to.
-struct SessionStore: Sendable {
-    private let context: ServiceContext
-
-    init(_ context: ServiceContext) {
-        self.context = context
-    }
-
-    func snapshot<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
-        try await context.store.snapshot(body)
-    }
-
-    /// What a body is going to ask whoever holds the session: see `Transaction/ahead(_:)`. It goes with the look at the
-    /// session, when the transaction has no time yet.
-    typealias Ahead = @Sendable (any Transaction) throws -> Void
-
+extension Service {
     /// Reads for the holder of a session that was let in before, if the store still lets them in.
     ///
     /// - Throws: `Refusal` as ``act(for:inTurn:ahead:_:)``.
-    func snapshot<T: Sendable>(
-        for shown: Session, ahead: Ahead? = nil,
+    func read<T: Sendable>(
+        for shown: Session, ahead: SessionHolder.Ahead? = nil,
         _ body: @Sendable @escaping (any Transaction, SessionHolder) throws -> T
     ) async throws -> T {
-        try await context.store.snapshot { try body($0, SessionHolder(shown, in: $0, ahead)) }
+        try await read { try body($0, SessionHolder(shown, in: $0, ahead)) }
     }
 
     /// Writes for the holder of a session that was let in before. Between that and this the session may have been ended,
@@ -36,10 +20,10 @@ struct SessionStore: Sendable {
     /// - Throws: `Refusal` with the session codes, `certificate_revoked` or `user_banned`; what the body throws.
     @discardableResult
     func act<T: Sendable>(
-        for shown: Session, inTurn turn: Turn? = nil, ahead: Ahead? = nil,
+        for shown: Session, inTurn turn: Turn? = nil, ahead: SessionHolder.Ahead? = nil,
         _ body: @Sendable @escaping (any Transaction, SessionHolder, inout RecordedEvents) throws -> T
     ) async throws -> T {
-        try await context.commit(inTurn: turn) { transaction, events in
+        try await write(inTurn: turn) { transaction, events in
             try body(transaction, SessionHolder(shown, in: transaction, ahead), &events)
         }
     }
@@ -53,7 +37,7 @@ struct SessionStore: Sendable {
         _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
     ) async throws -> T {
         let thumbprint = connection.thumbprint
-        return try await context.commit { transaction, events in
+        return try await write { transaction, events in
             guard let certificate = try CertificateRepository(transaction).find(thumbprint: thumbprint) else {
                 throw SessionHolder.unknownCertificate
             }
@@ -69,12 +53,16 @@ struct SessionStore: Sendable {
 /// The session's clocks are not compared again. They were when the request began, and the request is no older than its
 /// time-out; what another act has decided meanwhile is respected.
 struct SessionHolder {
+    /// What a body is going to ask whoever holds the session: see `Transaction/ahead(_:)`. It goes with the look at the
+    /// session, when the transaction has no time yet.
+    typealias Ahead = @Sendable (any Transaction) throws -> Void
+
     /// The user, as the store knows them now.
     let user: User
     /// The session, as the store knows it now.
     let session: Session
 
-    fileprivate init(_ shown: Session, in transaction: any Transaction, _ ahead: SessionStore.Ahead?) throws {
+    fileprivate init(_ shown: Session, in transaction: any Transaction, _ ahead: Ahead?) throws {
         if let ahead {
             try transaction.ahead {
                 _ = try HolderRepository($0).holder(of: shown)

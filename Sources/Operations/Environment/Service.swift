@@ -26,8 +26,10 @@ package struct ServiceKeys: Sendable {
     }
 }
 
-/// What the operations of a serving process have in common.
-package struct ServiceContext: Sendable {
+/// What a node does for apps and providers: each operation is a method, in a file of its own name.
+///
+/// Operations reach the store by ``read(_:)``, ``write(inTurn:_:)`` and ``act(for:inTurn:ahead:_:)``.
+package struct Service: Sendable {
     package let realm: String
     package let urls: ServiceURLs
     package let store: any Database
@@ -67,19 +69,26 @@ package struct ServiceContext: Sendable {
 
     var caches: Caches { node.caches }
 
-    /// Runs a body in a transaction, in one line with other requests; what follows from the events that it records is
-    /// done with it and after it.
+    /// Reads in one snapshot.
     ///
-    /// - Parameter turn: what it has in common with others that read and change the same rows.
+    /// - Throws: `Refusal` `unavailable`; what the body throws.
+    func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        try await store.snapshot(body)
+    }
+
+    /// Writes in one serializable transaction. The consequences of the recorded events are part of the transaction, or
+    /// follow the commit.
+    ///
+    /// - Parameter turn: what the body has in common with others that read and change the same rows.
     /// - Throws: `Refusal` `unavailable`; what the body throws.
     @discardableResult
-    func commit<T: Sendable>(
+    func write<T: Sendable>(
         inTurn turn: Turn? = nil, _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
     ) async throws -> T {
         try await Commit(store: store, lane: .usual, turn: turn, environment: environment, node: node)(body)
     }
 
-    /// Runs a body like ``commit(inTurn:_:)`` that maintains rows: see `Database/maintain(_:)`.
+    /// Writes like ``write(inTurn:_:)``, but only maintains rows: see `Database/maintain(_:)`.
     ///
     /// - Throws: `Refusal` `unavailable`; what the body throws.
     @discardableResult
@@ -87,30 +96,5 @@ package struct ServiceContext: Sendable {
         _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
     ) async throws -> T {
         try await Commit(store: store, lane: .usual, environment: environment, node: node).maintain(body)
-    }
-}
-
-/// What the operations of an admin's command have in common.
-package struct AdminContext: Sendable {
-    package let store: any Database
-    package let environment: Environment
-    /// In whose name, as the audit log says it.
-    package let actor: String
-
-    package init(store: any Database, environment: Environment, actor: String) {
-        self.store = store
-        self.environment = environment
-        self.actor = actor
-    }
-
-    /// Runs a body in a transaction, past a crowd of requests; what follows from the events that it records is done with
-    /// it, and by the nodes that serve the store.
-    ///
-    /// - Throws: `Refusal` `unavailable`; what the body throws.
-    @discardableResult
-    func commit<T: Sendable>(
-        _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
-    ) async throws -> T {
-        try await Commit(store: store, lane: .administration, environment: environment, node: nil)(body)
     }
 }

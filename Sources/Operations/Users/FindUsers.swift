@@ -4,37 +4,49 @@ import Domain
 import PhoneNumbers
 import Repositories
 
-/// Users by what an admin knows of them, without personal data.
-package struct FindUsers: Sendable {
-    private let context: AdminContext
-    private let keys: PersonalKeys
+/// What a person is looked for by.
+package enum UserTrait: Sendable {
+    /// A number that the user has proven.
+    case phone(PhoneNumber)
+    /// A document that the user has shown, and that counts.
+    case document(DocumentName)
 
-    package init(_ context: AdminContext, keys: PersonalKeys) {
-        self.context = context
-        self.keys = keys
+    fileprivate var word: String {
+        switch self {
+        case .phone: "number"
+        case .document: "document"
+        }
     }
+}
 
-    /// What a person is looked for by.
-    package enum Trait: Sendable {
-        /// A number that the user has proven.
-        case phone(PhoneNumber)
-        /// A document that the user has shown, and that counts.
-        case document(DocumentName)
+extension UserTrait: Confidential {}
 
-        fileprivate var word: String {
-            switch self {
-            case .phone: "number"
-            case .document: "document"
+extension Administration {
+    /// The newest users, without personal data.
+    ///
+    /// - Parameter cursor: the id of the last one on the page before.
+    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    package func listUsers(limit: Int, after cursor: String? = nil) async throws -> [UserSummary] {
+        try await read { transaction in
+            try UserRepository(transaction).list(limit: limit, after: cursor).map {
+                try UserSummary($0, in: transaction)
             }
         }
+    }
+
+    /// Finds a user by id, or by `<provider slug>/<external id>`.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func readUser(_ name: String) async throws -> UserSummary {
+        try await read { try UserSummary.find(name, in: $0) }
     }
 
     /// The users whom providers know by a name of theirs.
     ///
     /// - Parameter provider: whose name it is, by slug or id; `nil` for any provider's.
     /// - Throws: `Refusal` `not_found` for a provider.
-    package func callAsFunction(externalID: String, of provider: String?) async throws -> [UserSummary] {
-        try await context.store.snapshot { transaction in
+    package func findUsers(externalID: String, of provider: String?) async throws -> [UserSummary] {
+        try await read { transaction in
             let records = ProviderRepository(transaction)
             let providers = try provider.map { [try records.require($0)] } ?? records.list()
             let users = UserRepository(transaction)
@@ -46,9 +58,9 @@ package struct FindUsers: Sendable {
     /// The users of any provider who have proven a trait. Who has which number is personal data: the look is audited.
     ///
     /// - Parameter reason: why the admin asks; stored in the audit log.
-    package func callAsFunction(_ trait: Trait, reason: AuditReason) async throws -> [UserSummary] {
-        let (actor, keys) = (context.actor, keys)
-        return try await context.commit { transaction, events in
+    package func findUsers(_ trait: UserTrait, reason: AuditReason) async throws -> [UserSummary] {
+        let keys = try personalKeys()
+        return try await write { transaction, events in
             let holders: [UserID]
             switch trait {
             case .phone(let number):
@@ -71,5 +83,3 @@ package struct FindUsers: Sendable {
         }
     }
 }
-
-extension FindUsers.Trait: Confidential {}

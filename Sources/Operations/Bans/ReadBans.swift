@@ -1,0 +1,87 @@
+import Database
+import Domain
+import Repositories
+
+/// A ban with what it holds.
+package struct BanSummary: Sendable {
+    package let ban: Ban
+    /// What the admin named first; empty where the ban is over and its person erased.
+    package let entries: [BanEntry]
+}
+
+/// A ban with its notes.
+package struct BanDetail: Sendable {
+    package let summary: BanSummary
+    /// What was found; `nil` where nothing was written, or the person was erased.
+    package let note: String?
+    package let liftNote: String?
+}
+
+extension Administration {
+    /// The newest bans.
+    ///
+    /// - Parameters:
+    ///   - isActive: only those in force.
+    ///   - cursor: the id of the last one on the page before.
+    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    package func listBans(
+        isActive: Bool, limit: Int, after cursor: String? = nil
+    ) async throws -> [BanSummary] {
+        try await read { transaction in
+            let records = BanRepository(transaction)
+            return try records.list(isActive: isActive, limit: limit, after: cursor).map {
+                BanSummary(ban: $0, entries: try records.entries(of: $0.id))
+            }
+        }
+    }
+
+    /// Reads a ban. Its notes may name people, so the access is recorded in the audit log.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func readBan(_ id: BanID) async throws -> BanDetail {
+        let keys = try personalKeys()
+        return try await write { transaction, events in
+            let records = BanRepository(transaction)
+            guard let ban = try records.find(id) else { throw Refusal(.notFound, "There is no ban \(id).") }
+            let maintenance = BanMaintenance(transaction)
+            let note = try maintenance.note(.note, of: id, keys: keys)
+            let liftNote = try maintenance.note(.liftNote, of: id, keys: keys)
+            if note != nil || liftNote != nil {
+                events.record(.personalDataRead(subject: AuditSubject(.ban, id), detail: "notes"), by: actor)
+            }
+            return BanDetail(
+                summary: BanSummary(ban: ban, entries: try records.entries(of: id)), note: note, liftNote: liftNote)
+        }
+    }
+
+    /// All bans of one subject, past ones too, newest first.
+    ///
+    /// - Throws: `Refusal` `not_found` for a user whom nobody knows.
+    package func banHistory(of target: BanTarget) async throws -> [BanSummary] {
+        let keys = try personalKeys()
+        return try await read { transaction in
+            let records = BanRepository(transaction)
+            var seen: Set<BanID> = []
+            return try records.entries(on: try target.subjects(keys: keys, in: transaction)).map(\.ban)
+                .filter { seen.insert($0.id).inserted }
+                .map { BanSummary(ban: $0, entries: try records.entries(of: $0.id)) }
+        }
+    }
+
+    /// Bans still active for the subjects of lifted bans, newest first.
+    ///
+    /// - Parameter lifted: bans that are not in force any more.
+    package func remainingBans(after lifted: [Ban]) async throws -> [Ban] {
+        try await read { transaction in
+            let records = BanRepository(transaction)
+            let subjects = try Set(lifted.flatMap { try records.entries(of: $0.id) }.map(\.subject))
+            var seen = Set(lifted.map(\.id))
+            return try subjects.flatMap { subject in
+                // A user is held by the proven number and document, too.
+                if case .user(let user) = subject { return try records.holdsInForce(on: user) }
+                return try records.entries(on: [subject]).filter { $0.isActive(at: transaction.now) }
+            }
+            .map(\.ban).sorted { $0.createdAt > $1.createdAt }.filter { seen.insert($0.id).inserted }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Authority
+import Database
+import Domain
+import Repositories
+
+/// A device with what hangs on it.
+package struct DeviceDetail: Sendable {
+    package let summary: DeviceRepository.Summary
+    package let hasPresenceKey: Bool
+    /// Newest first.
+    package let certificates: [DeviceCertificate]
+    /// Its open sessions, newest first, 100 at most.
+    package let sessions: [Session]
+}
+
+extension Administration {
+    /// The newest devices, with how many certificates and sessions each has.
+    ///
+    /// - Parameters:
+    ///   - cursor: the id of the last one on the page before.
+    ///   - user: on whose devices a session is, or was and is not forgotten yet; `nil` for everybody's.
+    /// - Throws: `Refusal` `not_found` for a user, or for a cursor that is gone.
+    package func listDevices(
+        limit: Int, after cursor: String? = nil, user: String? = nil
+    ) async throws -> [DeviceRepository.Summary] {
+        try await read { transaction in
+            let devices = DeviceRepository(transaction)
+            guard let user else { return try devices.list(limit: limit, after: cursor) }
+            return try devices.list(
+                of: UserSummary.find(user, in: transaction).user.id, limit: limit, after: cursor)
+        }
+    }
+
+    /// The device with an id.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func readDevice(_ id: DeviceID) async throws -> DeviceDetail {
+        try await read { transaction in
+            let devices = DeviceRepository(transaction)
+            guard let summary = try devices.find(id) else { throw Refusal(.notFound, "There is no device \(id).") }
+            return DeviceDetail(
+                summary: summary, hasPresenceKey: try devices.presenceKey(of: id) != nil,
+                certificates: try CertificateRepository(transaction).list(deviceID: id),
+                sessions: try Array(SessionRepository(transaction).listOpen(.device(id)).reversed().prefix(100)))
+        }
+    }
+
+    /// The newest certificates.
+    ///
+    /// - Parameter cursor: the serial number of the last one on the page before.
+    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    package func listCertificates(limit: Int, after cursor: String? = nil) async throws -> [DeviceCertificate] {
+        try await read { try CertificateRepository($0).list(limit: limit, after: cursor) }
+    }
+
+    /// The certificate with a serial number in any usual form, and what was renewed from it, and from that, oldest
+    /// first.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func readCertificate(
+        serial: String
+    ) async throws -> (certificate: DeviceCertificate, successors: [DeviceCertificate]) {
+        let unknown = Refusal(.notFound, "There is no certificate with the serial number \(serial).")
+        guard let canonical = IssuedCertificate.canonicalSerial(serial) else { throw unknown }
+        return try await read { transaction in
+            let records = CertificateRepository(transaction)
+            guard let certificate = try records.find(serial: canonical) else { throw unknown }
+            let lineage = CertificateLineage(try records.list(deviceID: certificate.deviceID))
+            return (certificate, lineage.successors(of: certificate.serial))
+        }
+    }
+}

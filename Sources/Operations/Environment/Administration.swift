@@ -1,0 +1,41 @@
+import Database
+import Domain
+import Repositories
+
+/// What an admin does by a command: each operation is a method, in a file of its own name.
+package struct Administration: Sendable {
+    package let store: any Database
+    package let environment: Environment
+    /// The admin's name in the audit log.
+    package let actor: String
+    /// Reads the keys of personal data, for the operations that need them.
+    package let personalKeys: @Sendable () throws -> PersonalKeys
+
+    package init(
+        store: any Database, environment: Environment, actor: String,
+        personalKeys: @escaping @Sendable () throws -> PersonalKeys
+    ) {
+        self.store = store
+        self.environment = environment
+        self.actor = actor
+        self.personalKeys = personalKeys
+    }
+
+    /// Reads in one snapshot.
+    ///
+    /// - Throws: `Refusal` `unavailable`; what the body throws.
+    func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        try await store.snapshot(body)
+    }
+
+    /// Writes in one serializable transaction, ahead of a crowd of requests. The nodes that serve the store carry out the
+    /// second half of the consequences.
+    ///
+    /// - Throws: `Refusal` `unavailable`; what the body throws.
+    @discardableResult
+    func write<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
+    ) async throws -> T {
+        try await Commit(store: store, lane: .administration, environment: environment, node: nil)(body)
+    }
+}

@@ -1,0 +1,88 @@
+import Database
+import Domain
+import Repositories
+
+/// The sessions to list.
+package enum SessionSelection: Sendable {
+    case all
+    /// By id, or by `<provider slug>/<external id>`.
+    case user(String)
+    case device(DeviceID)
+    /// By slug or id.
+    case provider(String)
+}
+
+extension Administration {
+    /// The newest sessions that were not ended.
+    ///
+    /// - Parameter cursor: the last one on the page before.
+    /// - Throws: `Refusal` `not_found` for a user, device or provider.
+    package func listSessions(
+        limit: Int, after cursor: SessionID? = nil, _ scope: SessionSelection = .all
+    ) async throws -> [Session] {
+        try await read { transaction in
+            let sessions = SessionRepository(transaction)
+            func few(_ scope: SessionScope) throws -> [Session] {
+                let open = try sessions.listOpen(scope).sorted { $0.id.description > $1.id.description }
+                let rest = open.drop { session in cursor.map { session.id.description >= $0.description } ?? false }
+                return Array(rest.prefix(limit))
+            }
+            switch scope {
+            case .all: return try sessions.listOpen(limit: limit, after: cursor)
+            case .user(let name): return try few(.user(try UserSummary.find(name, in: transaction).user.id))
+            case .device(let id):
+                guard try DeviceRepository(transaction).exists(id) else {
+                    throw Refusal(.notFound, "There is no device \(id).")
+                }
+                return try few(.device(id))
+            case .provider(let name):
+                let provider = try ProviderRepository(transaction).require(name)
+                return try sessions.listOpen(limit: limit, after: cursor, of: provider.id)
+            }
+        }
+    }
+
+    /// The session with an id, ended ones too.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func readSession(_ id: SessionID) async throws -> Session {
+        guard let session = try await read({ try SessionRepository($0).find(id) }) else {
+            throw Self.unknown(id)
+        }
+        return session
+    }
+
+    /// An admin challenges a session: its user must prove who they are again.
+    ///
+    /// - Throws: `Refusal` `not_found`, `conflict` with the state that forbids it.
+    package func challengeSession(_ id: SessionID, reason: AuditReason? = nil) async throws {
+        try await write { transaction, events in
+            let records = SessionRepository(transaction)
+            guard let session = try records.find(id) else { throw Self.unknown(id) }
+            guard session.state.after(.challenge, while: .disconnected, by: .service) != nil,
+                try records.challenge(.session(id), at: transaction.now) > 0
+            else {
+                throw Refusal(.conflict, "The session is \(session.state.rawValue).", state: session.state.rawValue)
+            }
+            events.record(.sessionChallenged(session), by: actor, because: reason)
+        }
+    }
+
+    /// An admin ends a session.
+    ///
+    /// - Throws: `Refusal` `not_found`, `conflict` with the state that forbids it.
+    package func endSession(_ id: SessionID, reason: AuditReason? = nil) async throws {
+        try await write { transaction, events in
+            let records = SessionRepository(transaction)
+            guard let session = try records.find(id) else { throw Self.unknown(id) }
+            guard session.state.after(.destroy, while: .disconnected, by: .service) != nil,
+                let ended = try records.end(.session(id), at: transaction.now, .byAdmin).first
+            else {
+                throw Refusal(.conflict, "The session is \(session.state.rawValue).", state: session.state.rawValue)
+            }
+            events.record(.sessionEnded(ended, .byAdmin), by: actor, because: reason)
+        }
+    }
+
+    private static func unknown(_ id: SessionID) -> Refusal { Refusal(.notFound, "There is no session \(id).") }
+}

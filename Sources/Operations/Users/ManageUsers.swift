@@ -1,0 +1,46 @@
+import Database
+import Domain
+import Foundation
+import Repositories
+
+extension Administration {
+    /// Challenges every session of a user, who must sign in again; returns their number.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func challengeUser(_ name: String, reason: AuditReason?) async throws -> Int {
+        return try await write { transaction, events in
+            let user = try UserSummary.find(name, in: transaction).user.id
+            let challenged = try SessionRepository(transaction).challenge(.user(user), at: transaction.now)
+            events.record(.userChallenged(user), by: actor, because: reason)
+            return challenged
+        }
+    }
+
+    /// Erases a user; returns the id of the audit entry.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func eraseUser(_ name: String, reason: AuditReason) async throws -> UUID {
+        let receipt = environment.newUUID()
+        let erase = EraseUser(keys: try personalKeys(), actor: actor, reason: reason)
+        try await write { transaction, events in
+            let user = try UserSummary.find(name, in: transaction).user.id
+            try erase(user, receipt: receipt, in: transaction, &events)
+        }
+        return receipt
+    }
+
+    /// All stored data of a user. The access is audited, with admin and reason.
+    ///
+    /// - Parameter reason: why the admin reads it; stored in the audit log.
+    /// - Throws: `Refusal` `not_found`.
+    package func exportUser(_ name: String, reason: AuditReason) async throws -> PersonalExport {
+        let keys = try personalKeys()
+        return try await write { transaction, events in
+            let summary = try UserSummary.find(name, in: transaction)
+            events.record(
+                .personalDataRead(subject: AuditSubject(.user, summary.user.id), detail: nil), by: actor,
+                because: reason)
+            return try PersonalExport.collect(summary.user, address: summary.address, keys: keys, in: transaction)
+        }
+    }
+}
