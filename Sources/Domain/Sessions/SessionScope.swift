@@ -21,6 +21,11 @@ package struct EndedSession: Sendable, Equatable {
         self.userID = userID
         self.providerID = providerID
     }
+
+    package init(_ session: Session) {
+        self.init(
+            id: session.id, tokenHash: session.tokenHash, userID: session.userID, providerID: session.providerID)
+    }
 }
 
 /// Why sessions end.

@@ -65,6 +65,4 @@ package enum DomainEvent: Sendable {
     case messagesChanged(of: [UserID])
     /// A member of a stream is writing, which these others may see at this moment. It is kept nowhere.
     case typing(in: MessageStreamID, by: UserID, to: [UserID])
-    /// An act that is only audited.
-    case acted(AuditedAct)
 }

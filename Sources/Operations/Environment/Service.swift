@@ -28,7 +28,8 @@ package struct ServiceKeys: Sendable {
 
 /// What a node does for apps and providers: each operation is a method, in a file of its own name.
 ///
-/// Operations reach the store by ``read(_:)``, ``write(inTurn:_:)`` and ``act(for:inTurn:ahead:_:)``.
+/// Operations reach the store by four verbs: ``read(_:)``, ``write(inTurn:_:)``, ``act(for:inTurn:ahead:_:)`` and
+/// ``share(_:events:)``.
 package struct Service: Sendable {
     package let realm: String
     package let urls: ServiceURLs
@@ -86,6 +87,24 @@ package struct Service: Sendable {
         inTurn turn: Turn? = nil, _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
     ) async throws -> T {
         try await Commit(store: store, lane: .usual, turn: turn, environment: environment, node: node)(body)
+    }
+
+    /// Runs one statement that shares a transaction with others, and carries out what follows its commit.
+    ///
+    /// The statement decides by itself, and inserts the change notices of its events. It suits events without an audit
+    /// entry, and changes nothing for a provider that receives security events.
+    ///
+    /// - Parameters:
+    ///   - statement: returns `nil` if it changed nothing, and a transaction is to decide.
+    ///   - events: what the statement did.
+    /// - Throws: `Refusal` `unavailable`; what the statement throws.
+    func share<T: Sendable>(
+        _ statement: (any Database) async throws -> T?, events: (T) -> [DomainEvent]
+    ) async throws -> T? {
+        let mark = caches.sessions.mark
+        guard let done = try await store.reached({ try await statement(store) }) else { return nil }
+        try await node.apply(Commit.Aftermath(of: events(done)), since: mark)
+        return done
     }
 
     /// Writes like ``write(inTurn:_:)``, but only maintains rows: see `Database/maintain(_:)`.

@@ -18,17 +18,17 @@ extension Service {
     /// Ends a session in one statement, which others share a transaction with; `false` if a transaction of its own is to
     /// decide.
     private func endAtOnce(_ session: Session) async throws -> Bool {
-        let mark = caches.sessions.mark
-        let end = SharedSessionEnd(session, .byUser)
         do {
-            guard let ended = try await end(in: store) else { return false }
-            // All that `Consequence` says of a session that its user ended, if its provider is told of nothing.
-            try await node.apply(Commit.Aftermath(changes: [.session(ended.tokenHash)]), since: mark)
-            return true
-        } catch StoreError.outcomeUnknown(let reason) {
+            let end = SharedSessionEnd(session, .byUser)
+            return try await share {
+                try await end(in: $0)
+            } events: {
+                [.sessionEnded($0, .byUser)]
+            } != nil
+        } catch let refusal as Refusal where refusal.reason == .outcomeUnknown {
             node.doubt()
-            throw Refusal.outcomeUnknown(reason)
-        } catch is StoreError {
+            throw refusal
+        } catch {
             return false
         }
     }

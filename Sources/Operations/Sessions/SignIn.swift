@@ -43,17 +43,14 @@ extension Service {
     ) async throws -> (Session, Assurance)? {
         let opening = SessionOpening(
             draft, spending: identity.nonce, mostSessions: policy[\.sessions].perUserAndDevice)
-        let mark = caches.sessions.mark
-        let opened = try await store.reached {
-            guard let old else { return try await opening(in: store) }
-            return try await SessionReplacement(opening, insteadOf: old)(in: store)
+        let opened = try await share {
+            guard let old else { return try await opening(in: $0) }
+            return try await SessionReplacement(opening, insteadOf: old)(in: $0)
+        } events: { opened in
+            let ended = old.map { DomainEvent.sessionEnded(EndedSession($0), .superseded) }
+            return [ended, .sessionOpened(opened.session)].compactMap(\.self)
         }
         guard let opened else { return nil }
-        // All that `Consequence` says of a session that was opened, and of one that is superseded if its provider is told
-        // of nothing.
-        try await node.apply(
-            Commit.Aftermath(changes: old.map { [.session($0.tokenHash)] } ?? [], opened: [opened.session]),
-            since: mark)
         let (profile, user, keys) = (identity.profile, opened.user, keys.personal)
         if profile.newIndex(for: user, keys: keys) != nil {
             // The session stands whatever becomes of this: the next sign-in tries again. Nothing is kept of a user who was

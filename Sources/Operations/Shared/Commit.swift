@@ -22,6 +22,24 @@ struct Commit: Sendable {
         /// Streams in which something waits now.
         var streams: Set<EventStreamID> = []
         var leavesRows = false
+
+        init() {}
+
+        /// What is left of the consequences of events after a statement that committed them, with their change notices.
+        init(of events: [DomainEvent]) {
+            for consequence in events.map(Consequence.init(of:)) {
+                add(consequence)
+                changes += consequence.notices
+            }
+        }
+
+        mutating func add(_ consequence: Consequence) {
+            changes += consequence.here
+            streams.formUnion(consequence.streams)
+            if let session = consequence.opened { opened.append(session) }
+            if consequence.wakesOutbox { wakesOutbox = true }
+            if consequence.leavesRows { leavesRows = true }
+        }
     }
 
     /// Runs a body in a transaction with all that follows from it.
@@ -80,19 +98,15 @@ struct Commit: Sendable {
         var seen: Set<ChangeLog.Change> = []
         let securityEvents = QueueSecurityEvents(transaction, environment)
         for entry in events.entries {
-            let consequence = Consequence(of: entry.event)
+            let consequence = entry.consequence
             if let audit = consequence.audit {
                 try AuditRepository(transaction).append(
                     audit.event, subject: audit.subject, actor: entry.actor, detail: audit.detail,
                     reason: entry.reason, id: audit.id ?? environment.newUUID())
             }
             try securityEvents(consequence.securityEvents, &aftermath)
-            aftermath.streams.formUnion(consequence.streams)
+            aftermath.add(consequence)
             for notice in consequence.notices where seen.insert(notice).inserted { notices.append(notice) }
-            aftermath.changes += consequence.here
-            if let session = consequence.opened { aftermath.opened.append(session) }
-            if consequence.wakesOutbox { aftermath.wakesOutbox = true }
-            if consequence.leavesRows { aftermath.leavesRows = true }
         }
         // A banned user's notice says everything that the user's own would.
         notices = notices.filter { if case .user(let id) = $0 { !seen.contains(.bannedUser(id)) } else { true } }

@@ -3,13 +3,13 @@ import Encoding
 import Foundation
 import Repositories
 
-/// What follows from an event: the one table.
+/// What follows from an event, and how the audit log words it: the one table.
 ///
 /// Inside the transaction the audit entry, the change notices and the security events are written. After the commit the
 /// same notices are applied to the memories and connections of this process (``ServingNode``), and of every other node
 /// that reads them. The outbox is woken.
 struct Consequence {
-    var audit: AuditDraft?
+    var audit: AuditedAct?
     /// What every node must read anew, this one too.
     var notices: [ChangeLog.Change] = []
     /// What this node alone must read anew.
@@ -31,7 +31,7 @@ struct Consequence {
     }
 
     init(
-        _ audit: AuditDraft? = nil, notices: [ChangeLog.Change] = [], here: [ChangeLog.Change] = [],
+        _ audit: AuditedAct? = nil, notices: [ChangeLog.Change] = [], here: [ChangeLog.Change] = [],
         securityEvents: [SecurityEvent] = [], streams: Set<EventStreamID> = [], opened: Session? = nil,
         wakesOutbox: Bool = false, leavesRows: Bool = false
     ) {
@@ -46,45 +46,68 @@ struct Consequence {
         case .sessionRenewed(let session, let old): self.init(notices: [.session(old)], opened: session)
         case .sessionEnded(let ended, let why):
             self.init(
-                AuditDraft.ended(ended, why), notices: [.session(ended.tokenHash)],
+                .ended(ended, why), notices: [.session(ended.tokenHash)],
                 securityEvents: .revoked([ended]))
         case .sessionsCut(let gate, let ended, let why, let isWhole):
             self.init(
-                AuditDraft.ended(ended, gate, why), notices: [.about(gate)], securityEvents: .revoked(ended),
+                .ended(ended, gate, why), notices: [.about(gate)], securityEvents: .revoked(ended),
                 leavesRows: !isWhole)
         case .sessionsSwept(let ended): self.init(securityEvents: .revoked(ended))
-        case .cutCarriedOut(let cut): self.init(.carriedOut(cut))
+        case .cutCarriedOut(let cut):
+            self.init(
+                AuditedAct(.sessionEnded, AuditSubject(cut.gate), "\(cut.ended) sessions ended: \(cut.why.text)"))
         case .sessionChallenged(let session):
-            self.init(.challenged(AuditSubject(.session, session.id)), notices: [.session(session.tokenHash)])
+            self.init(
+                AuditedAct(.sessionChallenged, AuditSubject(.session, session.id)),
+                notices: [.session(session.tokenHash)])
         case .bindingMismatched(let session):
             self.init(
-                AuditDraft(.bindingMismatch, AuditSubject(.session, session.id)), notices: [.session(session.tokenHash)]
+                AuditedAct(.bindingMismatch, AuditSubject(.session, session.id)), notices: [.session(session.tokenHash)]
             )
-        case .userChallenged(let user): self.init(.challenged(AuditSubject(.user, user)), notices: [.user(user)])
+        case .userChallenged(let user):
+            self.init(AuditedAct(.sessionChallenged, AuditSubject(.user, user)), notices: [.user(user)])
         case .certificateSeen(let device): self.init(here: [.device(device)])
         case .certificateSuperseded(let old, let new, let device):
-            self.init(.superseded(old, by: new), notices: [.device(device)])
+            self.init(
+                AuditedAct(.certificateSuperseded, AuditSubject(.certificate, old), "by \(new)"),
+                notices: [.device(device)])
         case .certificateRevoked(let serial, let device, let detail):
-            self.init(.revoked(serial, detail), notices: [.device(device)])
+            self.init(
+                AuditedAct(.certificateRevoked, AuditSubject(.certificate, serial), detail), notices: [.device(device)])
         case .userCertificateRevoked(let serial, let user, let provider):
             self.init(
                 securityEvents: [.init(event: .certificateRevoked(serial: serial), user: user, provider: provider)])
-        case .providerAdded(let id, let key, let app): self.init(.added(id, key, app), notices: [.provider(id)])
-        case .providerDisabled(let id): self.init(.disabled(id), notices: [.provider(id)])
-        case .providerEnabled(let id): self.init(.enabled(id), notices: [.provider(id)])
-        case .providerChanged(let id, let detail): self.init(.changed(id, detail), notices: [.providerKeys(id)])
-        case .applicationAdded(let app, let id): self.init(.added(app, to: id), notices: [.providerKeys(id)])
+        case .providerAdded(let id, let key, let app):
+            self.init(
+                AuditedAct(.providerAdded, AuditSubject(.provider, id), "key \(key) app \(app)"),
+                notices: [.provider(id)])
+        case .providerDisabled(let id):
+            self.init(
+                AuditedAct(.providerDisabled, AuditSubject(.provider, id), "its sessions end"), notices: [.provider(id)]
+            )
+        case .providerEnabled(let id):
+            self.init(AuditedAct(.providerEnabled, AuditSubject(.provider, id)), notices: [.provider(id)])
+        case .providerChanged(let id, let detail):
+            self.init(AuditedAct(.providerChanged, AuditSubject(.provider, id), detail), notices: [.providerKeys(id)])
+        case .applicationAdded(let app, let id):
+            self.init(
+                AuditedAct(.applicationAdded, AuditSubject(.app, app), "provider \(id)"), notices: [.providerKeys(id)])
         case .providerKeyAdded(let key, let id, let signer):
-            self.init(.added(key, to: id, signer), notices: [.providerKeys(id)])
-        case .providerKeyRetired(let key, let id): self.init(.retired(key), notices: [.providerKeys(id)])
+            let signature = signer.map { ", signed by key \($0)" } ?? ""
+            self.init(
+                AuditedAct(.providerKeyAdded, AuditSubject(.key, key), "provider \(id)" + signature),
+                notices: [.providerKeys(id)])
+        case .providerKeyRetired(let key, let id):
+            self.init(AuditedAct(.providerKeyRetired, AuditSubject(.key, key)), notices: [.providerKeys(id)])
         case .providerKeyRevoked(let key, let id, let detail):
-            self.init(.revoked(key, detail), notices: [.providerKeys(id)])
+            self.init(AuditedAct(.providerKeyRevoked, AuditSubject(.key, key), detail), notices: [.providerKeys(id)])
         case .assuranceChanged(let change):
             self.init(notices: [.userLevel(change.userID)], securityEvents: .changed(change))
-        case .phoneReassigned(let loser): self.init(.reassigned(loser), notices: [.user(loser)])
+        case .phoneReassigned(let loser):
+            self.init(AuditedAct(.phoneReassigned, AuditSubject(.user, loser)), notices: [.user(loser)])
         case .userErased(let id, let provider, let receipt):
             self.init(
-                .erased(id, receipt), notices: [.user(id), .userLevel(id)],
+                AuditedAct(.userErased, AuditSubject(.user, id), id: receipt), notices: [.user(id), .userLevel(id)],
                 securityEvents: .account(.accountPurged, id, provider))
         case .userBanned(let id, let provider):
             self.init(notices: [.bannedUser(id)], securityEvents: .account(.accountDisabled, id, provider))
@@ -95,7 +118,6 @@ struct Consequence {
         case .eventsWait(let stream): self.init(streams: [stream], wakesOutbox: true)
         case .messagesChanged(let users): self.init(notices: [.messages(users)])
         case .typing(let stream, let user, let others): self.init(notices: [.typing(stream, user, others)])
-        case .acted(let act): self.init(AuditDraft(act))
         }
     }
 }
@@ -108,6 +130,30 @@ extension ChangeLog.Change {
         case .device(let id): .device(id)
         case .provider(let id): .provider(id)
         case .providerKey(let id): .providerKey(id)
+        }
+    }
+}
+
+extension AuditedAct {
+    /// A session has no entry of its own if its user, a newer session or a larger change ended it.
+    fileprivate static func ended(_ session: EndedSession, _ why: SessionEnding) -> AuditedAct? {
+        why == .byAdmin || why == .byProvider ? AuditedAct(.sessionEnded, AuditSubject(.session, session.id)) : nil
+    }
+
+    fileprivate static func ended(_ sessions: [EndedSession], _ gate: SessionGate, _ why: SessionEnding) -> AuditedAct?
+    {
+        guard case .user(let user) = gate, why == .byProvider, !sessions.isEmpty else { return nil }
+        return AuditedAct(.sessionEnded, AuditSubject(.user, user), "\(sessions.count) sessions ended")
+    }
+}
+
+extension AuditSubject {
+    fileprivate init(_ gate: SessionGate) {
+        switch gate {
+        case .user(let id): self.init(.user, id)
+        case .device(let id): self.init(.device, id)
+        case .provider(let id): self.init(.provider, id)
+        case .providerKey(let id): self.init(.key, id)
         }
     }
 }

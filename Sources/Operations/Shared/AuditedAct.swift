@@ -1,0 +1,117 @@
+import Domain
+import Foundation
+import Repositories
+
+/// An act and its words in the audit log: ids and codes, no personal data. Who did it, and why, is recorded with it.
+struct AuditedAct: Sendable {
+    let event: AuditRepository.Event
+    let subject: AuditSubject
+    let detail: String?
+    /// The entry's own name, if somebody is given it.
+    let id: UUID?
+
+    init(_ event: AuditRepository.Event, _ subject: AuditSubject, _ detail: String? = nil, id: UUID? = nil) {
+        (self.event, self.subject, self.detail, self.id) = (event, subject, detail, id)
+    }
+}
+
+/// Acts that have no other consequence. What follows from others is in ``Consequence``, with their words.
+extension AuditedAct {
+    static func certificateIssued(serial: String) -> Self {
+        Self(.certificateIssued, AuditSubject(.certificate, serial))
+    }
+
+    static func webhookSet(_ id: ProviderID, by key: ProviderKeyID) -> Self {
+        Self(.webhookSet, AuditSubject(.provider, id), "signed by key \(key)")
+    }
+
+    /// The key is `nil` if the receiver said that it is gone.
+    static func webhookRemoved(_ id: ProviderID, by key: ProviderKeyID?) -> Self {
+        Self(
+            .webhookRemoved, AuditSubject(.provider, id), key.map { "signed by key \($0)" } ?? "the receiver is gone")
+    }
+
+    static func eventStreamSet(_ id: EventStreamID, _ provider: ProviderID) -> Self {
+        Self(.eventStreamSet, AuditSubject(.stream, id), "provider \(provider)")
+    }
+
+    static func eventStreamRemoved(_ id: EventStreamID, _ provider: ProviderID) -> Self {
+        Self(.eventStreamRemoved, AuditSubject(.stream, id), "provider \(provider)")
+    }
+
+    /// The stream's receiver wants the events of a user again.
+    static func eventSubjectAdded(_ id: EventStreamID, _ user: UserID) -> Self {
+        Self(.eventSubjectAdded, AuditSubject(.stream, id), "user \(user)")
+    }
+
+    /// The stream's receiver wants no events of a user.
+    static func eventSubjectRemoved(_ id: EventStreamID, _ user: UserID) -> Self {
+        Self(.eventSubjectRemoved, AuditSubject(.stream, id), "user \(user)")
+    }
+
+    /// An operator approved the stream's push address.
+    static func eventStreamApproved(_ id: EventStreamID, _ provider: ProviderID) -> Self {
+        Self(.eventStreamApproved, AuditSubject(.stream, id), "provider \(provider)")
+    }
+
+    /// The stream contained more events than it may, or its receiver was inactive or is gone.
+    static func eventStreamDisabled(_ id: EventStreamID, _ provider: ProviderID) -> Self {
+        Self(.eventStreamDisabled, AuditSubject(.stream, id), "provider \(provider)")
+    }
+
+    static func phoneVerified(_ user: UserID) -> Self { Self(.phoneVerified, AuditSubject(.user, user)) }
+    static func phoneFrozen(_ user: UserID) -> Self { Self(.phoneFrozen, AuditSubject(.user, user)) }
+
+    /// - Parameter name: that of a prefix, a network or a provider.
+    static func phoneSendsStopped(name: String) -> Self {
+        Self(.phoneSendsStopped, AuditSubject(scopeOfTexts: name), "thinned out")
+    }
+
+    static func phoneSendsResumed(name: String) -> Self { Self(.phoneSendsResumed, AuditSubject(scopeOfTexts: name)) }
+
+    static func identityVerified(_ user: UserID, detail: String) -> Self {
+        Self(.identityVerified, AuditSubject(.user, user), detail)
+    }
+
+    static func cardInReview(_ user: UserID, _ card: IdentityCardID) -> Self {
+        Self(.cardInReview, AuditSubject(.user, user), "card \(card)")
+    }
+
+    static func cardRejected(_ user: UserID, detail: String) -> Self {
+        Self(.cardRejected, AuditSubject(.user, user), detail)
+    }
+
+    static func banAdded(subject: AuditSubject, detail: String) -> Self { Self(.banAdded, subject, detail) }
+    static func banLifted(_ id: BanID) -> Self { Self(.banLifted, AuditSubject(.ban, id)) }
+
+    static func banEvaded(_ user: UserID, _ ban: BanID, by kind: BanSubjectKind) -> Self {
+        Self(.banEvaded, AuditSubject(.user, user), "ban \(ban), \(kind.rawValue)")
+    }
+
+    static func personalDataRead(subject: AuditSubject, detail: String?) -> Self {
+        Self(.personalDataRead, subject, detail)
+    }
+
+    static func usersArchived(archive: String, detail: String) -> Self {
+        Self(.usersArchived, AuditSubject(.archive, archive), detail)
+    }
+
+    static func messageDied(_ id: OutboxMessageID, detail: String?) -> Self {
+        Self(.outboxMessageDied, AuditSubject(.message, id), detail)
+    }
+
+    static func messageRetried(_ id: OutboxMessageID) -> Self {
+        Self(.outboxMessageRetried, AuditSubject(.message, id))
+    }
+    static func messageDropped(_ id: OutboxMessageID) -> Self {
+        Self(.outboxMessageDropped, AuditSubject(.message, id))
+    }
+
+    static func wrappingKeyRotated(version: Int) -> Self {
+        Self(.wrappingKeyRotated, AuditSubject(.wrappingKey, version))
+    }
+
+    static func wrappingKeysRemoved(inForce: Int, versions: String) -> Self {
+        Self(.wrappingKeysRemoved, AuditSubject(.wrappingKey, inForce), "versions \(versions)")
+    }
+}
