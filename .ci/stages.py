@@ -80,7 +80,7 @@ SOAK = [
     Stage(
         "crowd",
         "CrowdTests|AuditLogTests/large|CardPopulationTests|ForgedCardTests|CardFuzzTests|FastPathEqualityTests|"
-        "ListenerTests/hoard|CrashReportTests|MovedCutTests|PermissionCutTests|SendSimulationTests/day|"
+        "ListenerTests/hoard|CrashReportTests|MovedRevocationTests|PermissionRevocationTests|SendSimulationTests/day|"
         "SendAttackTests/day|PhoneNumberDifferentialTests|CopyStoreTests|CopiedServiceTests|PhoneCodeTests/evenness|"
         "FrameTests/mutations",
         environment=SOAKING),

@@ -121,7 +121,7 @@ package struct BanEntry: Sendable, Equatable {
         case deviceKey(Digest256)
 
         /// What sessions hang on, if that is what it is.
-        package var gate: SessionGate? {
+        package var scope: RevocationScope? {
             switch self {
             case .user(let id): .user(id)
             case .device(let id): .device(id)

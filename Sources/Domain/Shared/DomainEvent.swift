@@ -12,11 +12,11 @@ package enum DomainEvent: Sendable {
     case sessionEnded(EndedSession, SessionEnding)
     /// All sessions that hang on something are over. Of these the rows say so; of the others they will, if it is not
     /// whole.
-    case sessionsCut(SessionGate, [EndedSession], SessionEnding, isWhole: Bool)
+    case sessionsRevoked(RevocationScope, [EndedSession], SessionEnding, isWhole: Bool)
     /// The rows of sessions that a cut had ended say so now.
-    case sessionsSwept([EndedSession])
+    case sessionsEndedInBatch([EndedSession])
     /// The rows of all of them do.
-    case cutCarriedOut(SessionCut)
+    case bulkRevocationEnded(BulkRevocation)
     case sessionChallenged(Session)
     /// A session's token was used under another device's certificate; the session is challenged.
     case bindingMismatched(Session)

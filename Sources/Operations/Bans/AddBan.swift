@@ -63,7 +63,7 @@ extension Administration {
     private func terminateSessions(
         _ plan: BanPlanner.Plan, in transaction: any Transaction, _ events: inout RecordedEvents
     ) throws {
-        let cut = CutSessions(transaction: transaction)
+        let cut = RevokeSessions(transaction: transaction)
         for user in plan.banned {
             try cut(.user(user), .banned, &events)
             events.record(.userBanned(user, of: try UserRepository(transaction).find(user)?.providerID))

@@ -111,20 +111,20 @@ extension Administration {
     /// What a lifted ban was about begins another generation, and is looked at no more, unless another ban is in force: in
     /// one transaction, so that none which is made meanwhile is overlooked.
     private func release(_ entry: BanEntry, of ban: Ban, in transaction: any Transaction) throws {
-        guard let gate = entry.subject.gate else { return }
-        let gates = GateRepository(transaction)
+        guard let scope = entry.subject.scope else { return }
+        let gates = GenerationRepository(transaction)
         // An entry may be over before its ban is, and sessions have been opened since.
-        if ban.scope == .all, entry.isActive(at: transaction.now) { try gates.raise(gate) }
+        if ban.scope == .all, entry.isActive(at: transaction.now) { try gates.raise(scope) }
         let records = BanRepository(transaction)
         let others =
-            switch gate {
+            switch scope {
             case .user(let id): try records.holdsInForce(on: id, margin: RefuseBanned.margin)
             default:
                 try records.entries(on: [entry.subject]).filter {
                     $0.isActive(at: transaction.now.addingTimeInterval(-RefuseBanned.margin))
                 }
             }
-        if others.isEmpty { try gates.setHeld(false, gate) }
+        if others.isEmpty { try gates.setMayBeBanned(false, scope) }
     }
 }
 

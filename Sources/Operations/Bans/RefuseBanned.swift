@@ -33,7 +33,7 @@ package struct RefuseBanned: Sendable {
                 retryAfter: 5)
         }
         let entries = try BanRepository(transaction).holdsInForce(on: user, margin: margin)
-        if entries.isEmpty { try GateRepository(transaction).setHeld(false, .user(user)) }
+        if entries.isEmpty { try GenerationRepository(transaction).setMayBeBanned(false, .user(user)) }
         return BanEntry.activeBan(among: entries, for: .all, at: transaction.now)
     }
 
@@ -76,7 +76,7 @@ package struct RefuseBanned: Sendable {
         let entries = try BanRepository(transaction).entries(on: [.device(device)])
         try requireUnbanned(device, by: entries, at: transaction.now)
         if !entries.contains(where: { $0.isActive(at: transaction.now.addingTimeInterval(-margin)) }) {
-            try GateRepository(transaction).setHeld(false, .device(device))
+            try GenerationRepository(transaction).setMayBeBanned(false, .device(device))
         }
     }
 

@@ -76,7 +76,7 @@ struct ReplayBans: Sendable {
         for user in try Set(copy.entries.flatMap { try holders(of: $0.entry, in: transaction) }) {
             try authorizations.withdraw(allOf: user, because: .banned, at: transaction.now)
             // The copy may have the number or the document with another holder, whom nobody has looked at yet.
-            try GateRepository(transaction).setHeld(true, .user(user))
+            try GenerationRepository(transaction).setMayBeBanned(true, .user(user))
         }
     }
 

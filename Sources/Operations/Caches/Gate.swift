@@ -12,7 +12,7 @@ final class Gate<Content: Equatable & Sendable>: Sendable {
 
     var isOpen: Bool { !isShut.load(ordering: .acquiring) }
 
-    fileprivate func shut() {
+    fileprivate func invalidate() {
         var next: Gate? = self
         while let gate = next {
             gate.isShut.store(true, ordering: .releasing)
@@ -49,7 +49,7 @@ final class GateTable<Key: Hashable & Sendable, Content: Equatable & Sendable>: 
     }
 
     /// Shuts the gates of a key.
-    func shut(_ key: Key) { shard(of: key).gates.withLock { $0.removeValue(forKey: key) }?.shut() }
+    func invalidate(_ key: Key) { shard(of: key).gates.withLock { $0.removeValue(forKey: key) }?.invalidate() }
 
     /// Forgets gates that no session depends on.
     func dropUnheld() {

@@ -7,7 +7,7 @@ import Synchronization
 final class RecentChanges: Sendable {
     enum Subject: Hashable, Sendable {
         case token(Digest256)
-        case gate(SessionGate)
+        case gate(RevocationScope)
     }
 
     private struct State {

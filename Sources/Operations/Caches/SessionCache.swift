@@ -109,13 +109,13 @@ package final class SessionCache: Sendable {
     }
 
     /// Forgets all sessions that depend on something.
-    func shut(_ gate: SessionGate) {
+    func invalidate(_ gate: RevocationScope) {
         changes.note(.gate(gate))
         switch gate {
-        case .user(let id): users.shut(id)
-        case .device(let id): devices.shut(id)
-        case .provider(let id): providers.shut(id)
-        case .providerKey(let id): keys.shut(id)
+        case .user(let id): users.invalidate(id)
+        case .device(let id): devices.invalidate(id)
+        case .provider(let id): providers.invalidate(id)
+        case .providerKey(let id): keys.invalidate(id)
         }
     }
 

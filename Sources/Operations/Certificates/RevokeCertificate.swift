@@ -32,7 +32,7 @@ struct RevokeCertificate {
         }
         try notify.keep([serial])
         let remaining = try records.list(deviceID: device).contains { $0.revoked == nil }
-        if !remaining { try CutSessions(transaction: transaction)(.device(device), .certificateRevoked, &events) }
+        if !remaining { try RevokeSessions(transaction: transaction)(.device(device), .certificateRevoked, &events) }
         events.record(
             .certificateRevoked(serial, device, detail: nil), by: actor, because: AuditReason(reason.rawValue))
         notify([serial], &events)

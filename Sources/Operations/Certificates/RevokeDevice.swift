@@ -8,7 +8,8 @@ extension Administration {
     /// The serial numbers that ``revokeDevice(_:reason:)`` would revoke, and how many sessions would end.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func previewRevocation(of id: DeviceID) async throws -> (serials: [String], sessionsEnded: CountedSessions) {
+    package func previewRevocation(of id: DeviceID) async throws -> (serials: [String], sessionsEnded: CountedSessions)
+    {
         try await read { transaction in
             let certificates = try CertificateRepository(transaction).list(deviceID: id)
             guard !certificates.isEmpty else { throw Refusal(.notFound, "There is no device \(id).") }
@@ -47,7 +48,7 @@ extension Administration {
             }
             let serials = revoked.map(\.serial)
             try notify.keep(serials)
-            try CutSessions(transaction: transaction)(.device(id), .deviceRevoked, &events)
+            try RevokeSessions(transaction: transaction)(.device(id), .deviceRevoked, &events)
             notify(serials, &events)
             return (serials, count)
         }

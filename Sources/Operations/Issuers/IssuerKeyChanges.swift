@@ -77,7 +77,7 @@ struct StoreIssuerKeys {
             try keys.retire(id, at: transaction.now)
             events.record(.providerKeyRetired(id, provider))
             if issuer.endsSessionsOfRemovedKeys {
-                try CutSessions(transaction: transaction)(.providerKey(id), .providerKeyRevoked, &events)
+                try RevokeSessions(transaction: transaction)(.providerKey(id), .providerKeyRevoked, &events)
             }
         }
         for id in changes.back {

@@ -99,7 +99,9 @@ extension MaintenanceTask {
             MaintenanceTask("authorizations", every: minute) {
                 $1.outcome(try AuthorizationRepository($0).expire(limit: $1.limit))
             },
-            MaintenanceTask("withdrawn_authorizations", every: minute) { try PermissionCutRepository($0).carryOut($1) },
+            MaintenanceTask("withdrawn_authorizations", every: minute) {
+                try PermissionRevocationRepository($0).carryOut($1)
+            },
             MaintenanceTask("ended_authorizations", every: minute) {
                 try AuthorizationRepository($0).purge(endedBefore: $0.ago(policy.authorizationsKept), $1)
             },

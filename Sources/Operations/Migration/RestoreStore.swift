@@ -71,7 +71,7 @@ package struct RestoreStore: Sendable {
         return { transaction in
             let records = RestoreRepository(transaction)
             var report = Report()
-            try CutRepository(transaction).deleteAll()
+            try BulkRevocationRepository(transaction).deleteAll()
             report.sessionsEnded = try SessionRepository(transaction).endAllAfterRestore(at: transaction.now)
             report.messagesDropped = try records.dropUnsentMessages()
             try records.endPhoneVerifications()
@@ -206,7 +206,7 @@ package struct RestoreStore: Sendable {
         _ = try DeviceRepository(transaction).insert(
             certificate.deviceID, userAgent: nil, presenceKey: nil, at: certificate.issuedAt)
         // Its bans were replayed before it was there.
-        try GateRepository(transaction).setHeld(true, .device(certificate.deviceID))
+        try GenerationRepository(transaction).setMayBeBanned(true, .device(certificate.deviceID))
         try records.insert(certificate, subjectPublicKeyInfo: subjectPublicKeyInfo)
         return true
     }

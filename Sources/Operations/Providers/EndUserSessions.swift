@@ -17,7 +17,7 @@ package struct EndUserSessions: Sendable {
         let user = try await context.user(externalID, of: caller.id).id
         try await context.commit { transaction, events in
             try caller.requireActive(in: transaction)
-            try CutSessions(transaction: transaction)(
+            try RevokeSessions(transaction: transaction)(
                 .user(user), .byProvider, &events, by: "provider \(caller.id)", because: "provider_logout")
         }
     }

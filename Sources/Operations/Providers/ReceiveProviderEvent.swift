@@ -49,7 +49,7 @@ package struct ReceiveProviderEvent: Sendable {
                 events.record(.sessionEnded(ended, .byProviderEvent))
             }
         case .user(let user)? where event.effect == .endsSessions:
-            try CutSessions(transaction: transaction)(.user(user), .byProviderEvent, &events)
+            try RevokeSessions(transaction: transaction)(.user(user), .byProviderEvent, &events)
         case .session(let session)? where event.effect == .challengesSessions:
             guard try sessions.challenge(.session(session.id), at: transaction.now) > 0 else { return }
             events.record(.sessionChallenged(session), by: "provider \(event.provider)")

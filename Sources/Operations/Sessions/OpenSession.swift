@@ -114,7 +114,7 @@ extension Service {
                     assurance: .none, createdAt: now)
             if found.user == nil { try UserRepository(transaction).enqueueInsert(user) }
             let session = Session(draft, of: user, at: now)
-            if found.mayUserBeHeld, let entry = try RefuseBanned.activeBan(atSignInOf: user.id, in: transaction) {
+            if found.mayUserBeBanned, let entry = try RefuseBanned.activeBan(atSignInOf: user.id, in: transaction) {
                 // The nonce stays spent: the refusal is thrown outside.
                 try SessionRepository(transaction).enqueueEnded(Session(spending: nonce, of: session, at: now))
                 return .banned(user.id, entry, at: now)

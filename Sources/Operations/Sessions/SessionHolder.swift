@@ -74,9 +74,9 @@ struct SessionHolder {
         }
         guard let certificate = found.certificate else { throw Self.unknownCertificate }
         try certificate.requireValid(at: transaction.now)
-        if found.mayDeviceBeHeld { try RefuseBanned.requireUnbanned(shown.deviceID, in: transaction) }
+        if found.mayDeviceBeBanned { try RefuseBanned.requireUnbanned(shown.deviceID, in: transaction) }
         try found.session.requireOpen(as: shown)
-        if found.mayUserBeHeld, let entry = try RefuseBanned.activeBan(on: found.user.id, in: transaction) {
+        if found.mayUserBeBanned, let entry = try RefuseBanned.activeBan(on: found.user.id, in: transaction) {
             throw Refusal.userBanned(by: entry)
         }
         user = found.user

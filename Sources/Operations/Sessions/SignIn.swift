@@ -24,7 +24,7 @@ extension VerifiedIdentity {
             throw Refusal(.certificateRevoked, "This service did not issue the certificate: certify the device anew.")
         }
         try certificate.requireValid(at: transaction.now)
-        if context.mayDeviceBeHeld {
+        if context.mayDeviceBeBanned {
             try RefuseBanned.requireUnbanned(atSignInOn: certificate.deviceID, in: transaction)
         }
         try NonceRepository(transaction).require(nonce, generation: context.nonceGeneration)

@@ -48,14 +48,14 @@ struct Consequence {
             self.init(
                 .ended(ended, why), notices: [.session(ended.tokenHash)],
                 securityEvents: .revoked([ended]))
-        case .sessionsCut(let gate, let ended, let why, let isWhole):
+        case .sessionsRevoked(let scope, let ended, let why, let isWhole):
             self.init(
-                .ended(ended, gate, why), notices: [.about(gate)], securityEvents: .revoked(ended),
+                .ended(ended, scope, why), notices: [.about(scope)], securityEvents: .revoked(ended),
                 leavesRows: !isWhole)
-        case .sessionsSwept(let ended): self.init(securityEvents: .revoked(ended))
-        case .cutCarriedOut(let cut):
+        case .sessionsEndedInBatch(let ended): self.init(securityEvents: .revoked(ended))
+        case .bulkRevocationEnded(let cut):
             self.init(
-                AuditedAct(.sessionEnded, AuditSubject(cut.gate), "\(cut.ended) sessions ended: \(cut.why.text)"))
+                AuditedAct(.sessionEnded, AuditSubject(cut.scope), "\(cut.ended) sessions ended: \(cut.why.text)"))
         case .sessionChallenged(let session):
             self.init(
                 AuditedAct(.sessionChallenged, AuditSubject(.session, session.id)),
@@ -124,8 +124,8 @@ struct Consequence {
 
 extension ChangeLog.Change {
     /// One notice for all sessions that hang on something.
-    fileprivate static func about(_ gate: SessionGate) -> Self {
-        switch gate {
+    fileprivate static func about(_ scope: RevocationScope) -> Self {
+        switch scope {
         case .user(let id): .user(id)
         case .device(let id): .device(id)
         case .provider(let id): .provider(id)
@@ -140,16 +140,17 @@ extension AuditedAct {
         why == .byAdmin || why == .byProvider ? AuditedAct(.sessionEnded, AuditSubject(.session, session.id)) : nil
     }
 
-    fileprivate static func ended(_ sessions: [EndedSession], _ gate: SessionGate, _ why: SessionEnding) -> AuditedAct?
+    fileprivate static func ended(_ sessions: [EndedSession], _ scope: RevocationScope, _ why: SessionEnding)
+        -> AuditedAct?
     {
-        guard case .user(let user) = gate, why == .byProvider, !sessions.isEmpty else { return nil }
+        guard case .user(let user) = scope, why == .byProvider, !sessions.isEmpty else { return nil }
         return AuditedAct(.sessionEnded, AuditSubject(.user, user), "\(sessions.count) sessions ended")
     }
 }
 
 extension AuditSubject {
-    fileprivate init(_ gate: SessionGate) {
-        switch gate {
+    fileprivate init(_ scope: RevocationScope) {
+        switch scope {
         case .user(let id): self.init(.user, id)
         case .device(let id): self.init(.device, id)
         case .provider(let id): self.init(.provider, id)

@@ -22,7 +22,7 @@ package final class ServingNode: Sendable {
     private let onMessage: @Sendable () -> Void
     private let onUserBan: @Sendable (Set<UserID>) -> Void
     private let onDeviceChange: @Sendable (Set<DeviceID>) -> Void
-    private let onCut: @Sendable () -> Void
+    private let onBulkRevocation: @Sendable () -> Void
     private let isInDoubt = Atomic<Bool>(false)
 
     /// Joins memories and connections.
@@ -31,18 +31,18 @@ package final class ServingNode: Sendable {
     ///   - onMessage: wakes the outbox's loop: there may be something to send.
     ///   - onUserBan: takes banned users' sessions off connections, and closes those that nobody else uses.
     ///   - onDeviceChange: called after devices' certificates were read anew; closes connections that are valid no more.
-    ///   - onCut: wakes the loop that ends rows of sessions behind a cut of this process.
+    ///   - onBulkRevocation: wakes the loop that ends rows of sessions behind a cut of this process.
     package init(
         caches: Caches, onMessage: @escaping @Sendable () -> Void = {},
         onUserBan: @escaping @Sendable (Set<UserID>) -> Void = { _ in },
         onDeviceChange: @escaping @Sendable (Set<DeviceID>) -> Void = { _ in },
-        onCut: @escaping @Sendable () -> Void = {}
+        onBulkRevocation: @escaping @Sendable () -> Void = {}
     ) {
         self.caches = caches
         self.onMessage = onMessage
         self.onUserBan = onUserBan
         self.onDeviceChange = onDeviceChange
-        self.onCut = onCut
+        self.onBulkRevocation = onBulkRevocation
     }
 
     /// What follows from a commit of this process.
@@ -53,7 +53,7 @@ package final class ServingNode: Sendable {
         for session in aftermath.opened { caches.sessions.remember(session, since: mark) }
         if aftermath.wakesOutbox { onMessage() }
         polls.wake(aftermath.streams)
-        if aftermath.leavesRows { onCut() }
+        if aftermath.leavesRows { onBulkRevocation() }
         try await apply(aftermath.changes)
     }
 
@@ -69,24 +69,24 @@ package final class ServingNode: Sendable {
             switch change {
             case .session(let hash): sessions.drop(hash)
             case .user(let id):
-                sessions.shut(.user(id))
+                sessions.invalidate(.user(id))
                 waiting.insert(id)
             case .bannedUser(let id):
-                sessions.shut(.user(id))
+                sessions.invalidate(.user(id))
                 banned.insert(id)
                 waiting.insert(id)
             case .userLevel(let id): caches.levels.drop(id)
             case .device(let id):
-                sessions.shut(.device(id))
+                sessions.invalidate(.device(id))
                 devices.insert(id)
             case .provider(let id):
                 caches.providers.drop(id)
-                sessions.shut(.provider(id))
+                sessions.invalidate(.provider(id))
             case .providerKeys(let id):
                 caches.providers.drop(id)
                 // An audience may have been removed, and be another provider's next.
                 caches.issuers.clients.drop { $0 == id }
-            case .providerKey(let id): sessions.shut(.providerKey(id))
+            case .providerKey(let id): sessions.invalidate(.providerKey(id))
             case .messages(let ids): waiting.formUnion(ids)
             case .typing(let stream, let user, let others):
                 waiting.formUnion(typing.show(TypingNotices.Notice(stream: stream, user: user), to: others))

@@ -30,7 +30,7 @@ struct EraseUser: Sendable {
         try EventSubjectRepository(transaction).erase(user)
         try UserRepository(transaction).erase(user)
         try DataKeyRepository(transaction, keys: keys).erase(user, at: now)
-        try CutSessions(transaction: transaction)(.user(user), .userErased, &events)
+        try RevokeSessions(transaction: transaction)(.user(user), .userErased, &events)
         try EraseRest(transaction: transaction).begin(user, at: now, &events)
         let provider = try UserRepository(transaction).find(user)?.providerID
         events.record(.userErased(user, of: provider, receipt: receipt), by: actor, because: reason)

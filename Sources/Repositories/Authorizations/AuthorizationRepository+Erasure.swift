@@ -29,7 +29,7 @@ extension AuthorizationRepository {
             ListStatement(after: 2) { list in
                 """
                 UPDATE authorizations SET state =
-                    CASE \(PermissionCutRepository.state(of: "authorizations")) WHEN 'BANNED' THEN 'BANNED'
+                    CASE \(PermissionRevocationRepository.state(of: "authorizations")) WHEN 'BANNED' THEN 'BANNED'
                     ELSE 'CANCELLED' END, changed_at = $2
                 WHERE \(ends) AND id IN \(list.in)
                 """

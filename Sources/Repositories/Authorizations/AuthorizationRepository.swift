@@ -20,7 +20,7 @@ package struct AuthorizationRepository {
         Field("accepter_id", \.recipientID) { hidden("accepter_id", in: $0, "accepter_id") },
         Field("target", \.target),
         Field("is_delivered", \.isDelivered) { "COALESCE(\(hidden("is_delivered", in: $0, "accepter_id")), 0)" },
-        Field("state", \.state, readAs: PermissionCutRepository.state),
+        Field("state", \.state, readAs: PermissionRevocationRepository.state),
         Field("created_at", \.createdAt),
         Field("expires_at", \.expiresAt),
         Field("changed_at", \.changedAt),
@@ -37,7 +37,7 @@ package struct AuthorizationRepository {
     /// Whether the stored state is open, regardless of bulk revocations.
     private static let isStoredOpen = "state IN ('REQUEST', 'APPROVAL')"
     private static let insertion = columns.insertion(
-        with: "asker_generation", "accepter_generation", as: PermissionCutRepository.generation)
+        with: "asker_generation", "accepter_generation", as: PermissionRevocationRepository.generation)
 
     /// Inserts a new request with its row; `false` if the id is taken, or another is open to the same target.
     package func insert(_ authorization: MessagingPermission) throws -> Bool {
@@ -95,7 +95,7 @@ package struct AuthorizationRepository {
 
     private static let between = ColumnTuple(
         Column<UserID?>("asker_id"), Column<UserID?>("accepter_id"),
-        Column<MessagingPermissionState>(PermissionCutRepository.state(of: "authorizations")))
+        Column<MessagingPermissionState>(PermissionRevocationRepository.state(of: "authorizations")))
     private static let askedOfSome = ListStatement(after: 1) { list in
         """
         SELECT \(between) FROM authorizations
@@ -159,7 +159,7 @@ package struct AuthorizationRepository {
             WHERE \(side) AND (created_at, id) < ($2, $3)
                 AND ($4 = ''
                     OR CASE WHEN state = 'REQUEST' AND expires_at <= $5 THEN 'EXPIRED'
-                        ELSE \(PermissionCutRepository.state(of: "authorizations")) END = $4)
+                        ELSE \(PermissionRevocationRepository.state(of: "authorizations")) END = $4)
             ORDER BY created_at DESC, id DESC LIMIT $6
             """,
             [
@@ -179,7 +179,7 @@ package struct AuthorizationRepository {
                 SELECT 1 FROM authorizations
                 WHERE (asker_id = $1 OR accepter_id = $1) AND \(Self.isOpen)
                     AND NOT \(ErasureRepository.isUnderWay("$1"))
-                    AND \(PermissionCutRepository.state(of: "authorizations")) IN ('REQUEST', 'APPROVAL')
+                    AND \(PermissionRevocationRepository.state(of: "authorizations")) IN ('REQUEST', 'APPROVAL')
                 LIMIT \(Self.countLimit)) AS found
             """, [.id(user), .time(transaction.now)]) ?? 0
     }
@@ -192,7 +192,7 @@ package struct AuthorizationRepository {
     @discardableResult
     package func withdraw(allOf user: UserID, because state: MessagingPermissionState, at time: Date) throws -> Int {
         let count = try countOpen(of: user)
-        try PermissionCutRepository(transaction).cut(user, because: state, at: time)
+        try PermissionRevocationRepository(transaction).cut(user, because: state, at: time)
         return count
     }
 

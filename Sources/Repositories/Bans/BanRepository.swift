@@ -60,7 +60,7 @@ package struct BanRepository {
             """,
             Self.entryColumns.row(
                 entry.ban.id, kind, subject, entry.origin, entry.endsAt, entry.indexVersion, goesWithBan))
-        if let gate = entry.subject.gate { try GateRepository(transaction).setHeld(true, gate) }
+        if let scope = entry.subject.scope { try GenerationRepository(transaction).setMayBeBanned(true, scope) }
     }
 
     package func find(_ id: BanID) throws -> Ban? {

@@ -28,7 +28,7 @@ package struct CertificateNoticeRepository {
             """
             INSERT INTO certificate_notices (\(Self.columns))
             SELECT DISTINCT CAST($1 AS TEXT), s.user_id, s.provider_id FROM sessions s
-            WHERE s.device_id = $2 AND s.user_id > $3 AND s.state <> 'unauthenticated' AND \(GateRepository.isCurrent("s"))
+            WHERE s.device_id = $2 AND s.user_id > $3 AND s.state <> 'unauthenticated' AND \(GenerationRepository.isCurrent("s"))
             ON CONFLICT DO NOTHING
             """, [.text(serial), .id(device), .id(user)])
     }

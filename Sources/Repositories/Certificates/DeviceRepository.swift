@@ -47,7 +47,7 @@ package struct DeviceRepository {
         Column<Int>(
             """
             (SELECT COUNT(*) FROM sessions
-             WHERE device_id = devices.id AND state <> 'unauthenticated' AND \(GateRepository.isCurrent("sessions")))
+             WHERE device_id = devices.id AND state <> 'unauthenticated' AND \(GenerationRepository.isCurrent("sessions")))
             """))
 
     private static let newest = NewestFirst(table: "devices", key: "id", time: "created_at")
@@ -70,7 +70,7 @@ package struct DeviceRepository {
         return try transaction.query(
             """
             SELECT \(Self.line) FROM devices WHERE id IN (
-                SELECT s.device_id FROM sessions s WHERE s.user_id = $3 AND \(GateRepository.wasOpened("s")))
+                SELECT s.device_id FROM sessions s WHERE s.user_id = $3 AND \(GenerationRepository.wasOpened("s")))
                 AND \(page.condition)
             \(page.order) LIMIT $2
             """,

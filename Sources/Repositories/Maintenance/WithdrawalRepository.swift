@@ -16,7 +16,7 @@ package struct WithdrawalRepository {
         return try transaction.query(
             """
             SELECT id, state FROM (
-                SELECT id, \(PermissionCutRepository.state(of: "authorizations")) AS state FROM authorizations) AS found
+                SELECT id, \(PermissionRevocationRepository.state(of: "authorizations")) AS state FROM authorizations) AS found
             WHERE state IN ('REJECTED', 'CANCELLED', 'BANNED')
             """
         ).map(columns.read)

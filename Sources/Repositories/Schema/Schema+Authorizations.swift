@@ -56,7 +56,7 @@ extension Schema {
         CREATE INDEX authorization_rows_by_recipient ON authorization_rows (recipient_id)
         WHERE recipient_id IS NOT NULL
         """,
-        // All permissions and open requests of a user end at once: see ``PermissionCutRepository``.
+        // All permissions and open requests of a user end at once: see ``PermissionRevocationRepository``.
         """
         CREATE TABLE permission_cuts (
             user_id TEXT NOT NULL PRIMARY KEY REFERENCES users (id),

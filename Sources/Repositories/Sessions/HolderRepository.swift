@@ -20,9 +20,9 @@ package struct HolderRepository {
         /// The certificate of the request's connection, revoked or not; `nil` if it was never issued here.
         package let certificate: DeviceCertificate?
         /// Whether there may be ban entries on the device. Only then are they read.
-        package let mayDeviceBeHeld: Bool
+        package let mayDeviceBeBanned: Bool
         /// Whether there may be ban entries on the user, or this is unknown.
-        package let mayUserBeHeld: Bool
+        package let mayUserBeBanned: Bool
     }
 
     /// Reads it; `nil` if the session's row was deleted.
@@ -35,7 +35,7 @@ package struct HolderRepository {
         let (isDeviceHeld, isUserHeld, session, user, certificate) = try Self.answer.read(row)
         return Holder(
             session: session, user: user.user(at: transaction.now), certificate: certificate,
-            mayDeviceBeHeld: isDeviceHeld, mayUserBeHeld: isUserHeld)
+            mayDeviceBeBanned: isDeviceHeld, mayUserBeBanned: isUserHeld)
     }
 
     private static let answer = ColumnTuple(

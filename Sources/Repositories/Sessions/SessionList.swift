@@ -31,7 +31,7 @@ extension SessionRepository {
                 """
                 WHERE (provider_key_id, provider_generation, id) < ($1, $2, $3)
                     AND (provider_key_id, provider_generation, id) > ($1, $2, $4)
-                    AND state <> 'unauthenticated' AND \(GateRepository.isCurrent("sessions"))
+                    AND state <> 'unauthenticated' AND \(GenerationRepository.isCurrent("sessions"))
                 ORDER BY provider_key_id DESC, provider_generation DESC, id DESC LIMIT \(max(0, limit))
                 """,
                 [.text(key), .integer(generation), .text(cursor?.description ?? Self.beyond), .text(oldest)])

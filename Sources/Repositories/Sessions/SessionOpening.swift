@@ -106,7 +106,7 @@ package struct SessionOpening: Sendable {
                 SELECT COUNT(*) FROM (
                     SELECT 1 FROM sessions s
                     WHERE s.user_id = u.id AND s.device_id = d.id AND s.state <> 'unauthenticated'
-                        AND \(GateRepository.isCurrent("s"))\(ended.map { " AND s.id <> \($0)" } ?? "")
+                        AND \(GenerationRepository.isCurrent("s"))\(ended.map { " AND s.id <> \($0)" } ?? "")
                     LIMIT \(argument(10))
                 ) AS open
             ) + \(place) <= \(argument(10))

@@ -39,7 +39,7 @@ package struct SessionReplacement: Sendable {
             FROM opened
             WHERE sessions.id = $13 AND sessions.token_hash = $14 AND sessions.user_id = opened.user_id
                 AND sessions.\(SessionRepository.isAllowed(SessionRepository.destroyed))
-                AND \(GateRepository.isCurrent("sessions"))
+                AND \(GenerationRepository.isCurrent("sessions"))
             RETURNING sessions.token_hash
         ), noted AS (
             INSERT INTO change_log (n, tag, kind, key)

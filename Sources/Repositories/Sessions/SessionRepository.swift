@@ -33,14 +33,14 @@ package struct SessionRepository {
 
     private static func state(of table: String) -> String {
         let ended = SessionState.unauthenticated.rawValue
-        return "CASE WHEN \(GateRepository.isCurrent(table)) THEN \(table).state ELSE '\(ended)' END"
+        return "CASE WHEN \(GenerationRepository.isCurrent(table)) THEN \(table).state ELSE '\(ended)' END"
     }
 
     private static let insertion = columns.insertion(
         with: "user_generation", "device_generation", "provider_generation", "key_generation")
     private static let endedInsertion = columns.insertion(
         with: "user_generation", "device_generation", "provider_generation", "key_generation", "ended_at", "end_reason")
-    private static let isOpen = "state <> 'unauthenticated' AND \(GateRepository.isCurrent("sessions"))"
+    private static let isOpen = "state <> 'unauthenticated' AND \(GenerationRepository.isCurrent("sessions"))"
 
     static let ended = ColumnTuple(
         Column<SessionID>("id"), Column<Digest256>("token_hash"), Column<UserID>("user_id"),
@@ -65,7 +65,7 @@ package struct SessionRepository {
     }
 
     private static func values(ofEnded session: Session) -> [Value] {
-        columns.row(session) + values(of: .first) + [.time(session.createdAt), .text(GateRepository.spentNonce)]
+        columns.row(session) + values(of: .first) + [.time(session.createdAt), .text(GenerationRepository.spentNonce)]
     }
 
     private static func values(of generations: SessionGenerations) -> [Value] {
@@ -104,7 +104,7 @@ package struct SessionRepository {
     package func devices(of userID: UserID) throws -> [DeviceID] {
         try transaction.values(
             """
-            SELECT DISTINCT s.device_id FROM sessions s WHERE s.user_id = $1 AND \(GateRepository.wasOpened("s"))
+            SELECT DISTINCT s.device_id FROM sessions s WHERE s.user_id = $1 AND \(GenerationRepository.wasOpened("s"))
             ORDER BY s.device_id
             """, [.id(userID)])
     }
@@ -134,7 +134,7 @@ package struct SessionRepository {
         return try end(
             """
             SELECT id FROM sessions
-            WHERE \(condition) AND \(Self.isAllowed(Self.destroyed)) AND \(GateRepository.isCurrent("sessions"))
+            WHERE \(condition) AND \(Self.isAllowed(Self.destroyed)) AND \(GenerationRepository.isCurrent("sessions"))
             LIMIT \(limit)
             """, [value], at: time, why)
     }
@@ -143,8 +143,8 @@ package struct SessionRepository {
     ///
     /// - Parameter limit: the maximum number. It is part of the text: for an unknown one a planner assumes a tenth of
     ///   the table and scans all of it.
-    package func end(_ cut: SessionCut, limit: Int) throws -> [EndedSession] {
-        for scope in try behind(cut.gate) {
+    package func end(_ cut: BulkRevocation, limit: Int) throws -> [EndedSession] {
+        for scope in try behind(cut.scope) {
             // In the order of an index, so that the scan reads only the rows to end.
             let ended = try end(
                 """
@@ -186,15 +186,15 @@ package struct SessionRepository {
     }
 
     /// The number of open sessions in scope, among at most this number of its newest generation.
-    package func countOpen(_ gate: SessionGate, limit: Int) throws -> Int {
-        try behind(gate).reduce(0) { count, scope in
+    package func countOpen(_ scope: RevocationScope, limit: Int) throws -> Int {
+        try behind(scope).reduce(0) { count, scope in
             guard count < limit else { return count }
             let more: Int? = try transaction.value(
                 """
                 SELECT COUNT(*) FROM (
                     SELECT * FROM sessions WHERE \(scope.condition) AND state <> 'unauthenticated'
                     ORDER BY \(scope.order) DESC LIMIT \(limit)
-                ) AS newest WHERE \(GateRepository.isCurrent("newest"))
+                ) AS newest WHERE \(GenerationRepository.isCurrent("newest"))
                 """, [scope.id])
             return min(limit, count + (more ?? 0))
         }
@@ -208,12 +208,12 @@ package struct SessionRepository {
         let order: String
     }
 
-    private func behind(_ gate: SessionGate) throws -> [Indexed] {
+    private func behind(_ scope: RevocationScope) throws -> [Indexed] {
         func byKey(_ id: ProviderKeyID, _ generation: String) -> Indexed {
             Indexed(
                 condition: "provider_key_id = $1", id: .id(id), generation: generation, order: "provider_generation")
         }
-        switch gate {
+        switch scope {
         case .user(let id):
             return [Indexed(condition: "user_id = $1", id: .id(id), generation: "user_generation", order: "device_id")]
         case .device(let id):
@@ -233,7 +233,7 @@ package struct SessionRepository {
         return try transaction.execute(
             """
             UPDATE sessions SET state = '\(Self.challenged.to.rawValue)', challenged_at = $2
-            WHERE \(condition) AND \(Self.isAllowed(Self.challenged)) AND \(GateRepository.isCurrent("sessions"))
+            WHERE \(condition) AND \(Self.isAllowed(Self.challenged)) AND \(GenerationRepository.isCurrent("sessions"))
             """, [value, .time(time)])
     }
 

@@ -34,7 +34,7 @@ package struct SharedSessionEnd: Sendable {
         FROM (\(rows)) AS given
         WHERE sessions.id = given.column1 AND sessions.token_hash = given.column3
             AND sessions.\(SessionRepository.isAllowed(SessionRepository.destroyed))
-            AND \(GateRepository.isCurrent("sessions"))
+            AND \(GenerationRepository.isCurrent("sessions"))
             AND NOT EXISTS (SELECT 1 FROM provider_webhooks w WHERE w.provider_id = sessions.provider_id)
             AND NOT EXISTS (
                 SELECT 1 FROM event_streams e WHERE e.provider_id = sessions.provider_id AND e.status <> 'disabled')

@@ -19,11 +19,11 @@ package struct SignInRepository {
         /// The connection's certificate, revoked or not; `nil` if it was never issued here.
         package let certificate: DeviceCertificate?
         /// Whether there may be ban entries on the device. Only then are they read.
-        package let mayDeviceBeHeld: Bool
+        package let mayDeviceBeBanned: Bool
         /// The user, if one exists already.
         package let user: User?
         /// Whether there may be ban entries on the user, or this is unknown.
-        package let mayUserBeHeld: Bool
+        package let mayUserBeBanned: Bool
         /// The generations for the session's row.
         package let generations: SessionGenerations
         /// The user's sessions on the device that were not ended, counted up to a limit.
@@ -69,8 +69,8 @@ package struct SignInRepository {
             openSessions, nonceGeneration, certificate, user
         ) = try Self.answer.read(row)
         return Context(
-            mayKeyOpenSessions: isKeyUsable, certificate: certificate, mayDeviceBeHeld: isDeviceHeld,
-            user: user?.user(at: transaction.now), mayUserBeHeld: isUserHeld,
+            mayKeyOpenSessions: isKeyUsable, certificate: certificate, mayDeviceBeBanned: isDeviceHeld,
+            user: user?.user(at: transaction.now), mayUserBeBanned: isUserHeld,
             generations: SessionGenerations(
                 user: userGeneration, device: deviceGeneration, provider: providerGeneration, key: keyGeneration),
             openSessions: openSessions, nonceGeneration: nonceGeneration)
@@ -91,7 +91,7 @@ package struct SignInRepository {
                 SELECT COUNT(*) FROM (
                     SELECT 1 FROM sessions s
                     WHERE s.user_id = u.id AND s.device_id = $2 AND s.state <> 'unauthenticated'
-                        AND \(GateRepository.isCurrent("s")) LIMIT $3
+                        AND \(GenerationRepository.isCurrent("s")) LIMIT $3
                 ) AS open
             )
             """),

@@ -40,7 +40,7 @@ package struct ErasureRepository {
             INSERT INTO erasures (\(Self.columns)) VALUES (\(Self.columns.placeholders))
             ON CONFLICT (user_id) DO NOTHING
             """, Self.columns.row(user, time))
-        try GateRepository(transaction).setHeld(true, .user(user))
+        try GenerationRepository(transaction).setMayBeBanned(true, .user(user))
     }
 
     package func isUnderWay(_ user: UserID) throws -> Bool {

@@ -33,7 +33,7 @@ struct Server: Sendable {
 
     let environment: Environment
     let outboxSignal = LoopSignal()
-    private let cutSignal = LoopSignal()
+    private let revocationSignal = LoopSignal()
     private let connections = ConnectionTable()
     /// The common inputs of all operations.
     let service: Operations.Service
@@ -65,7 +65,7 @@ struct Server: Sendable {
         let environment = Environment(cell: settings.cell)
         self.environment = environment
         let outboxSignal = outboxSignal
-        let cutSignal = cutSignal
+        let revocationSignal = revocationSignal
         let revocations = PublishRevocationList(store: store, authority: keys.authority, environment: environment)
         self.revocations = revocations
         let node = ServingNode(
@@ -73,7 +73,7 @@ struct Server: Sendable {
             onDeviceChange: { _ in
                 revocations.suspect()
                 connections.closeInvalid(at: environment.now())
-            }, onCut: { cutSignal.ring() })
+            }, onBulkRevocation: { revocationSignal.ring() })
         let onForeignLog: @Sendable () -> Void = {
             logger.warning(
                 "\(NodeRefusal.foreignLog.what): a new log was started",
@@ -140,8 +140,8 @@ struct Server: Sendable {
             Loop(name: "reload", logger: logger) { [self] in await reload(node) },
             Loop(name: "backlog", logger: logger, body: backlogLoop()),
             Loop(name: "outbox", logger: logger, body: try outboxLoop()),
-            Loop(name: "ended sessions", logger: logger) { [logger, cutSignal, service] in
-                await EndCutSessions(service).run(cutSignal) {
+            Loop(name: "ended sessions", logger: logger) { [logger, revocationSignal, service] in
+                await EndRevokedSessions(service).run(revocationSignal) {
                     logger.error(
                         "could not mark revoked sessions as ended in the store",
                         metadata: ["cause": .string(ErrorWords.of($0))])

@@ -259,7 +259,7 @@ struct TokenRouteTests {
             try await bench.fixture.watch.poll()
             // From here on memory would do, if nothing were written.
             #expect(try await bench.exchanged(person.token, on: person.connection).status == 200)
-            try await bench.fixture.store.write { try GateRepository($0).raise(.user(user)) }
+            try await bench.fixture.store.write { try GenerationRepository($0).raise(.user(user)) }
             #expect(try await person.send("GET /sessions/current").status == 200)
             let reply = try await bench.exchanged(person.token, on: person.connection)
             #expect(reply.status == 400 && reply.code == "session_destroyed")

@@ -32,7 +32,7 @@ struct SessionCacheTests {
                         key: shared.providerKeyID)
                 }, (101...200).map { Session.remembered($0) }
             )
-            let gates: [SessionGate] = [
+            let gates: [RevocationScope] = [
                 .user(shared.userID), .device(shared.deviceID), .provider(shared.providerID),
                 .providerKey(shared.providerKeyID),
             ]
@@ -40,7 +40,7 @@ struct SessionCacheTests {
             for gate in gates {
                 for session in mine { cache.remember(session, since: cache.mark) }
                 #expect(cache.count == 200)
-                cache.shut(gate)
+                cache.invalidate(gate)
                 #expect(cache.count == 100)
                 let found = (
                     try await cache.find(mine[0].tokenHash, of: mine[0].id),
@@ -60,14 +60,14 @@ struct SessionCacheTests {
                 #expect(cache.remember(session, since: cache.mark)?.session == session)
             }
             #expect(cache.gateCount == 3 + 1 + 3 + 3)
-            cache.shut(.device(device))
+            cache.invalidate(.device(device))
             #expect(cache.count == 0)
             let apps = [ApplicationID(UUID()), ApplicationID(UUID())]
             for number in 3..<9 {
                 let session = Session.remembered(number, provider: provider, app: apps[number % 2])
                 #expect(cache.remember(session, since: cache.mark)?.session == session)
             }
-            cache.shut(.provider(provider))
+            cache.invalidate(.provider(provider))
             #expect(cache.count == 0)
             cache.dropIdle(since: .distantPast)
             #expect(cache.placeCount == 0 && cache.gateCount == 0)
@@ -78,7 +78,7 @@ struct SessionCacheTests {
     func constantCost() async throws {
         try await withStore { store in
             let (shared, count) = (Session.remembered(0), 5000)
-            let gates: [SessionGate] = [
+            let gates: [RevocationScope] = [
                 .user(shared.userID), .device(shared.deviceID), .provider(shared.providerID),
                 .providerKey(shared.providerKeyID),
             ]
@@ -91,7 +91,7 @@ struct SessionCacheTests {
                     cache.remember(session, since: cache.mark)
                 }
                 #expect((cache.count, cache.placeCount, cache.gateCount) == (count, count, 4))
-                cache.shut(gate)
+                cache.invalidate(gate)
                 // Nobody has walked the table: the places are still there, and nothing is found in them.
                 #expect((cache.count, cache.placeCount, cache.gateCount) == (0, count, 3))
                 cache.dropIdle(since: .distantPast)
@@ -135,7 +135,7 @@ struct SessionCacheTests {
             let sessions = (0..<300).map { Session.remembered($0) }
             for session in sessions { cache.remember(session, since: cache.mark) }
             #expect(cache.gateCount == 1200)
-            for session in sessions.prefix(50) { cache.shut(.user(session.userID)) }
+            for session in sessions.prefix(50) { cache.invalidate(.user(session.userID)) }
             for session in sessions[50..<100] { cache.drop(session.tokenHash) }
             let policy = SessionPolicy()
             for session in sessions.suffix(100) {

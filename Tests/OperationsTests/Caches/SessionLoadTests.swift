@@ -48,10 +48,10 @@ struct SessionLoadTests {
             let cache = SessionCache(store: store)
             let session = Session.remembered(1)
             let changes: [(String, () -> Void)] = [
-                ("user", { cache.shut(.user(session.userID)) }),
-                ("device", { cache.shut(.device(session.deviceID)) }),
-                ("provider", { cache.shut(.provider(session.providerID)) }),
-                ("key", { cache.shut(.providerKey(session.providerKeyID)) }),
+                ("user", { cache.invalidate(.user(session.userID)) }),
+                ("device", { cache.invalidate(.device(session.deviceID)) }),
+                ("provider", { cache.invalidate(.provider(session.providerID)) }),
+                ("key", { cache.invalidate(.providerKey(session.providerKeyID)) }),
                 ("token", { cache.drop(session.tokenHash) }), ("everything", { cache.dropAll() }),
             ]
             for (name, change) in changes {
@@ -60,7 +60,7 @@ struct SessionLoadTests {
                 #expect(cache.remember(session, since: mark) == nil, "\(name)")
             }
             let mark = cache.mark
-            cache.shut(.user(UserID(UUID())))
+            cache.invalidate(.user(UserID(UUID())))
             cache.drop(.of("another token"))
             #expect(cache.remember(session, since: mark) != nil)
         }
@@ -72,7 +72,7 @@ struct SessionLoadTests {
             let opened = try await fixture.opened("alice", on: try await fixture.connectNewDevice()).session
             let store = OvertakenStore(fixture.store)
             let cache = SessionCache(store: store)
-            store.overtake { cache.shut(.user(opened.userID)) }
+            store.overtake { cache.invalidate(.user(opened.userID)) }
             #expect(try await cache.find(opened.tokenHash, of: opened.id)?.session.id == opened.id)
             #expect(store.count == 2)
             #expect(try await cache.find(opened.tokenHash, of: opened.id)?.session.id == opened.id)
@@ -88,8 +88,8 @@ struct SessionLoadTests {
                 let session = Session.remembered(number)
                 let mark = cache.mark
                 cache.drop(.of("another token \(number)"))
-                cache.shut(.user(UserID(UUID())))
-                cache.shut(.device(DeviceID(UUID())))
+                cache.invalidate(.user(UserID(UUID())))
+                cache.invalidate(.device(DeviceID(UUID())))
                 #expect(cache.remember(session, since: mark) != nil)
             }
             #expect(cache.count == 1000)
@@ -105,7 +105,7 @@ struct SessionLoadTests {
                 let opened = try await fixture.opened("user \(number)", on: try await fixture.connectNewDevice())
                 store.overtake(8) {
                     cache.drop(.of("another token"))
-                    cache.shut(.user(UserID(UUID())))
+                    cache.invalidate(.user(UserID(UUID())))
                 }
                 #expect(try await cache.find(opened.session.tokenHash, of: opened.session.id) != nil)
                 #expect(store.count == number)
@@ -120,7 +120,7 @@ struct SessionLoadTests {
             let opened = try await fixture.opened("alice", on: try await fixture.connectNewDevice()).session
             let store = OvertakenStore(fixture.store)
             let cache = SessionCache(store: store)
-            store.overtake(4) { cache.shut(.user(opened.userID)) }
+            store.overtake(4) { cache.invalidate(.user(opened.userID)) }
             #expect(try await cache.find(opened.tokenHash, of: opened.id)?.session.id == opened.id)
             #expect(store.count == 4)
             #expect(cache.count == 0 && cache.placeCount == 0)
@@ -161,9 +161,10 @@ struct SessionLoadTests {
                 return known.session.createdAt < Session.now + Double(stored.present)
             }
             let changes: [@Sendable () -> Void] = [
-                { cache.shut(.user(session.userID)) }, { cache.drop(session.tokenHash) },
-                { cache.shut(.device(session.deviceID)) }, { cache.dropAll() },
-                { cache.shut(.provider(session.providerID)) }, { cache.shut(.providerKey(session.providerKeyID)) },
+                { cache.invalidate(.user(session.userID)) }, { cache.drop(session.tokenHash) },
+                { cache.invalidate(.device(session.deviceID)) }, { cache.dropAll() },
+                { cache.invalidate(.provider(session.providerID)) },
+                { cache.invalidate(.providerKey(session.providerKeyID)) },
             ]
             let stale = await withTaskGroup(of: Int.self) { group in
                 for reader in 0..<2 {

@@ -60,10 +60,10 @@ extension ConsequenceTests {
         },
     ]
 
-    static let cutRows: [Row] = [
-        .service("EndCutSessions", queued: ["session-revoked"], here: [.wakesOutbox]) { world in
+    static let revocationRows: [Row] = [
+        .service("EndRevokedSessions", queued: ["session-revoked"], here: [.wakesOutbox]) { world in
             _ = try await DisableProvider(world.fixture.admin)("test")
-            return { node in try await EndCutSessions(node.context)() }
+            return { node in try await EndRevokedSessions(node.context)() }
         }
     ]
 

@@ -55,7 +55,8 @@ struct ConsequenceTests {
     }
 
     static let rows: [Row] = [
-        sessionRows, cutRows, certificateRows, providerRows, userRows, banRows, proofRows, messageRows, streamRows,
+        sessionRows, revocationRows, certificateRows, providerRows, userRows, banRows, proofRows, messageRows,
+        streamRows,
         messageStreamRows, addressRows,
     ].flatMap { $0 }
 

@@ -120,7 +120,7 @@ struct LargeErasureTests {
             }
 
             // Not even the end of a ban lets the user in.
-            try await store.write { try GateRepository($0).setHeld(false, .user(ann.userID)) }
+            try await store.write { try GenerationRepository($0).setMayBeBanned(false, .user(ann.userID)) }
             #expect(try await Self.isLeft(ann.userID, in: ["users WHERE held = 1 AND id"], store).count == 1)
             await #expect(throws: Refusal(.unavailable, "")) {
                 try await store.write { _ = try RefuseBanned.activeBan(atSignInOf: ann.userID, in: $0) }

@@ -111,7 +111,7 @@ struct MaintenanceTableTests {
                 let records = RestoreRepository(transaction)
                 try records.spend("x/y", until: later)
                 let sessions = SessionRepository(transaction)
-                try CutRepository(transaction).deleteAll()
+                try BulkRevocationRepository(transaction).deleteAll()
                 let numbers = try [
                     sessions.endAllAfterRestore(at: TestTables.now), sessions.endAllAfterRestore(at: TestTables.now),
                     records.dropUnsentMessages(),

@@ -34,7 +34,7 @@ struct SessionOpeningTests {
     func opened(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
             try await tables.write { transaction in
-                let gates = GateRepository(transaction)
+                let gates = GenerationRepository(transaction)
                 try gates.raise(.user(tables.user))
                 for _ in 0..<2 { try gates.raise(.device(tables.device)) }
                 for _ in 0..<3 { try gates.raise(.provider(tables.provider)) }
@@ -48,11 +48,11 @@ struct SessionOpeningTests {
             #expect(try await opening(in: tables.store) == nil)
             let second = try #require(try await Self.opening(tables, number: 2)(in: tables.store))
             #expect(try await tables.read { try SessionRepository($0).find(second.session.id) } == second.session)
-            for gate in [
-                SessionGate.user(tables.user), .device(tables.device), .provider(tables.provider),
+            for scope in [
+                RevocationScope.user(tables.user), .device(tables.device), .provider(tables.provider),
                 .providerKey(tables.providerKey),
             ] {
-                #expect(try await tables.read { try SessionRepository($0).countOpen(gate, limit: 9) } == 2)
+                #expect(try await tables.read { try SessionRepository($0).countOpen(scope, limit: 9) } == 2)
             }
         }
     }

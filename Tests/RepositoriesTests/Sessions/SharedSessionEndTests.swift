@@ -50,7 +50,7 @@ struct SharedSessionEndTests {
     private static let obstacles: [(String, @Sendable (TestTables, any Transaction) throws -> Void)] = [
         ("a webhook", { try ProviderWebhookRepository($1).set("https://app.example", of: $0.provider) }),
         ("an event stream", { try EventStreamRepository($1).save(EventStreamTableTests.stream($0.provider)) }),
-        ("a cut", { try GateRepository($1).raise(.user($0.user)) }),
+        ("a cut", { try GenerationRepository($1).raise(.user($0.user)) }),
         (
             "a renewal",
             {

@@ -36,7 +36,7 @@ struct SignInQuestionTests {
             #expect(known.mayKeyOpenSessions)
             #expect(known.certificate == tables.certificate(1))
             #expect(known.user == tables.person(tables.user, "ada"))
-            #expect(!known.mayDeviceBeHeld && !known.mayUserBeHeld)
+            #expect(!known.mayDeviceBeBanned && !known.mayUserBeBanned)
             #expect(known.openSessions == 3)
             #expect(few.openSessions == 2)
             #expect(unknown.certificate == nil)
@@ -57,7 +57,7 @@ struct SignInQuestionTests {
             #expect(found.0?.session == session)
             #expect(found.0?.user == tables.person(tables.user, "ada"))
             #expect(found.0?.certificate == tables.certificate(1))
-            #expect(found.0?.mayDeviceBeHeld == false && found.0?.mayUserBeHeld == false)
+            #expect(found.0?.mayDeviceBeBanned == false && found.0?.mayUserBeBanned == false)
             #expect(found.1 == nil)
         }
     }

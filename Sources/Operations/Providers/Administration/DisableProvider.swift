@@ -30,7 +30,7 @@ package struct DisableProvider: Sendable {
         try await context.commit { transaction, events in
             let provider = try ProviderRepository(transaction).require(name).id
             try ProviderRepository(transaction).setDisabled(provider, at: transaction.now)
-            try CutSessions(transaction: transaction)(.provider(provider), .providerDisabled, &events)
+            try RevokeSessions(transaction: transaction)(.provider(provider), .providerDisabled, &events)
             events.record(.providerDisabled(provider), by: actor, because: reason)
         }
         return count

@@ -81,7 +81,7 @@ struct ProviderKeyChanges {
             // One that is revoked already is not revoked again, but what it opened may still live.
             try records.revoke(taken.id, at: transaction.now)
             if endingSessions {
-                try CutSessions(transaction: transaction)(.providerKey(taken.id), .providerKeyRevoked, &events)
+                try RevokeSessions(transaction: transaction)(.providerKey(taken.id), .providerKeyRevoked, &events)
             }
             let fate = endingSessions ? "its sessions end" : "its sessions go on"
             let origin = taken.id == id ? "" : ", added by way of key \(id)"

@@ -7,7 +7,7 @@ import Foundation
 /// A user has at most one, with a generation that only rises. An authorization contains the generations of its two
 /// users at its start. If one has risen since, the authorization has ended (``state(of:)``). Rows are updated in
 /// batches.
-package struct PermissionCutRepository {
+package struct PermissionRevocationRepository {
     private let transaction: any Transaction
 
     package init(_ transaction: any Transaction) {

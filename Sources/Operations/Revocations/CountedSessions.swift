@@ -12,8 +12,8 @@ package struct CountedSessions: Sendable, Equatable {
     /// Whether there may be more.
     package var isLeast: Bool { count >= Self.limit }
 
-    init(behind gate: SessionGate, in transaction: any Transaction) throws {
-        count = try SessionRepository(transaction).countOpen(gate, limit: Self.limit)
+    init(behind scope: RevocationScope, in transaction: any Transaction) throws {
+        count = try SessionRepository(transaction).countOpen(scope, limit: Self.limit)
     }
 
     /// None.

@@ -8,7 +8,7 @@ import Testing
 @testable import Repositories
 
 @Suite("Table permission_cuts")
-struct PermissionCutTableTests {
+struct PermissionRevocationTableTests {
     private static func request(
         _ tables: TestTables, from requester: UserID, to recipient: UserID, target: String, lasts: TimeInterval = 3600
     ) -> MessagingPermission {
@@ -51,7 +51,7 @@ struct PermissionCutTableTests {
     func unswept(kind: StoreKind, requesterIsCut: Bool) async throws {
         try await TestTables.run(kind) { tables in
             let eve = try await tables.newUser("eve")
-            try await Self.planted(tables, with: eve, 2 * PermissionCutRepository.atOnce + 20)
+            try await Self.planted(tables, with: eve, 2 * PermissionRevocationRepository.atOnce + 20)
             let (open, late) = (
                 Self.request(tables, from: tables.user, to: eve, target: "open"),
                 Self.request(tables, from: tables.user, to: eve, target: "late", lasts: -1)
@@ -100,7 +100,7 @@ struct PermissionCutTableTests {
             var rounds: [Int] = []
             for _ in 0..<20 {
                 let outcome = try await tables.write {
-                    try PermissionCutRepository($0).carryOut(MaintenanceBatch(limit: 200))
+                    try PermissionRevocationRepository($0).carryOut(MaintenanceBatch(limit: 200))
                 }
                 rounds.append(outcome.rows)
                 if outcome.isFinished { break }
@@ -117,7 +117,9 @@ struct PermissionCutTableTests {
             try await tables.sql("UPDATE authorizations SET accepter_generation = 0 WHERE state = 'REQUEST'")
             try await tables.sql("UPDATE permission_cuts SET due_at = at, at = at - 60000")
             for expected in [1, 0, 0] {
-                let outcome = try await tables.write { try PermissionCutRepository($0).carryOut(MaintenanceBatch()) }
+                let outcome = try await tables.write {
+                    try PermissionRevocationRepository($0).carryOut(MaintenanceBatch())
+                }
                 #expect(outcome.rows == expected)
             }
             #expect(try await Self.stored(.request, tables) == 0)
@@ -146,7 +148,7 @@ struct PermissionCutTableTests {
                 _ = try records.insert(first)
                 _ = try records.withdraw(allOf: tables.user, because: .banned, at: TestTables.now)
                 _ = try records.insert(second)
-                _ = try PermissionCutRepository(transaction).carryOut(MaintenanceBatch())
+                _ = try PermissionRevocationRepository(transaction).carryOut(MaintenanceBatch())
             }
             #expect(try await states() == [.banned, .request])
             try await tables.write {
@@ -160,7 +162,7 @@ struct PermissionCutTableTests {
     func erased(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
             let eve = try await tables.newUser("eve")
-            try await Self.planted(tables, with: eve, 2 * PermissionCutRepository.atOnce + 40)
+            try await Self.planted(tables, with: eve, 2 * PermissionRevocationRepository.atOnce + 40)
             try await tables.write { transaction in
                 let records = AuthorizationRepository(transaction)
                 _ = try records.withdraw(allOf: eve, because: .banned, at: TestTables.now)

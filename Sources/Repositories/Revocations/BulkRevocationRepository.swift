@@ -5,7 +5,7 @@ import Foundation
 
 /// Bulk revocations whose sessions must still be ended row by row. A process takes one, and others leave it alone until
 /// it is released or its lease expires.
-package struct CutRepository {
+package struct BulkRevocationRepository {
     private let transaction: any Transaction
 
     package init(_ transaction: any Transaction) {
@@ -20,12 +20,12 @@ package struct CutRepository {
     private static let isFree = "(due_at <= $1 OR due_at > $1 + \(Int64(patience * 1000)) OR holder = $2)"
 
     /// Inserts a bulk revocation of the sessions before the current generation.
-    package func insert(_ gate: SessionGate, _ why: SessionEnding) throws {
-        let (table, id) = GateRepository.row(of: gate)
+    package func insert(_ scope: RevocationScope, _ why: SessionEnding) throws {
+        let (table, id) = GenerationRepository.row(of: scope)
         try transaction.enqueue(
             """
             INSERT INTO cuts (\(Self.columns), due_at)
-            SELECT '\(Self.kind(of: gate))', id, generation, $2, $3, 0, $3 FROM \(table) WHERE id = $1
+            SELECT '\(Self.kind(of: scope))', id, generation, $2, $3, 0, $3 FROM \(table) WHERE id = $1
             """, [id, .text(why.rawValue), .time(transaction.now)])
     }
 
@@ -38,7 +38,7 @@ package struct CutRepository {
     /// Takes the longest waiting bulk revocation among those that are free; `nil` if there is none.
     ///
     /// - Parameter seconds: the length of the lease.
-    package func take(by holder: String, for seconds: TimeInterval) throws -> SessionCut? {
+    package func take(by holder: String, for seconds: TimeInterval) throws -> BulkRevocation? {
         // The condition is repeated for the row itself, because it may have been taken while this waited for the row's
         // lock.
         try transaction.first(
@@ -56,7 +56,7 @@ package struct CutRepository {
 
     /// Extends the lease of a bulk revocation, and blocks others until the transaction ends; `nil` if another process
     /// has it.
-    package func hold(_ cut: SessionCut, by holder: String, for seconds: TimeInterval) throws -> SessionCut? {
+    package func hold(_ cut: BulkRevocation, by holder: String, for seconds: TimeInterval) throws -> BulkRevocation? {
         let end = transaction.now.addingTimeInterval(seconds)
         return try transaction.first(
             "UPDATE cuts SET due_at = $5 WHERE \(Self.isIt) AND holder = $4 RETURNING \(Self.columns)",
@@ -68,7 +68,7 @@ package struct CutRepository {
 
     /// Merges free bulk revocations of the same scope and reason into a taken one, because the latest generation ends
     /// what all of them would. A thousand log-outs of a user thus leave one row.
-    package func merge(into cut: SessionCut) throws -> SessionCut {
+    package func merge(into cut: BulkRevocation) throws -> BulkRevocation {
         let others = try transaction.query(
             """
             DELETE FROM cuts WHERE kind = $1 AND gate_id = $2 AND generation <> $3 AND why = $4 AND holder IS NULL
@@ -82,17 +82,17 @@ package struct CutRepository {
         try transaction.execute(
             "UPDATE cuts SET generation = $4, at = $5, ended = $6 WHERE \(Self.isIt)",
             Self.key(of: cut) + [.integer(all.0), .time(all.1), .integer(all.2)])
-        return SessionCut(gate: cut.gate, generation: all.0, why: cut.why, at: all.1, ended: all.2)
+        return BulkRevocation(scope: cut.scope, generation: all.0, why: cut.why, at: all.1, ended: all.2)
     }
 
     /// Stores how many sessions it has ended.
-    package func keep(_ cut: SessionCut) throws {
+    package func keep(_ cut: BulkRevocation) throws {
         try transaction.enqueue(
             "UPDATE cuts SET ended = $4 WHERE \(Self.isIt)", Self.key(of: cut) + [.integer(cut.ended)])
     }
 
     /// Stores how many sessions it has ended, and releases it from a time on.
-    package func giveBack(_ cut: SessionCut, until time: Date) throws {
+    package func giveBack(_ cut: BulkRevocation, until time: Date) throws {
         try transaction.enqueue(
             "UPDATE cuts SET ended = $4, holder = NULL, due_at = $5 WHERE \(Self.isIt)",
             Self.key(of: cut) + [.integer(cut.ended), .time(time)])
@@ -104,18 +104,18 @@ package struct CutRepository {
     }
 
     /// Deletes a completed bulk revocation.
-    package func delete(_ cut: SessionCut) throws {
+    package func delete(_ cut: BulkRevocation) throws {
         try transaction.enqueue("DELETE FROM cuts WHERE \(Self.isIt)", Self.key(of: cut))
     }
 
     private static let isIt = "kind = $1 AND gate_id = $2 AND generation = $3"
 
-    private static func key(of cut: SessionCut) -> [Value] {
-        [.text(kind(of: cut.gate)), GateRepository.row(of: cut.gate).id, .integer(cut.generation)]
+    private static func key(of cut: BulkRevocation) -> [Value] {
+        [.text(kind(of: cut.scope)), GenerationRepository.row(of: cut.scope).id, .integer(cut.generation)]
     }
 
-    private static func kind(of gate: SessionGate) -> String {
-        switch gate {
+    private static func kind(of scope: RevocationScope) -> String {
+        switch scope {
         case .user: "user"
         case .device: "device"
         case .provider: "provider"
@@ -123,17 +123,17 @@ package struct CutRepository {
         }
     }
 
-    private static func cut(_ row: Row) throws -> SessionCut {
+    private static func cut(_ row: Row) throws -> BulkRevocation {
         let (kind, id, generation, why, at, ended) = try columns.read(row)
-        let gate: SessionGate? =
+        let scope: RevocationScope? =
             switch kind {
-            case "user": UserID(id[...]).map(SessionGate.user)
-            case "device": DeviceID(id[...]).map(SessionGate.device)
-            case "provider": ProviderID(id[...]).map(SessionGate.provider)
-            default: ProviderKeyID(id[...]).map(SessionGate.providerKey)
+            case "user": UserID(id[...]).map(RevocationScope.user)
+            case "device": DeviceID(id[...]).map(RevocationScope.device)
+            case "provider": ProviderID(id[...]).map(RevocationScope.provider)
+            default: ProviderKeyID(id[...]).map(RevocationScope.providerKey)
             }
-        guard let gate else { throw DamagedRow(column: 1) }
+        guard let scope else { throw DamagedRow(column: 1) }
         guard let why = SessionEnding(rawValue: why) else { throw DamagedRow(column: 3) }
-        return SessionCut(gate: gate, generation: generation, why: why, at: at, ended: ended)
+        return BulkRevocation(scope: scope, generation: generation, why: why, at: at, ended: ended)
     }
 }

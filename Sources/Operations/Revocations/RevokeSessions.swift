@@ -6,8 +6,8 @@ import Repositories
 /// they are over on every node, whatever their number.
 ///
 /// Rows follow. Some of a user or device, who have few as a rule, are ended here; all others, and those of a provider or
-/// a key, are left to ``EndCutSessions``: a transaction that read them would disturb every sign-in of that provider.
-struct CutSessions {
+/// a key, are left to ``EndRevokedSessions``: a transaction that read them would disturb every sign-in of that provider.
+struct RevokeSessions {
     let transaction: any Transaction
 
     /// How many rows end at once.
@@ -18,26 +18,26 @@ struct CutSessions {
     /// - Returns: how many sessions have ended, as far as that is known here.
     @discardableResult
     func callAsFunction(
-        _ gate: SessionGate, _ why: SessionEnding, _ events: inout RecordedEvents, by actor: String = "service",
+        _ scope: RevocationScope, _ why: SessionEnding, _ events: inout RecordedEvents, by actor: String = "service",
         because reason: AuditReason? = nil
     ) throws -> Int {
         let sessions = SessionRepository(transaction)
         let ended: [EndedSession]
-        switch gate {
+        switch scope {
         case .user(let id): ended = try sessions.end(.user(id), at: transaction.now, why, limit: Self.atOnce)
         case .device(let id): ended = try sessions.end(.device(id), at: transaction.now, why, limit: Self.atOnce)
         case .provider, .providerKey: ended = []
         }
-        try GateRepository(transaction).raise(gate)
-        let isWhole = gate.isPersonal && ended.count < Self.atOnce
+        try GenerationRepository(transaction).raise(scope)
+        let isWhole = scope.isPersonal && ended.count < Self.atOnce
         // Whole or not: a sign-in under way, which this transaction does not see, may add a row behind it.
-        try CutRepository(transaction).insert(gate, why)
-        events.record(.sessionsCut(gate, ended, why, isWhole: isWhole), by: actor, because: reason)
+        try BulkRevocationRepository(transaction).insert(scope, why)
+        events.record(.sessionsRevoked(scope, ended, why, isWhole: isWhole), by: actor, because: reason)
         return ended.count
     }
 }
 
-extension SessionGate {
+extension RevocationScope {
     /// Whether no more than one person's or one device's sessions hang on it.
     fileprivate var isPersonal: Bool {
         switch self {

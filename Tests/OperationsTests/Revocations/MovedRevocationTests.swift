@@ -9,7 +9,7 @@ import Testing
 
 /// A store that is copied, or restored, between a cut and the end of its sessions' rows.
 @Suite("Cuts that nobody has swept yet")
-struct MovedCutTests {
+struct MovedRevocationTests {
     /// What ends many sessions.
     enum Cut: CaseIterable, Sendable {
         case provider, providerKey, logOut, ban, device
@@ -34,9 +34,9 @@ struct MovedCutTests {
         on kind: StoreKind, _ body: (ServiceFixture, Session, String) async throws -> Void
     ) async throws {
         try await ServiceFixture.run(on: kind) { fixture in
-            try await CutTests.receive(fixture)
+            try await BulkRevocationTests.receive(fixture)
             let opened = try await fixture.opened("alice", on: try await fixture.connectNewDevice())
-            try await CutTests.plant(sessions - 1, like: opened.session, in: fixture.store)
+            try await BulkRevocationTests.plant(sessions - 1, like: opened.session, in: fixture.store)
             try await body(fixture, opened.session, try #require(opened.token).text.reveal())
         }
     }
@@ -87,9 +87,9 @@ struct MovedCutTests {
             try await Self.move(fixture, to: way.1) { moved in
                 #expect(Set(try await Self.openRows(moved.store)) == Set(open))
                 try await Self.expectOver(open, token, in: moved)
-                #expect(try await CutTests.sweeper(moved)() == open.count)
+                #expect(try await BulkRevocationTests.sweeper(moved)() == open.count)
                 #expect(try await Self.openRows(moved.store).isEmpty)
-                let told = try await CutTests.told(moved.store)
+                let told = try await BulkRevocationTests.told(moved.store)
                 #expect(told.count == Self.sessions && Set(told).count == Self.sessions)
             }
         }
@@ -111,8 +111,8 @@ struct MovedCutTests {
                 let moved = try await copy.moved()
                 #expect(try await Self.openRows(moved.store).isEmpty)
                 try await Self.expectOver(open, token, in: moved)
-                #expect(try await CutTests.sweeper(moved)() == 0)
-                #expect(try await CutTests.told(moved.store).isEmpty)
+                #expect(try await BulkRevocationTests.sweeper(moved)() == 0)
+                #expect(try await BulkRevocationTests.told(moved.store).isEmpty)
             }
         }
     }
@@ -136,7 +136,7 @@ struct MovedCutTests {
                 #expect(report.sessionsEnded == Self.sessions)
                 let moved = try await fixture.moved(to: restored)
                 try await Self.expectOver(open, token, in: moved)
-                #expect(try await CutTests.sweeper(moved)() == 0)
+                #expect(try await BulkRevocationTests.sweeper(moved)() == 0)
                 try await restored.close()
             }
         }

@@ -1,7 +1,7 @@
 import Encoding
 
 /// What a session hangs on. Each has a generation that only rises; a session of an earlier one has ended.
-package enum SessionGate: Sendable, Hashable {
+package enum RevocationScope: Sendable, Hashable {
     case user(UserID)
     case device(DeviceID)
     case provider(ProviderID)

@@ -2,8 +2,8 @@ import Encoding
 import Foundation
 
 /// That a generation rose, and ended all sessions of earlier ones, whose rows are still to say so.
-package struct SessionCut: Sendable, Equatable {
-    package let gate: SessionGate
+package struct BulkRevocation: Sendable, Equatable {
+    package let scope: RevocationScope
     /// The one that it began.
     package let generation: Int64
     package let why: SessionEnding
@@ -11,7 +11,7 @@ package struct SessionCut: Sendable, Equatable {
     /// How many rows say so.
     package var ended: Int64
 
-    package init(gate: SessionGate, generation: Int64, why: SessionEnding, at: Date, ended: Int64) {
-        (self.gate, self.generation, self.why, self.at, self.ended) = (gate, generation, why, at, ended)
+    package init(scope: RevocationScope, generation: Int64, why: SessionEnding, at: Date, ended: Int64) {
+        (self.scope, self.generation, self.why, self.at, self.ended) = (scope, generation, why, at, ended)
     }
 }

@@ -9,7 +9,7 @@ import Testing
 @testable import Operations
 
 @Suite("Bans of users with very many permissions")
-struct PermissionCutTests {
+struct PermissionRevocationTests {
     /// Permissions of a user with another, as many as no requests could make, but for one statement each.
     private static func plant(_ count: Int, of user: Session, with other: Session, in store: any Database) async throws
     {
@@ -63,7 +63,7 @@ struct PermissionCutTests {
                     )
                 }
                 #expect(!permitted && asked == 0)
-                #expect(try await Self.approved(fixture.store) == Int64(count - PermissionCutRepository.atOnce))
+                #expect(try await Self.approved(fixture.store) == Int64(count - PermissionRevocationRepository.atOnce))
                 // Lifting revives nothing, whether the rows have followed or not.
                 _ = try await fixture.admin.liftBan(made.id, note: "a mistake")
                 #expect(
@@ -78,7 +78,7 @@ struct PermissionCutTests {
                 fixture.clock.advance(60)
             }
             #expect(costs[0] == costs[1])
-            #expect(costs[0].rows <= 3 * PermissionCutRepository.atOnce)
+            #expect(costs[0].rows <= 3 * PermissionRevocationRepository.atOnce)
         }
     }
 

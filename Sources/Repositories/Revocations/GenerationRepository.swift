@@ -3,7 +3,7 @@ import Domain
 
 /// The generations of users, devices, providers and keys. Raising one ends all earlier sessions at once, whatever their
 /// number, because each row contains the four generations that its sign-in read.
-package struct GateRepository {
+package struct GenerationRepository {
     private let transaction: any Transaction
 
     package init(_ transaction: any Transaction) {
@@ -32,27 +32,27 @@ package struct GateRepository {
     static func wasOpened(_ table: String) -> String { "COALESCE(\(table).end_reason, '') <> '\(spentNonce)'" }
 
     /// Raises a generation, which ends all its earlier sessions.
-    package func raise(_ gate: SessionGate) throws {
-        let (table, id) = Self.row(of: gate)
+    package func raise(_ scope: RevocationScope) throws {
+        let (table, id) = Self.row(of: scope)
         try transaction.enqueue("UPDATE \(table) SET generation = generation + 1 WHERE id = $1", [id])
     }
 
     /// Sets whether a user or device may have ban entries, which each sign-in must then read. Providers and keys have
     /// other columns for this.
-    package func setHeld(_ isHeld: Bool, _ gate: SessionGate) throws {
-        switch gate {
+    package func setMayBeBanned(_ mayBeBanned: Bool, _ scope: RevocationScope) throws {
+        switch scope {
         case .user, .device: break
         case .provider, .providerKey: return
         }
-        let (table, id) = Self.row(of: gate)
+        let (table, id) = Self.row(of: scope)
         // A user who is being erased keeps the flag, whatever happens to bans.
         let unless =
-            table == "users" && !isHeld ? " AND NOT \(ErasureRepository.isUnderWay("users.id"))" : ""
-        try transaction.enqueue("UPDATE \(table) SET held = $2 WHERE id = $1\(unless)", [id, isHeld.value])
+            table == "users" && !mayBeBanned ? " AND NOT \(ErasureRepository.isUnderWay("users.id"))" : ""
+        try transaction.enqueue("UPDATE \(table) SET held = $2 WHERE id = $1\(unless)", [id, mayBeBanned.value])
     }
 
-    static func row(of gate: SessionGate) -> (table: String, id: Value) {
-        switch gate {
+    static func row(of scope: RevocationScope) -> (table: String, id: Value) {
+        switch scope {
         case .user(let id): ("users", .id(id))
         case .device(let id): ("devices", .id(id))
         case .provider(let id): ("providers", .id(id))

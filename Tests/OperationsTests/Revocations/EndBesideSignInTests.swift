@@ -10,7 +10,7 @@ import Testing
 /// What runs under `READ COMMITTED` beside sign-ins, in each order that two transactions can have. A held transaction makes
 /// the order, not the time.
 @Suite("Sweeps beside sign-ins on a server")
-struct SweepBesideSignInTests {
+struct EndBesideSignInTests {
     private static func state(_ id: SessionID, in store: any Database) async throws -> String? {
         try await store.read {
             try $0.first("SELECT state FROM sessions WHERE id = $1", [.text("\(id)")])?.text(0)
@@ -18,16 +18,16 @@ struct SweepBesideSignInTests {
     }
 
     /// The first cut that somebody may work on, taken as a node does.
-    private static func take(_ fixture: ServiceFixture) async throws -> SessionCut {
-        try #require(try await fixture.store.maintain { try CutRepository($0).take(by: "a node", for: 1) })
+    private static func take(_ fixture: ServiceFixture) async throws -> BulkRevocation {
+        try #require(try await fixture.store.maintain { try BulkRevocationRepository($0).take(by: "a node", for: 1) })
     }
 
     /// Ends rows of a cut, and stands before the commit.
     private static func sweep(
-        _ cut: SessionCut, _ fixture: ServiceFixture, held: HeldTransaction? = nil
+        _ cut: BulkRevocation, _ fixture: ServiceFixture, held: HeldTransaction? = nil
     ) async throws -> [EndedSession] {
         try await fixture.store.maintain { transaction in
-            let ended = try SessionRepository(transaction).end(cut, limit: EndCutSessions.batch)
+            let ended = try SessionRepository(transaction).end(cut, limit: EndRevokedSessions.batch)
             held?.stand()
             return ended
         }
@@ -38,7 +38,7 @@ struct SweepBesideSignInTests {
         try await ServiceFixture.run(on: .postgresql) { fixture in
             let connection = try await fixture.connectNewDevice()
             let old = try await fixture.opened("alice", on: connection).session
-            try await CutTests.plant(4, like: old, in: fixture.store)
+            try await BulkRevocationTests.plant(4, like: old, in: fixture.store)
             _ = try await DisableProvider(fixture.admin)("test")
             try await EnableProvider(fixture.admin)("test")
             try await fixture.watch.poll()
@@ -47,11 +47,11 @@ struct SweepBesideSignInTests {
             await held.stands()
             let new = try await fixture.opened("alice", on: connection).session
             // One of a sign-in that had looked before the cut, and commits while the sweep stands.
-            try await CutTests.plant(1, like: new, in: fixture.store)
+            try await BulkRevocationTests.plant(1, like: new, in: fixture.store)
             held.end()
             #expect(try await first.count == 5)
             #expect(try await Self.state(new.id, in: fixture.store) == "authenticated")
-            #expect(try await CutTests.openRows(fixture.store) == 2)
+            #expect(try await BulkRevocationTests.openRows(fixture.store) == 2)
             #expect(try await Self.sweep(cut, fixture).count == 1)
             #expect(try await Self.sweep(cut, fixture).isEmpty)
             #expect(try await Self.state(new.id, in: fixture.store) == "authenticated")

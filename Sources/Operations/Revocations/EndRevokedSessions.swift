@@ -5,7 +5,7 @@ import Repositories
 
 /// Ends the rows of sessions that a cut has ended, with what their providers are told: a batch in each transaction, by
 /// whichever node takes the cut. One that dies leaves whole batches, and another goes on where it was.
-package struct EndCutSessions: Sendable {
+package struct EndRevokedSessions: Sendable {
     private let context: Service
     private let holder: String
 
@@ -14,7 +14,7 @@ package struct EndCutSessions: Sendable {
     /// How long a node keeps a cut that it does not go on with, seconds.
     static let leaseTime: TimeInterval = 15
     /// How long a cut is kept, seconds: a sign-in that had looked before it has been committed or given up by then.
-    package static let kept: TimeInterval = CutRepository.patience
+    package static let kept: TimeInterval = BulkRevocationRepository.patience
     /// How often the loop looks, seconds.
     static let interval: TimeInterval = 1
 
@@ -30,7 +30,7 @@ package struct EndCutSessions: Sendable {
     @discardableResult
     package func callAsFunction() async throws -> Int {
         var count = 0
-        while !Task.isCancelled, try await context.read({ try CutRepository($0).isDue(to: holder) }) {
+        while !Task.isCancelled, try await context.read({ try BulkRevocationRepository($0).isDue(to: holder) }) {
             let start = ContinuousClock.now
             guard let ended = try await endBatch() else { return count }
             count += ended
@@ -46,16 +46,16 @@ package struct EndCutSessions: Sendable {
     package func endBatch() async throws -> Int? {
         // On its own: whoever wants it as well does not wait for the batch.
         let taken = try await context.store.maintained { [holder] in
-            try CutRepository($0).take(by: holder, for: Self.leaseTime)
+            try BulkRevocationRepository($0).take(by: holder, for: Self.leaseTime)
         }
         guard let taken else { return nil }
         return try await context.maintain { [holder] transaction, events in
-            let cuts = CutRepository(transaction)
+            let cuts = BulkRevocationRepository(transaction)
             guard let held = try cuts.hold(taken, by: holder, for: Self.leaseTime) else { return nil }
             var cut = try cuts.merge(into: held)
             let ended = try SessionRepository(transaction).end(cut, limit: Self.batch)
             cut.ended += Int64(ended.count)
-            events.record(.sessionsSwept(ended))
+            events.record(.sessionsEndedInBatch(ended))
             let end = cut.at.addingTimeInterval(Self.kept)
             if !ended.isEmpty {
                 try cuts.keep(cut)
@@ -63,7 +63,7 @@ package struct EndCutSessions: Sendable {
                 try cuts.giveBack(cut, until: min(end, transaction.now.addingTimeInterval(Self.kept)))
             } else {
                 try cuts.delete(cut)
-                if cut.ended > 0 { events.record(.cutCarriedOut(cut)) }
+                if cut.ended > 0 { events.record(.bulkRevocationEnded(cut)) }
             }
             return ended.count
         }

@@ -8,7 +8,7 @@ import Testing
 @testable import Repositories
 
 @Suite("Table cuts")
-struct CutTableTests {
+struct RevocationTableTests {
     /// What a session of the fixture hangs on.
     enum Hook: CaseIterable, Sendable {
         case user
@@ -16,7 +16,7 @@ struct CutTableTests {
         case provider
         case providerKey
 
-        func gate(_ tables: TestTables) -> SessionGate {
+        func scope(_ tables: TestTables) -> RevocationScope {
             switch self {
             case .user: .user(tables.user)
             case .device: .device(tables.device)
@@ -52,7 +52,7 @@ struct CutTableTests {
     }
 
     private static func answers(
-        on session: Session, _ gate: SessionGate, _ tables: TestTables
+        on session: Session, _ scope: RevocationScope, _ tables: TestTables
     ) async throws -> Answers {
         let subject = SignInRepository.Subject(
             keyID: tables.providerKey, thumbprint: .of("certificate 1"), deviceID: tables.device,
@@ -65,7 +65,7 @@ struct CutTableTests {
                 held: try HolderRepository(transaction).holder(of: session)?.session.state,
                 ofUser: try sessions.listOpen(.user(session.userID)).count,
                 ofDevice: try sessions.listOpen(.device(session.deviceID)).count,
-                all: try sessions.listOpen(limit: 9).count, counted: try sessions.countOpen(gate, limit: 9),
+                all: try sessions.listOpen(limit: 9).count, counted: try sessions.countOpen(scope, limit: 9),
                 beforeSignIn: try SignInRepository(transaction).context(of: subject, mostSessions: 8).openSessions,
                 onDeviceList: try DeviceRepository(transaction).list(limit: 1).first?.sessions ?? -1)
         }
@@ -76,14 +76,14 @@ struct CutTableTests {
         arguments: StoreKind.shared, Hook.allCases)
     func unswept(kind: StoreKind, hook: Hook) async throws {
         try await TestTables.run(kind) { tables in
-            let (gate, session, later) = (hook.gate(tables), tables.session(1), tables.session(2))
+            let (scope, session, later) = (hook.scope(tables), tables.session(1), tables.session(2))
             try await tables.write { try SessionRepository($0).insert(session, at: .first) }
-            #expect(try await Self.answers(on: session, gate, tables) == .open)
+            #expect(try await Self.answers(on: session, scope, tables) == .open)
             try await tables.write { transaction in
-                try GateRepository(transaction).raise(gate)
-                try CutRepository(transaction).insert(gate, .byAdmin)
+                try GenerationRepository(transaction).raise(scope)
+                try BulkRevocationRepository(transaction).insert(scope, .byAdmin)
             }
-            #expect(try await Self.answers(on: session, gate, tables) == .ended)
+            #expect(try await Self.answers(on: session, scope, tables) == .ended)
             // Its row is counted until it follows; that this is so is said beside the number.
             let status = try await tables.read { transaction in
                 let records = StatusRepository(transaction)
@@ -101,7 +101,7 @@ struct CutTableTests {
             }
             #expect(changed == [0, 0, 0])
             try await tables.write { try SessionRepository($0).insert(later, at: hook.second) }
-            #expect(try await Self.answers(on: later, gate, tables) == .open)
+            #expect(try await Self.answers(on: later, scope, tables) == .open)
         }
     }
 
@@ -110,23 +110,23 @@ struct CutTableTests {
         Hook.allCases)
     func batches(kind: StoreKind, hook: Hook) async throws {
         try await TestTables.run(kind) { tables in
-            let (gate, later) = (hook.gate(tables), tables.session(9))
+            let (scope, later) = (hook.scope(tables), tables.session(9))
             let sessions = (1...5).map { tables.session($0) }
             try await tables.write { transaction in
                 let records = SessionRepository(transaction)
                 for session in sessions { try records.insert(session, at: .first) }
-                try GateRepository(transaction).raise(gate)
-                try CutRepository(transaction).insert(gate, .providerDisabled)
+                try GenerationRepository(transaction).raise(scope)
+                try BulkRevocationRepository(transaction).insert(scope, .providerDisabled)
                 try records.insert(later, at: hook.second)
             }
             let ended = try await tables.write { transaction in
-                let cut = try #require(try CutRepository(transaction).take(by: "node", for: 15))
-                #expect(cut.gate == gate && cut.generation == 1 && cut.why == .providerDisabled)
+                let cut = try #require(try BulkRevocationRepository(transaction).take(by: "node", for: 15))
+                #expect(cut.scope == scope && cut.generation == 1 && cut.why == .providerDisabled)
                 return try (0..<4).map { _ in try SessionRepository(transaction).end(cut, limit: 2).map(\.id) }
             }
             #expect(ended.map(\.count) == [2, 2, 1, 0])
             #expect(Set(ended.flatMap { $0 }) == Set(sessions.map(\.id)))
-            #expect(try await Self.answers(on: later, gate, tables) == .open)
+            #expect(try await Self.answers(on: later, scope, tables) == .open)
         }
     }
 
@@ -134,13 +134,13 @@ struct CutTableTests {
     func leases(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
             try await tables.write { transaction in
-                for gate in [SessionGate.user(tables.user), .device(tables.device)] {
-                    try GateRepository(transaction).raise(gate)
-                    try CutRepository(transaction).insert(gate, .banned)
+                for scope in [RevocationScope.user(tables.user), .device(tables.device)] {
+                    try GenerationRepository(transaction).raise(scope)
+                    try BulkRevocationRepository(transaction).insert(scope, .banned)
                 }
             }
             let (first, same, other, none, isDue) = try await tables.write { transaction in
-                let cuts = CutRepository(transaction)
+                let cuts = BulkRevocationRepository(transaction)
                 let first = try #require(try cuts.take(by: "one", for: 15))
                 let other = try cuts.take(by: "two", for: 15)
                 let same = try cuts.take(by: "one", for: 15)
@@ -150,7 +150,7 @@ struct CutTableTests {
             #expect(other != nil && other != first)
             #expect(none == nil && !isDue)
             let again = try await tables.write { transaction in
-                let cuts = CutRepository(transaction)
+                let cuts = BulkRevocationRepository(transaction)
                 var kept = first
                 kept.ended = 7
                 try cuts.giveBack(kept, until: TestTables.now)
@@ -169,16 +169,17 @@ struct CutTableTests {
     func turns(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
             try await tables.write { transaction in
-                for gate in [SessionGate.user(tables.user), .device(tables.device)] {
-                    try GateRepository(transaction).raise(gate)
-                    try CutRepository(transaction).insert(gate, .banned)
+                for scope in [RevocationScope.user(tables.user), .device(tables.device)] {
+                    try GenerationRepository(transaction).raise(scope)
+                    try BulkRevocationRepository(transaction).insert(scope, .banned)
                 }
             }
             let (first, second, isDue) = try await tables.write { transaction in
-                let cuts = CutRepository(transaction)
+                let cuts = BulkRevocationRepository(transaction)
                 let first = try #require(try cuts.take(by: "one", for: 15))
                 let second = try #require(try cuts.take(by: "one", for: 15))
-                let isDue = try [CutRepository.patience, CutRepository.patience + 1].map { seconds in
+                let isDue = try [BulkRevocationRepository.patience, BulkRevocationRepository.patience + 1].map {
+                    seconds in
                     for cut in [first, second] {
                         try cuts.giveBack(cut, until: transaction.now.addingTimeInterval(seconds))
                     }
@@ -198,19 +199,19 @@ struct CutTableTests {
                 keyID: tables.providerKey, thumbprint: .of("certificate 1"), deviceID: tables.device,
                 providerID: tables.provider, externalID: "ada")
             let found = try await tables.write { transaction in
-                let gates = GateRepository(transaction)
+                let gates = GenerationRepository(transaction)
                 for (number, hook) in Hook.allCases.enumerated() {
-                    for _ in 0...number { try gates.raise(hook.gate(tables)) }
+                    for _ in 0...number { try gates.raise(hook.scope(tables)) }
                 }
-                try gates.setHeld(true, .user(tables.user))
+                try gates.setMayBeBanned(true, .user(tables.user))
                 let user = try SignInRepository(transaction).context(of: subject, mostSessions: 8)
-                try gates.setHeld(false, .user(tables.user))
-                try gates.setHeld(true, .device(tables.device))
+                try gates.setMayBeBanned(false, .user(tables.user))
+                try gates.setMayBeBanned(true, .device(tables.device))
                 return (user, try SignInRepository(transaction).context(of: subject, mostSessions: 8))
             }
             #expect(found.0.generations == SessionGenerations(user: 1, device: 2, provider: 3, key: 4))
-            #expect(found.0.mayUserBeHeld && !found.0.mayDeviceBeHeld)
-            #expect(!found.1.mayUserBeHeld && found.1.mayDeviceBeHeld)
+            #expect(found.0.mayUserBeBanned && !found.0.mayDeviceBeBanned)
+            #expect(!found.1.mayUserBeBanned && found.1.mayDeviceBeBanned)
         }
     }
 }

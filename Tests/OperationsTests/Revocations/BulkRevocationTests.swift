@@ -8,7 +8,7 @@ import Repositories
 import Testing
 
 @Suite("Cuts of many sessions")
-struct CutTests {
+struct BulkRevocationTests {
     /// Sessions of one user of the fixture's provider, as many as no sign-ins could open; none of them has a token that
     /// anybody knows.
     static func plant(_ count: Int, like session: Session, in store: any Database) async throws {
@@ -50,8 +50,8 @@ struct CutTests {
         }
     }
 
-    static func sweeper(_ fixture: ServiceFixture) -> EndCutSessions {
-        EndCutSessions(fixture.context(node: ServingNode(caches: Caches(store: fixture.store))))
+    static func sweeper(_ fixture: ServiceFixture) -> EndRevokedSessions {
+        EndRevokedSessions(fixture.context(node: ServingNode(caches: Caches(store: fixture.store))))
     }
 
     @Test("Disabling a provider costs the same with no session and with 10,000", arguments: StoreKind.shared)
@@ -120,7 +120,7 @@ struct CutTests {
             try await Self.plant(2499, like: opened.session, in: fixture.store)
             _ = try await DisableProvider(fixture.admin)("test")
             let (dying, other) = (Self.sweeper(fixture), Self.sweeper(fixture))
-            #expect(try await dying.endBatch() == EndCutSessions.batch)
+            #expect(try await dying.endBatch() == EndRevokedSessions.batch)
             #expect(try await other.endBatch() == nil)
             // It says nothing any more.
             fixture.clock.advance(16)
@@ -129,7 +129,7 @@ struct CutTests {
             #expect(told.count == 2500 && Set(told).count == 2500)
             #expect(try await Self.openRows(fixture.store) == 0)
 
-            fixture.clock.advance(EndCutSessions.kept)
+            fixture.clock.advance(EndRevokedSessions.kept)
             #expect(try await dying() == 0)
             let cuts = try await fixture.store.read { try $0.first("SELECT COUNT(*) FROM cuts")?.integer(0) }
             #expect(cuts == 0)
@@ -156,10 +156,10 @@ struct CutTests {
             // The ban's stays: its rows say another reason.
             #expect(try await waiting() == 2)
             for _ in 0..<20 { try await logOut(of: "alice", at: backend) }
-            fixture.clock.advance(EndCutSessions.kept)
+            fixture.clock.advance(EndRevokedSessions.kept)
             #expect(try await Self.sweeper(fixture)() == 0)
             #expect(try await waiting() ?? 9 <= 2)
-            fixture.clock.advance(EndCutSessions.kept)
+            fixture.clock.advance(EndRevokedSessions.kept)
             #expect(try await Self.sweeper(fixture)() == 0)
             #expect(try await waiting() == 0)
         }
