@@ -4,9 +4,9 @@ import Repositories
 
 /// A user reads one of their own cards.
 package struct ReadCard: Sendable {
-    private let context: ServiceContext
+    private let context: Service
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
     }
 
@@ -16,7 +16,7 @@ package struct ReadCard: Sendable {
     package func callAsFunction(_ text: String, to session: Session) async throws -> EvaluatedCard {
         let today = CalendarDate(utcDayOf: context.environment.now())
         let keys = context.keys.personal
-        return try await context.store.snapshot { transaction in
+        return try await context.read { transaction in
             guard let id = IdentityCardID(text[...]), let entry = try IdentityCardRepository(transaction).find(id),
                 entry.userID == session.userID,
                 let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)

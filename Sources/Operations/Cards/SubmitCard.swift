@@ -8,16 +8,14 @@ import Repositories
 /// Evaluates a card that a user shows. A consistent card raises the user's level. A card that needs a reviewer waits,
 /// and any other is refused with the reasons.
 package struct SubmitCard: Sendable {
-    private let context: ServiceContext
-    private let store: SessionStore
+    private let context: Service
     private let askIssuer: AskIssuer?
 
     /// Queries the service that confirms a card's data; `nil` if there is none.
     package typealias AskIssuer = @Sendable (CardFacts) async -> IssuerConfirmation
 
-    package init(_ context: ServiceContext, askIssuer: AskIssuer?) {
+    package init(_ context: Service, askIssuer: AskIssuer?) {
         self.context = context
-        store = SessionStore(context)
         self.askIssuer = askIssuer
     }
 
@@ -54,7 +52,7 @@ package struct SubmitCard: Sendable {
 
     /// Counts the attempt, and returns the user's name at the provider.
     private func countAttempt(_ session: Session, _ policy: CardPolicy) async throws -> String? {
-        try await store.act(for: session) { transaction, holder, _ in
+        try await context.act(for: session) { transaction, holder, _ in
             guard holder.user.assurance >= .phone else { throw Self.phoneFirst }
             try RateRepository(transaction).countExactly(
                 "card \(session.userID)", limit: RateLimit(count: policy.submissions, per: policy.submissionsPeriod))
@@ -75,7 +73,7 @@ package struct SubmitCard: Sendable {
         let today = CalendarDate(utcDayOf: context.environment.now())
         let rules = context.policy[\.cards]
         let bans = BanSubjectIndex(keys: keys)
-        let evaluated = try await store.act(for: session) { transaction, _, events -> EvaluatedCard? in
+        let evaluated = try await context.act(for: session) { transaction, _, events -> EvaluatedCard? in
             if let name = DocumentName(facts),
                 let entry = try bans.activeBan(on: { bans.document(name) }, .document, in: transaction)
             {

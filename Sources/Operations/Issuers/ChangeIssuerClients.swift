@@ -4,9 +4,9 @@ import Repositories
 
 /// An admin adds client ids to a provider by issuer, or removes some: what `aud` and `azp` of its ID tokens may name.
 package struct ChangeIssuerClients: Sendable {
-    private let context: AdminContext
+    private let context: Administration
 
-    package init(_ context: AdminContext) {
+    package init(_ context: Administration) {
         self.context = context
     }
 
@@ -16,7 +16,7 @@ package struct ChangeIssuerClients: Sendable {
     /// - Throws: `Refusal` `not_found`, `malformed_request`, `conflict`.
     package func add(_ clients: IssuerClients, to name: String) async throws -> ProviderIssuer {
         let actor = context.actor
-        return try await context.commit { transaction, events in
+        return try await context.write { transaction, events in
             let providers = ProviderRepository(transaction)
             var (provider, issuer) = try Self.find(name, providers)
             for audience in clients.audiences {
@@ -44,7 +44,7 @@ package struct ChangeIssuerClients: Sendable {
         _ clients: IssuerClients, from name: String, allowingAnyParty: Bool
     ) async throws -> ProviderIssuer {
         let actor = context.actor
-        return try await context.commit { transaction, events in
+        return try await context.write { transaction, events in
             let providers = ProviderRepository(transaction)
             var (provider, issuer) = try Self.find(name, providers)
             issuer = try issuer.removing(clients, allowingAnyParty: allowingAnyParty)
@@ -70,7 +70,7 @@ package struct ChangeIssuerClients: Sendable {
     ///
     /// - Throws: `Refusal` `not_found`; `malformed_request` for a provider without an issuer.
     package func list(of name: String) async throws -> ProviderIssuer {
-        try await context.store.snapshot { try Self.find(name, ProviderRepository($0)).issuer }
+        try await context.read { try Self.find(name, ProviderRepository($0)).issuer }
     }
 
     private static func find(

@@ -7,9 +7,9 @@ import Repositories
 /// row changed, a number opened, a code derived, a comparison. The right code gives the same response again for a
 /// while, since the first one may be lost on the way.
 package struct CheckPhoneVerification: Sendable {
-    private let context: ServiceContext
+    private let context: Service
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
     }
 
@@ -33,7 +33,7 @@ package struct CheckPhoneVerification: Sendable {
         let code = SubmittedPhoneCode(code)
         let id = PhoneVerificationID(text[...]) ?? context.environment.newIdentifier()
         let bans = BanSubjectIndex(keys: keys)
-        return try await SessionStore(context).act(for: session, inTurn: .texts) { transaction, _, events -> Outcome in
+        return try await context.act(for: session, inTurn: .texts) { transaction, _, events -> Outcome in
             let entry = try PhoneVerificationRepository(transaction).countCheck(
                 id, userID: session.userID, deviceID: session.deviceID)
             let dataKey = try DataKeyRepository(transaction, keys: keys).find(session.userID)

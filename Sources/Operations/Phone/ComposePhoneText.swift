@@ -7,7 +7,7 @@ import Repositories
 
 /// Renders the text with a code at the moment of sending. The code is never stored.
 package struct ComposePhoneText: Sendable {
-    private let context: ServiceContext
+    private let context: Service
     private let write: @Sendable (Parts) -> String?
 
     /// What a text is made of.
@@ -21,7 +21,7 @@ package struct ComposePhoneText: Sendable {
     }
 
     /// - Parameter write: renders the text; `nil` if the policy's text cannot contain the code.
-    package init(_ context: ServiceContext, write: @escaping @Sendable (Parts) -> String?) {
+    package init(_ context: Service, write: @escaping @Sendable (Parts) -> String?) {
         self.context = context
         self.write = write
     }

@@ -4,9 +4,9 @@ import Repositories
 
 /// Lists the scopes whose texts the breaker limits, for admins.
 package struct ListThinnedTexts: Sendable {
-    private let context: AdminContext
+    private let context: Administration
 
-    package init(_ context: AdminContext) {
+    package init(_ context: Administration) {
         self.context = context
     }
 
@@ -16,6 +16,6 @@ package struct ListThinnedTexts: Sendable {
     package func callAsFunction(
         limit: Int, after cursor: String? = nil
     ) async throws -> [PhoneSendRepository.Thinned] {
-        try await context.store.snapshot { try PhoneSendRepository($0).thinned(limit: limit, after: cursor) }
+        try await context.read { try PhoneSendRepository($0).thinned(limit: limit, after: cursor) }
     }
 }

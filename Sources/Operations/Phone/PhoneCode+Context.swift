@@ -1,6 +1,6 @@
 import Domain
 
-extension ServiceContext {
+extension Service {
     /// The code of a verification for a number; `nil` if its key is missing. In development mode that of a test number is
     /// known, in no other.
     func phoneCode(

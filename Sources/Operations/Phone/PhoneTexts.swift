@@ -7,7 +7,7 @@ import Repositories
 
 /// The common part of the start and the resend: limits, guard, and the message in the outbox.
 struct PhoneTexts: Sendable {
-    let context: ServiceContext
+    let context: Service
 
     private var keys: PersonalKeys { context.keys.personal }
 

@@ -6,9 +6,9 @@ import Repositories
 
 /// Sends the code of an open verification again. The code, the checks used and the expiry stay the same.
 package struct ResendPhoneCode: Sendable {
-    private let context: ServiceContext
+    private let context: Service
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
     }
 
@@ -24,7 +24,7 @@ package struct ResendPhoneCode: Sendable {
         let (keys, texts) = (context.keys.personal, PhoneTexts(context: context))
         guard let id = PhoneVerificationID(text[...]) else { throw Self.unknown }
         let names = PhoneTexts.Names(context.environment)
-        let (started, number) = try await SessionStore(context).act(for: session, inTurn: .texts) {
+        let (started, number) = try await context.act(for: session, inTurn: .texts) {
             transaction, _, events -> (StartedPhoneVerification, PhoneNumber) in
             let records = PhoneVerificationRepository(transaction)
             guard let entry = try records.find(id), entry.challenge.userID == session.userID,

@@ -4,9 +4,9 @@ import Repositories
 
 /// Ends the breaker's limit of a scope, for an admin.
 package struct ResumeTexts: Sendable {
-    private let context: AdminContext
+    private let context: Administration
 
-    package init(_ context: AdminContext) {
+    package init(_ context: Administration) {
         self.context = context
     }
 
@@ -16,7 +16,7 @@ package struct ResumeTexts: Sendable {
     /// - Throws: `Refusal` `not_found` if no scope of that name is limited.
     package func callAsFunction(_ name: String, reason: AuditReason? = nil) async throws {
         let actor = context.actor
-        try await context.commit { transaction, events in
+        try await context.write { transaction, events in
             guard try PhoneSendRepository(transaction).lift(name) else {
                 throw Refusal(.notFound, "Nothing of that name is thinned out: see the names in the list.")
             }

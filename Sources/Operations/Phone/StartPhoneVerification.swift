@@ -9,11 +9,11 @@ import Tokens
 /// Starts a phone verification. The response is the same for every well-formed number: only the holder of the number
 /// learns whether a text was sent.
 package struct StartPhoneVerification: Sendable {
-    private let context: ServiceContext
+    private let context: Service
     private let verifyCaptcha: @Sendable (String) async throws -> Bool
 
     /// - Parameter verifyCaptcha: asks the siteverify endpoint about a captcha's response.
-    package init(_ context: ServiceContext, verifyCaptcha: @escaping @Sendable (String) async throws -> Bool) {
+    package init(_ context: Service, verifyCaptcha: @escaping @Sendable (String) async throws -> Bool) {
         self.context = context
         self.verifyCaptcha = verifyCaptcha
     }
@@ -73,8 +73,8 @@ package struct StartPhoneVerification: Sendable {
             try PhoneVerificationRepository(transaction).findUnexpired(
                 userID: session.userID, deviceID: session.deviceID, numberIndexes: indexes)
         }
-        let lookAhead: SessionStore.Ahead = { try texts.lookAhead(recipient, in: $0) }
-        let started = try await SessionStore(context).act(for: session, inTurn: .texts, ahead: lookAhead) {
+        let lookAhead: SessionHolder.Ahead = { try texts.lookAhead(recipient, in: $0) }
+        let started = try await context.act(for: session, inTurn: .texts, ahead: lookAhead) {
             transaction, _, events -> StartedPhoneVerification in
             // All is read before anything is written.
             let limits = try texts.limits(for: recipient, in: transaction) { _ = try findLive($0) }
@@ -123,7 +123,7 @@ package struct StartPhoneVerification: Sendable {
             }
             return nil
         }
-        let pem = try await context.store.snapshot { try DeviceRepository($0).presenceKey(of: session.deviceID) }
+        let pem = try await context.read { try DeviceRepository($0).presenceKey(of: session.deviceID) }
         let verified = try PresenceProof(
             proof, for: number, key: try pem.map { pem throws(Refusal) in try VerificationKey(pem: pem) },
             clockSkew: context.policy[\.identityTokens].clockSkew, now: context.environment.now())

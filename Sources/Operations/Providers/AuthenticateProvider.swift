@@ -55,9 +55,9 @@ package struct FreshProof: Sendable {
 
 /// Who calls from a provider's side, proved by a token that one of its keys signed. The call counts for this provider.
 package struct AuthenticateProvider: Sendable {
-    private let context: ServiceContext
+    private let context: Service
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
     }
 

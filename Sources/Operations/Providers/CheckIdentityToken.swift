@@ -7,9 +7,9 @@ import Tokens
 
 /// A provider's developer has an identity token checked.
 package struct CheckIdentityToken: Sendable {
-    private let context: ServiceContext
+    private let context: Service
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
     }
 
@@ -28,7 +28,7 @@ package struct CheckIdentityToken: Sendable {
     ///
     /// - Throws: `Refusal` `provider_token_invalid` if the caller's key was revoked since it proved itself.
     package func callAsFunction(_ identityToken: String, for caller: ProvenProvider) async throws -> Findings {
-        try await context.store.snapshot { try caller.requireActive(in: $0) }
+        try await context.read { try caller.requireActive(in: $0) }
         let now = context.environment.now()
         let check = check(identityToken, of: caller.known, now: now)
         var defects = check.defects.map { (reason: $0.reason, detail: $0.detail) }
@@ -62,7 +62,7 @@ package struct CheckIdentityToken: Sendable {
             let late = Int(saturating: now.timeIntervalSince(nonce.expiresAt).rounded(.up))
             return [(.nonceExpired, "The nonce in the token expired \(late) s ago.")]
         }
-        let isSpent = try await context.store.snapshot { try NonceRepository($0).isSpent(nonce) }
+        let isSpent = try await context.read { try NonceRepository($0).isSpent(nonce) }
         return isSpent ? [(.nonceUsed, "The nonce in the token was used before.")] : []
     }
 }

@@ -2,7 +2,7 @@ import Database
 import Domain
 import Repositories
 
-extension ServiceContext {
+extension Service {
     /// One of a provider's users, by the provider's own name.
     ///
     /// - Throws: `Refusal` `not_found`.

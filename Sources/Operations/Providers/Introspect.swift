@@ -7,9 +7,9 @@ import Tokens
 
 /// A provider looks at a session token of its own user (RFC 7662).
 package struct Introspect: Sendable {
-    private let context: ServiceContext
+    private let context: Service
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
     }
 
@@ -33,7 +33,7 @@ package struct Introspect: Sendable {
         let mark = context.caches.levels.mark
         // The caller may have held back its body for as long as a request may take.
         let (keys, now) = (context.keys.personal, context.environment.now())
-        let (level, proved) = try await context.store.snapshot { transaction in
+        let (level, proved) = try await context.read { transaction in
             try caller.requireActive(in: transaction)
             let level = try session.flatMap { try UserRepository(transaction).level(of: $0.userID) }
             let mayShow = caller.scopes.contains(.usersRead) && (level?.value(at: now) ?? .none) >= .barcode
@@ -79,7 +79,7 @@ package struct Introspect: Sendable {
     }
 }
 
-extension ServiceContext {
+extension Service {
     /// Counts an answer with signatures, which takes many times one without.
     ///
     /// - Throws: `Refusal` `rate_limited`.

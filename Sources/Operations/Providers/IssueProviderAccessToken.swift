@@ -5,10 +5,10 @@ import Tokens
 
 /// A provider's backend takes an access token for its calls (RFC 6749 §4.4).
 package struct IssueProviderAccessToken: Sendable {
-    private let context: ServiceContext
+    private let context: Service
     private let authenticate: AuthenticateProvider
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
         authenticate = AuthenticateProvider(context)
     }

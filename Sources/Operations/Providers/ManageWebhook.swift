@@ -7,11 +7,11 @@ import Repositories
 
 /// Where a provider is told what happens to its users.
 package struct ManageWebhook: Sendable {
-    private let context: ServiceContext
+    private let context: Service
     private let allowsLoopback: Bool
 
     /// - Parameter allowingLoopback: takes receivers on this machine: the switch for development and tests.
-    package init(_ context: ServiceContext, allowingLoopback: Bool) {
+    package init(_ context: Service, allowingLoopback: Bool) {
         self.context = context
         allowsLoopback = allowingLoopback
     }
@@ -20,7 +20,7 @@ package struct ManageWebhook: Sendable {
     ///
     /// - Throws: `Refusal` `not_found`.
     package func callAsFunction(_ provider: ProviderID) async throws -> String {
-        guard let url = try await context.store.snapshot({ try ProviderWebhookRepository($0).find(provider) }) else {
+        guard let url = try await context.read({ try ProviderWebhookRepository($0).find(provider) }) else {
             throw Refusal(.notFound, "The provider has set no webhook.")
         }
         return url
@@ -42,7 +42,7 @@ package struct ManageWebhook: Sendable {
             throw Refusal(
                 .malformedRequest, "It names a host with an address that is not public.", about: .webhookURL)
         }
-        try await context.commit { transaction, events in
+        try await context.write { transaction, events in
             try caller.requireActive(in: transaction)
             try ProviderWebhookRepository(transaction).set(url.description, of: caller.id)
             events.record(.webhookSet(caller.id, by: caller.provider.keyID), by: "provider \(caller.id)")
@@ -56,7 +56,7 @@ package struct ManageWebhook: Sendable {
     ///   `rate_limited`.
     package func remove(by caller: FreshProof) async throws {
         try await context.countReceiverChange("webhook", of: caller.id)
-        try await context.commit { transaction, events in
+        try await context.write { transaction, events in
             try caller.requireActive(in: transaction)
             try ProviderWebhookRepository(transaction).remove(caller.id)
             events.record(.webhookRemoved(caller.id, by: caller.provider.keyID), by: "provider \(caller.id)")

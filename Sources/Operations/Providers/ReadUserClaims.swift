@@ -4,9 +4,9 @@ import Repositories
 
 /// What a provider may know of its own user: never a name, a number or an address.
 package struct ReadUserClaims: Sendable {
-    private let context: ServiceContext
+    private let context: Service
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
     }
 
@@ -29,7 +29,7 @@ package struct ReadUserClaims: Sendable {
         let user = try await context.user(externalID, of: provider)
         let today = CalendarDate(utcDayOf: context.environment.now())
         let keys = context.keys.personal
-        let (proved, isBanned) = try await context.store.snapshot { transaction in
+        let (proved, isBanned) = try await context.read { transaction in
             let isCardShown = user.assurance >= .barcode
             return (
                 try isCardShown ? AuthenticatedUserRepository(transaction, keys: keys).find(user.id) : nil,

@@ -7,9 +7,9 @@ import Tokens
 /// Acts on what a provider tells (RFC 8935): its user's sessions are over there, so they are over here; a credential of
 /// its user changed there, so the user must sign in again here.
 package struct ReceiveProviderEvent: Sendable {
-    private let context: ServiceContext
+    private let context: Service
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
     }
 
@@ -28,7 +28,7 @@ package struct ReceiveProviderEvent: Sendable {
             key: known?.key(token.keyID), now: context.environment.now())
         try context.count(cost, by: .provider(event.provider))
         guard let keyID = token.keyID else { throw Refusal(.providerTokenInvalid, "The header has no kid.") }
-        try await context.commit { transaction, events in
+        try await context.write { transaction, events in
             try ProvenProvider.requireActive(keyID, of: event.provider, in: transaction)
             guard
                 try NonceRepository(transaction).spend(

@@ -4,9 +4,9 @@ import Repositories
 
 /// A provider asks for an event that is about nobody, to see that its webhook works.
 package struct TestWebhook: Sendable {
-    private let context: ServiceContext
+    private let context: Service
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
     }
 
@@ -19,7 +19,7 @@ package struct TestWebhook: Sendable {
         let id: OutboxMessageID = context.environment.newIdentifier()
         let isLimited = context.rateLimiting == .on
         let limit = RateLimit(count: 1, per: context.policy[\.webhooks].verificationInterval)
-        try await context.commit { transaction, events in
+        try await context.write { transaction, events in
             try caller.requireActive(in: transaction)
             let webhooks = ProviderWebhookRepository(transaction)
             guard try webhooks.find(caller.id) != nil else {

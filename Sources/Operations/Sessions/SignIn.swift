@@ -55,7 +55,7 @@ extension Service {
         if profile.newIndex(for: user, keys: keys) != nil {
             // The session stands whatever becomes of this: the next sign-in tries again. Nothing is kept of a user who was
             // erased meanwhile, whose sessions have ended.
-            _ = try? await commit { transaction, _ in
+            _ = try? await write { transaction, _ in
                 let state = try SessionRepository(transaction).find(opened.session.id)?.state
                 guard state == .authenticated else { return }
                 try profile.keep(for: user, keys: keys, in: transaction)
@@ -73,12 +73,12 @@ extension Service {
         _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
     ) async throws -> T {
         do {
-            return try await commit(body)
+            return try await write(body)
         } catch StoreError.constraint(kind: .unique) {
-            guard try await !store.snapshot({ try NonceRepository($0).isSpent(nonce) }) else {
+            guard try await !read({ try NonceRepository($0).isSpent(nonce) }) else {
                 throw NonceRepository.used
             }
-            return try await commit(body)
+            return try await write(body)
         }
     }
 }

@@ -179,11 +179,11 @@ struct HeldBackTests {
         let takesSession = /(?:for|by|to) session: Session[,)\s]/
         var actors = 0
         for file in try SourceFile.all(below: "Sources/Operations") where file.text.contains(takesSession) {
-            if file.text.contains("context: ServiceContext") {
-                let acts = file.text.contains("SessionStore(context)")
+            if file.text.contains("context: Service") {
+                let acts = file.text.contains("context.act(")
                 let reads =
                     !file.text.contains(/store\.(?:transaction|write|act)\b/)
-                    && !file.text.contains(/context\.(?:commit|write|signIn)\b/)
+                    && !file.text.contains(/context\.(?:write|signIn)\b/)
                 #expect(reads || acts, "\(file.path)")
                 if acts { actors += 1 }
             }

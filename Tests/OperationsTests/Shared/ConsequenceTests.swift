@@ -89,7 +89,7 @@ struct ConsequenceTests {
         guard !file.text.contains(/let context: (?:Service|Admin)/) else {
             let commits =
                 file.text.contains(/\bcontext\.(?:commit|write|maintain)\b/)
-                || file.text.contains(/\b(?:store|context|SessionStore\(context\))\.act\(/)
+                || file.text.contains(/\b(?:store|context)\.act\(/)
             return commits ? [[String(file.name.dropLast(".swift".count))]] : []
         }
         guard file.text.contains(/\nextension (?:Service|Administration) \{/) else { return [] }

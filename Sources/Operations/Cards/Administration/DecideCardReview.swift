@@ -7,10 +7,10 @@ import Repositories
 
 /// A reviewer's decisions about cards.
 package struct DecideCardReview: Sendable {
-    private let context: AdminContext
+    private let context: Administration
     private let keys: PersonalKeys
 
-    package init(_ context: AdminContext, keys: PersonalKeys) {
+    package init(_ context: Administration, keys: PersonalKeys) {
         self.context = context
         self.keys = keys
     }
@@ -68,7 +68,7 @@ package struct DecideCardReview: Sendable {
             ) throws -> String?
     ) async throws {
         try PlainText.require(reason, "A reason", bytes: 0...4096, for: .note)
-        try await context.commit { transaction, events in
+        try await context.write { transaction, events in
             let entry = try IdentityCardRepository(transaction).require(id)
             guard let key = try DataKeyRepository(transaction, keys: keys).find(entry.userID) else {
                 throw Refusal(.notFound, "The card's user was erased.")

@@ -5,9 +5,9 @@ import Repositories
 
 /// The cards that need a reviewer's decision.
 package struct ListCardsInReview: Sendable {
-    private let context: AdminContext
+    private let context: Administration
 
-    package init(_ context: AdminContext) {
+    package init(_ context: Administration) {
         self.context = context
     }
 
@@ -24,7 +24,7 @@ package struct ListCardsInReview: Sendable {
     /// - Parameter cursor: the last one on the page before.
     /// - Throws: `Refusal` `not_found` for a cursor that is gone.
     package func callAsFunction(limit: Int, after cursor: IdentityCardID? = nil) async throws -> [Waiting] {
-        try await context.store.snapshot { transaction in
+        try await context.read { transaction in
             try IdentityCardRepository(transaction).listInReview(limit: limit, after: cursor).map { entry in
                 Waiting(
                     id: entry.id, userID: entry.userID, submittedAt: entry.submittedAt,

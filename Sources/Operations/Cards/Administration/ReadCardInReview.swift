@@ -7,10 +7,10 @@ import Repositories
 
 /// A reviewer reads a card. Because it is personal data, the access is audited.
 package struct ReadCardInReview: Sendable {
-    private let context: AdminContext
+    private let context: Administration
     private let keys: PersonalKeys
 
-    package init(_ context: AdminContext, keys: PersonalKeys) {
+    package init(_ context: Administration, keys: PersonalKeys) {
         self.context = context
         self.keys = keys
     }
@@ -52,7 +52,7 @@ package struct ReadCardInReview: Sendable {
     ///
     /// - Throws: `Refusal` `not_found`.
     package func callAsFunction(_ id: IdentityCardID) async throws -> Detail {
-        try await context.commit { transaction, events in
+        try await context.write { transaction, events in
             let entry = try IdentityCardRepository(transaction).require(id)
             events.record(
                 .personalDataRead(subject: AuditSubject(.user, entry.userID), detail: "card \(id)"), by: context.actor,

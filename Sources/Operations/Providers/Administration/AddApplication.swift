@@ -4,9 +4,9 @@ import Repositories
 
 /// An admin adds an app to a provider.
 package struct AddApplication: Sendable {
-    private let context: AdminContext
+    private let context: Administration
 
-    package init(_ context: AdminContext) {
+    package init(_ context: Administration) {
         self.context = context
     }
 
@@ -16,7 +16,7 @@ package struct AddApplication: Sendable {
     package func callAsFunction(_ name: String, to provider: String) async throws -> Application {
         try PlainText.require(name, "An app's name", bytes: 1...256, for: .prose)
         let (id, actor): (ApplicationID, String) = (context.environment.newIdentifier(), context.actor)
-        return try await context.commit { transaction, events in
+        return try await context.write { transaction, events in
             let records = ProviderRepository(transaction)
             let application = Application(id: id, providerID: try records.require(provider).id, name: name)
             try records.insert(application, at: transaction.now)

@@ -6,9 +6,9 @@ import Tokens
 
 /// An admin registers a provider with its first key and first app.
 package struct AddProvider: Sendable {
-    private let context: AdminContext
+    private let context: Administration
 
-    package init(_ context: AdminContext) {
+    package init(_ context: Administration) {
         self.context = context
     }
 
@@ -38,7 +38,7 @@ package struct AddProvider: Sendable {
             createdAt: now, disabledAt: nil, tokenAlgorithm: tokenAlgorithm)
         let keyID: ProviderKeyID = environment.newIdentifier()
         let application = Application(id: environment.newIdentifier(), providerID: provider.id, name: name)
-        try await context.commit { transaction, events in
+        try await context.write { transaction, events in
             guard try ProviderRepository(transaction).insert(provider) else {
                 throw Refusal(.conflict, "The slug \(slug.text) is taken.", about: .slug, state: "taken")
             }

@@ -4,9 +4,9 @@ import Repositories
 
 /// An admin registers the URL of a provider's backend.
 package struct AddResource: Sendable {
-    private let context: AdminContext
+    private let context: Administration
 
-    package init(_ context: AdminContext) {
+    package init(_ context: Administration) {
         self.context = context
     }
 
@@ -21,7 +21,7 @@ package struct AddResource: Sendable {
             throw Refusal(.malformedRequest, "\(url.text) is a URL of this service, and of no provider's backend.")
         }
         let actor = context.actor
-        try await context.commit { transaction, events in
+        try await context.write { transaction, events in
             let provider = try ProviderRepository(transaction).require(name).id
             let resource = ProviderResource(url: url, providerID: provider)
             guard try ProviderResourceRepository(transaction).insert(resource, at: transaction.now) else {

@@ -5,9 +5,9 @@ import Repositories
 
 /// An admin approves the push address of a stream, so that events are sent to it.
 package struct ApproveEventStream: Sendable {
-    private let context: AdminContext
+    private let context: Administration
 
-    package init(_ context: AdminContext) {
+    package init(_ context: Administration) {
         self.context = context
     }
 
@@ -17,7 +17,7 @@ package struct ApproveEventStream: Sendable {
     /// - Throws: `Refusal` `not_found`; `conflict` if there is nothing to approve, or the address is another one.
     package func callAsFunction(_ id: EventStreamID, url: String) async throws -> EventStream {
         let (actor, environment) = (context.actor, context.environment)
-        return try await context.commit { transaction, events in
+        return try await context.write { transaction, events in
             let streams = EventStreamRepository(transaction)
             guard var stream = try streams.find(id) else { throw Refusal(.notFound, "There is no stream \(id).") }
             guard stream.awaitsApproval, case .push(let present) = stream.settings.delivery else {

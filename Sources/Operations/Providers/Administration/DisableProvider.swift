@@ -4,9 +4,9 @@ import Repositories
 
 /// An admin disables a provider: its tokens, keys and sessions are valid no more.
 package struct DisableProvider: Sendable {
-    private let context: AdminContext
+    private let context: Administration
 
-    package init(_ context: AdminContext) {
+    package init(_ context: Administration) {
         self.context = context
     }
 
@@ -15,7 +15,7 @@ package struct DisableProvider: Sendable {
     /// - Throws: `Refusal` `not_found`.
     package func preview(_ name: String) async throws -> CountedSessions {
         // Not in the transaction of the change: each sign-in of the provider would disturb it.
-        try await context.store.snapshot { transaction in
+        try await context.read { transaction in
             try CountedSessions(behind: .provider(ProviderRepository(transaction).require(name).id), in: transaction)
         }
     }
@@ -27,7 +27,7 @@ package struct DisableProvider: Sendable {
     package func callAsFunction(_ name: String, reason: AuditReason? = nil) async throws -> CountedSessions {
         let actor = context.actor
         let count = try await preview(name)
-        try await context.commit { transaction, events in
+        try await context.write { transaction, events in
             let provider = try ProviderRepository(transaction).require(name).id
             try ProviderRepository(transaction).setDisabled(provider, at: transaction.now)
             try RevokeSessions(transaction: transaction)(.provider(provider), .providerDisabled, &events)

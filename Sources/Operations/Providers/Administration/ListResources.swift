@@ -4,9 +4,9 @@ import Repositories
 
 /// An admin lists the URLs of a provider's backend.
 package struct ListResources: Sendable {
-    private let context: AdminContext
+    private let context: Administration
 
-    package init(_ context: AdminContext) {
+    package init(_ context: Administration) {
         self.context = context
     }
 
@@ -14,7 +14,7 @@ package struct ListResources: Sendable {
     ///
     /// - Throws: `Refusal` `not_found`.
     package func callAsFunction(of name: String) async throws -> [ProviderResource] {
-        try await context.store.snapshot { transaction in
+        try await context.read { transaction in
             let provider = try ProviderRepository(transaction).require(name).id
             return try ProviderResourceRepository(transaction).list(of: provider)
         }

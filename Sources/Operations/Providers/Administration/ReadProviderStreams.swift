@@ -4,9 +4,9 @@ import Repositories
 
 /// Streams as an admin sees them.
 package struct ReadProviderStreams: Sendable {
-    private let context: AdminContext
+    private let context: Administration
 
-    package init(_ context: AdminContext) {
+    package init(_ context: Administration) {
         self.context = context
     }
 
@@ -14,7 +14,7 @@ package struct ReadProviderStreams: Sendable {
     ///
     /// - Throws: `Refusal` `not_found`.
     package func callAsFunction(of name: String) async throws -> [EventStream] {
-        try await context.store.snapshot { transaction in
+        try await context.read { transaction in
             let provider = try ProviderRepository(transaction).require(name)
             return try EventStreamRepository(transaction).list(of: provider.id)
         }
@@ -24,7 +24,7 @@ package struct ReadProviderStreams: Sendable {
     ///
     /// - Throws: `Refusal` `not_found`.
     package func callAsFunction(_ id: EventStreamID) async throws -> EventStream {
-        guard let stream = try await context.store.snapshot({ try EventStreamRepository($0).find(id) }) else {
+        guard let stream = try await context.read({ try EventStreamRepository($0).find(id) }) else {
             throw Refusal(.notFound, "There is no stream \(id).")
         }
         return stream

@@ -4,15 +4,15 @@ import Repositories
 
 /// Providers as an admin sees them.
 package struct ReadProviders: Sendable {
-    private let context: AdminContext
+    private let context: Administration
 
-    package init(_ context: AdminContext) {
+    package init(_ context: Administration) {
         self.context = context
     }
 
     /// All providers by slug.
     package func callAsFunction() async throws -> [Provider] {
-        try await context.store.snapshot { try ProviderRepository($0).list() }
+        try await context.read { try ProviderRepository($0).list() }
     }
 
     /// A provider with all that is registered of it.
@@ -30,7 +30,7 @@ package struct ReadProviders: Sendable {
     ///
     /// - Throws: `Refusal` `not_found`.
     package func detail(_ name: String) async throws -> Detail {
-        try await context.store.snapshot { transaction in
+        try await context.read { transaction in
             let records = ProviderRepository(transaction)
             let provider = try records.require(name)
             return Detail(
@@ -44,14 +44,14 @@ package struct ReadProviders: Sendable {
 
     /// When the keys of issuers were read, by issuer.
     package func issuerReadings() async throws -> [String: IssuerReading] {
-        try await context.store.snapshot { try IssuerRepository($0).list() }
+        try await context.read { try IssuerRepository($0).list() }
     }
 
     /// A provider with its apps and keys, by id or slug.
     ///
     /// - Throws: `Refusal` `not_found`.
     package func callAsFunction(_ name: String) async throws -> (Provider, [Application], [ProviderKeyRecord]) {
-        try await context.store.snapshot { transaction in
+        try await context.read { transaction in
             let records = ProviderRepository(transaction)
             let provider = try records.require(name)
             return (

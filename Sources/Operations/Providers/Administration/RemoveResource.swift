@@ -4,9 +4,9 @@ import Repositories
 
 /// An admin removes the URL of a provider's backend.
 package struct RemoveResource: Sendable {
-    private let context: AdminContext
+    private let context: Administration
 
-    package init(_ context: AdminContext) {
+    package init(_ context: Administration) {
         self.context = context
     }
 
@@ -15,7 +15,7 @@ package struct RemoveResource: Sendable {
     /// - Throws: `Refusal` `not_found`.
     package func callAsFunction(_ url: ResourceURL) async throws {
         let actor = context.actor
-        try await context.commit { transaction, events in
+        try await context.write { transaction, events in
             let resources = ProviderResourceRepository(transaction)
             let found = try Self.find(url, resources)
             try resources.remove(url)
@@ -27,7 +27,7 @@ package struct RemoveResource: Sendable {
     ///
     /// - Throws: as the change itself.
     package func preview(_ url: ResourceURL) async throws {
-        _ = try await context.store.snapshot { try Self.find(url, ProviderResourceRepository($0)) }
+        _ = try await context.read { try Self.find(url, ProviderResourceRepository($0)) }
     }
 
     private static func find(_ url: ResourceURL, _ resources: ProviderResourceRepository) throws -> ProviderResource {

@@ -11,11 +11,11 @@ import Repositories
 /// nor nowhere. A push address of a stream that is created without a fresh proof waits for an operator's approval;
 /// until then the stream is paused, and holds its events.
 package struct ChangeEventStream: Sendable {
-    private let context: ServiceContext
+    private let context: Service
     private let allowsLoopback: Bool
 
     /// - Parameter allowingLoopback: takes receivers on this machine: the switch for development and tests.
-    package init(_ context: ServiceContext, allowingLoopback: Bool) {
+    package init(_ context: Service, allowingLoopback: Bool) {
         self.context = context
         allowsLoopback = allowingLoopback
     }
@@ -31,7 +31,7 @@ package struct ChangeEventStream: Sendable {
         try await context.countReceiverChange("streams", of: caller.id)
         let change = try await checked(change, of: caller.id)
         let (limit, id) = (context.policy[\.webhooks].streamsPerProvider, context.environment.newUUID())
-        return try await context.commit { [keys = context.keys.personal] transaction, events in
+        return try await context.write { [keys = context.keys.personal] transaction, events in
             try caller.requireActive(in: transaction)
             let streams = EventStreamRepository(transaction)
             guard try streams.list(of: caller.id).count < limit else {
@@ -61,7 +61,7 @@ package struct ChangeEventStream: Sendable {
     ) async throws -> EventStream {
         try await context.countReceiverChange("streams", of: caller.id)
         let change = try await checked(change, of: caller.id)
-        return try await context.commit { [keys = context.keys.personal] transaction, events in
+        return try await context.write { [keys = context.keys.personal] transaction, events in
             try caller.requireActive(in: transaction)
             let streams = EventStreamRepository(transaction)
             var stream = try streams.require(id, of: caller.id)
@@ -88,7 +88,7 @@ package struct ChangeEventStream: Sendable {
     /// - Throws: `Refusal` `not_found`; `provider_token_invalid`.
     package func delete(_ id: EventStreamID, by caller: FreshProof) async throws {
         try await context.countReceiverChange("streams", of: caller.id)
-        try await context.commit { transaction, events in
+        try await context.write { transaction, events in
             try caller.requireActive(in: transaction)
             let streams = EventStreamRepository(transaction)
             _ = try streams.require(id, of: caller.id)
@@ -125,7 +125,7 @@ extension EventStream {
     }
 }
 
-extension ServiceContext {
+extension Service {
     /// Counts a change of a provider's webhook or streams: each may look a host up, and is kept in the audit log.
     ///
     /// - Throws: `Refusal` `rate_limited`.

@@ -6,9 +6,9 @@ import Repositories
 /// A receiver says of whom a stream carries no events (SSF 1.0 §8.1.3). Without such a request it carries those of all
 /// users of its provider.
 package struct ChangeEventSubjects: Sendable {
-    private let context: ServiceContext
+    private let context: Service
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
     }
 
@@ -52,7 +52,7 @@ package struct ChangeEventSubjects: Sendable {
             }
         }
         let issuer = context.urls.issuer
-        try await context.commit { transaction, events in
+        try await context.write { transaction, events in
             try caller.requireActive(in: transaction)
             let streams = EventStreamRepository(transaction)
             _ = try streams.require(id, of: caller.id)

@@ -6,10 +6,10 @@ import Tokens
 
 /// A receiver takes the events of its stream, and says which it has (RFC 8936).
 package struct PollEvents: Sendable {
-    private let context: ServiceContext
+    private let context: Service
     private let sign: SignSecurityEvent
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
         sign = SignSecurityEvent(context)
     }
@@ -80,7 +80,7 @@ package struct PollEvents: Sendable {
     /// Several may be named that are gone already: they were named before.
     private func end(_ question: Question, of id: EventStreamID, by caller: ProvenProvider) async throws {
         guard !question.received.isEmpty || !question.refused.isEmpty else { return }
-        try await context.commit { transaction, events in
+        try await context.write { transaction, events in
             // The caller may have held back its body for as long as a request may take.
             try caller.requireActive(in: transaction)
             let stream = try EventStreamRepository(transaction).require(id, of: caller.id)
@@ -97,7 +97,7 @@ package struct PollEvents: Sendable {
         _ question: Question, _ id: EventStreamID, _ caller: ProvenProvider
     ) async throws -> (Answer, EventStream) {
         let limit = min(question.maximum ?? .max, context.policy[\.webhooks].eventsPerPoll)
-        let (waiting, stream) = try await context.store.snapshot { transaction in
+        let (waiting, stream) = try await context.read { transaction in
             // It is asked each time: a poll may wait for longer than a key lives.
             try caller.requireActive(in: transaction)
             let stream = try EventStreamRepository(transaction).require(id, of: caller.id)

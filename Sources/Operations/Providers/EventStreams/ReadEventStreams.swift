@@ -8,15 +8,15 @@ package struct ReadEventStreams: Sendable {
     /// About how many bytes the list has that a policy allows: a hundred streams.
     package static let largestList = 131_072
 
-    private let context: ServiceContext
+    private let context: Service
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
     }
 
     /// All of them, oldest first.
     package func callAsFunction(of provider: ProviderID) async throws -> [EventStream] {
-        let streams = try await context.store.snapshot { try EventStreamRepository($0).list(of: provider) }
+        let streams = try await context.read { try EventStreamRepository($0).list(of: provider) }
         for stream in streams { try await context.noteActivity(of: stream) }
         return streams
     }
@@ -25,13 +25,13 @@ package struct ReadEventStreams: Sendable {
     ///
     /// - Throws: `Refusal` `not_found`.
     package func callAsFunction(_ id: EventStreamID, of provider: ProviderID) async throws -> EventStream {
-        let stream = try await context.store.snapshot { try EventStreamRepository($0).require(id, of: provider) }
+        let stream = try await context.read { try EventStreamRepository($0).require(id, of: provider) }
         try await context.noteActivity(of: stream)
         return stream
     }
 }
 
-extension ServiceContext {
+extension Service {
     /// Notes that a receiver attends to its stream, if somebody looks at that: seldom, since it is a write.
     func noteActivity(of stream: EventStream) async throws {
         guard let limit = policy[\.webhooks].streamInactivity else { return }

@@ -4,9 +4,9 @@ import Repositories
 
 /// A provider enables, pauses or disables a stream (SSF 1.0 §8.1.2.2).
 package struct SetEventStreamStatus: Sendable {
-    private let context: ServiceContext
+    private let context: Service
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
     }
 
@@ -17,7 +17,7 @@ package struct SetEventStreamStatus: Sendable {
         _ id: EventStreamID, _ status: EventStream.Status, because reason: String?, by caller: FreshProof
     ) async throws -> EventStream {
         try await context.countReceiverChange("streams", of: caller.id)
-        return try await context.commit { transaction, events in
+        return try await context.write { transaction, events in
             try caller.requireActive(in: transaction)
             let streams = EventStreamRepository(transaction)
             var stream = try streams.require(id, of: caller.id)

@@ -9,7 +9,7 @@ package struct SignSecurityEvent: Sendable {
     let urls: ServiceURLs
     let keys: ServiceKeys
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         urls = context.urls
         keys = context.keys
     }

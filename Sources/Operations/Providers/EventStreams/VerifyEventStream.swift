@@ -6,9 +6,9 @@ import Repositories
 
 /// A provider asks for a verification event, to see that its stream works (SSF 1.0 §8.1.4.2).
 package struct VerifyEventStream: Sendable {
-    private let context: ServiceContext
+    private let context: Service
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
     }
 
@@ -19,7 +19,7 @@ package struct VerifyEventStream: Sendable {
     package func callAsFunction(_ id: EventStreamID, state: String?, by caller: ProvenProvider) async throws {
         let isLimited = context.rateLimiting == .on
         let (interval, environment) = (context.policy[\.webhooks].verificationInterval, context.environment)
-        try await context.commit { transaction, events in
+        try await context.write { transaction, events in
             try caller.requireActive(in: transaction)
             let streams = EventStreamRepository(transaction)
             var stream = try streams.require(id, of: caller.id)

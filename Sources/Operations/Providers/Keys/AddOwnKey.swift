@@ -5,9 +5,9 @@ import Tokens
 
 /// A provider adds a key of its own over HTTP.
 package struct AddOwnKey: Sendable {
-    private let context: ServiceContext
+    private let context: Service
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
     }
 
@@ -28,7 +28,7 @@ package struct AddOwnKey: Sendable {
         _ = try KeyPossessionProof(
             proof, of: key, by: caller.id, realm: context.realm, now: context.environment.now())
         let id: ProviderKeyID = context.environment.newIdentifier()
-        try await context.commit { transaction, events in
+        try await context.write { transaction, events in
             try ProviderKeyChanges(
                 actor: "provider \(caller.id)", requester: caller.provider, transaction: transaction
             ).add(key, as: id, to: caller.id, &events)

@@ -5,9 +5,9 @@ import Tokens
 
 /// An admin adds a key to a provider.
 package struct AddProviderKey: Sendable {
-    private let context: AdminContext
+    private let context: Administration
 
-    package init(_ context: AdminContext) {
+    package init(_ context: Administration) {
         self.context = context
     }
 
@@ -16,7 +16,7 @@ package struct AddProviderKey: Sendable {
     /// - Throws: `Refusal` `conflict` where the key is known already.
     package func callAsFunction(_ key: VerificationKey, to provider: ProviderID) async throws -> ProviderKeyID {
         let (id, actor): (ProviderKeyID, String) = (context.environment.newIdentifier(), context.actor)
-        try await context.commit { transaction, events in
+        try await context.write { transaction, events in
             try ProviderKeyChanges(actor: actor, requester: nil, transaction: transaction)
                 .add(key, as: id, to: provider, &events)
         }

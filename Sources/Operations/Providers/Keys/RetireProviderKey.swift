@@ -4,9 +4,9 @@ import Repositories
 
 /// An admin retires a provider's key: nothing new is accepted from it, its sessions go on.
 package struct RetireProviderKey: Sendable {
-    private let context: AdminContext
+    private let context: Administration
 
-    package init(_ context: AdminContext) {
+    package init(_ context: Administration) {
         self.context = context
     }
 
@@ -17,7 +17,7 @@ package struct RetireProviderKey: Sendable {
     @discardableResult
     package func callAsFunction(_ id: ProviderKeyID) async throws -> Bool {
         let actor = context.actor
-        return try await context.commit { transaction, events in
+        return try await context.write { transaction, events in
             try ProviderKeyChanges(actor: actor, requester: nil, transaction: transaction).retire(id, &events)
         }
     }
@@ -25,7 +25,7 @@ package struct RetireProviderKey: Sendable {
     /// The same without a change.
     package func preview(_ id: ProviderKeyID) async throws -> Bool {
         let actor = context.actor
-        return try await context.store.snapshot {
+        return try await context.read {
             try ProviderKeyChanges(actor: actor, requester: nil, transaction: $0).previewRetirement(id)
         }
     }

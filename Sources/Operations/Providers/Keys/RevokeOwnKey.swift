@@ -4,9 +4,9 @@ import Repositories
 
 /// A provider revokes a key of its own over HTTP.
 package struct RevokeOwnKey: Sendable {
-    private let context: ServiceContext
+    private let context: Service
 
-    package init(_ context: ServiceContext) {
+    package init(_ context: Service) {
         self.context = context
     }
 
@@ -17,7 +17,7 @@ package struct RevokeOwnKey: Sendable {
     package func callAsFunction(
         _ id: ProviderKeyID, endingSessions: Bool, by caller: FreshProof
     ) async throws -> ProviderKeyRevocation {
-        try await context.commit { transaction, events in
+        try await context.write { transaction, events in
             try ProviderKeyChanges(
                 actor: "provider \(caller.id)", requester: caller.provider, transaction: transaction
             ).revoke(id, endingSessions: endingSessions, keepingAdded: false, reason: nil, &events)

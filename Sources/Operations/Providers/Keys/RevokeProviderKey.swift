@@ -4,9 +4,9 @@ import Repositories
 
 /// An admin revokes a provider's key.
 package struct RevokeProviderKey: Sendable {
-    private let context: AdminContext
+    private let context: Administration
 
-    package init(_ context: AdminContext) {
+    package init(_ context: Administration) {
         self.context = context
     }
 
@@ -18,7 +18,7 @@ package struct RevokeProviderKey: Sendable {
     ) async throws -> ProviderKeyRevocation {
         let actor = context.actor
         // Not in the transaction of the change: each sign-in of the provider would disturb it.
-        return try await context.store.snapshot {
+        return try await context.read {
             try ProviderKeyChanges(actor: actor, requester: nil, transaction: $0)
                 .preview(id, endingSessions: endingSessions, keepingAdded: keepingAdded)
         }
@@ -33,7 +33,7 @@ package struct RevokeProviderKey: Sendable {
     ) async throws -> ProviderKeyRevocation {
         let actor = context.actor
         let count = try await preview(id, endingSessions: endingSessions, keepingAdded: keepingAdded).sessionsEnded
-        var done = try await context.commit { transaction, events in
+        var done = try await context.write { transaction, events in
             try ProviderKeyChanges(actor: actor, requester: nil, transaction: transaction)
                 .revoke(
                     id, endingSessions: endingSessions, keepingAdded: keepingAdded, reason: reason, &events)
