@@ -34,7 +34,7 @@ struct SignedCardTests {
             let waiting = try await bench.show(try Self.signed, bob)
             #expect(waiting.status == .inReview)
             #expect(try await bench.review.show(waiting.id).facts?.issuerSignature.state == .present)
-            let export = try await bench.user.export(for: alice.session).json.jsonText
+            let export = try await bench.fixture.context.exportPersonalData(for: alice.session).json.jsonText
             #expect(export.contains(#""issuer_signature":"present","signed_credential":"\#(Self.text)""#))
         }
     }
@@ -82,7 +82,7 @@ struct SignedCardTests {
             for (table, bytes) in try await bench.sealedValues() {
                 #expect(!bytes.contains(credential) && !bytes.contains(Array(Self.text.utf8)), "\(table)")
             }
-            _ = try await fixture.user.erase(alice.session.userID, on: alice.connection)
+            _ = try await fixture.context.erasePersonalData(for: alice.session)
             try await fixture.housekeeping()
             let left = try await fixture.store.read { try $0.query("SELECT id FROM identity_cards").count }
             #expect(left == 0)

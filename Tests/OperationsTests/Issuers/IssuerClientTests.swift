@@ -13,11 +13,14 @@ struct IssuerClientTests {
         _ issuer: StandInIssuer, audience: String, party: String? = nil, on fixture: ServiceFixture
     ) async throws -> ProviderID {
         let connection = try await fixture.connectNewDevice()
-        let token = try issuer.idToken("anna", nonce: fixture.nonces(connection).nonce, now: fixture.clock.now) {
+        let token = try issuer.idToken(
+            "anna", nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now
+        ) {
             $0[claim: "aud"] = .string(audience)
             if let party { $0[claim: "azp"] = .string(party) }
         }
-        return try await fixture.open(identityToken: token, applicationID: nil, on: connection).session.providerID
+        return try await fixture.context.openSession(identityToken: token, applicationID: nil, on: connection).session
+            .providerID
     }
 
     private static func clients(_ audiences: [String] = [], parties: [String] = []) -> IssuerClients {

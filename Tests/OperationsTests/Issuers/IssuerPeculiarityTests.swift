@@ -94,9 +94,9 @@ struct IssuerPeculiarityTests {
                 for (id, words) in cases {
                     let connection = try await fixture.connectNewDevice()
                     let token = try issuer.idToken(
-                        "anna", nonce: fixture.nonces(connection).nonce, now: fixture.clock.now)
+                        "anna", nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now)
                     let refusal = await #expect(throws: Refusal(.malformedRequest, "")) {
-                        try await OpenSession(fixture.context)(
+                        try await fixture.context.openSession(
                             identityToken: token, applicationID: id, as: proof, on: connection)
                     }
                     #expect(refusal?.detail.contains(words) == true, "\(id): \(refusal?.detail ?? "")")
