@@ -74,6 +74,7 @@ $(VENV)/.made: Tests/Interop/requirements.txt
 	rm -rf $(VENV)
 	python3 -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r Tests/Interop/requirements.txt
+	echo $(CURDIR)/Tests/Interop >$$(echo $(VENV)/lib/python3*/site-packages)/interop.pth
 	touch $@
 
 # .ci/stages.py lists the stages of the tests and the parts of the soak.
@@ -114,8 +115,8 @@ package-test: package $(VENV)/.made
 	@$(call install,$(TEST_PACKAGES) $(PACKAGE_TEST_PACKAGES))
 	@$(PACKAGED) && package=".build/package/countersign_$${version}_$$(dpkg --print-architecture).deb" && \
 		lintian --fail-on error,warning "$$package" && \
-		$(VENV)/bin/python Tests/Interop/package.py --root . --countersign "$$binary" --package "$$package" && \
-		$(ROOT) $(VENV)/bin/python Tests/Interop/package_installed.py --root . --package "$$package" \
+		$(VENV)/bin/python Tests/Interop/Packaging/package.py --root . --countersign "$$binary" --package "$$package" && \
+		$(ROOT) $(VENV)/bin/python Tests/Interop/Packaging/package_installed.py --root . --package "$$package" \
 			--image .build/package/image
 
 FUZZ_ROUNDS ?= 100
@@ -132,7 +133,7 @@ fuzz: build-tests
 attacks: $(VENV)/.made
 	@$(call install,$(BUILD_PACKAGES) postgresql)
 	swift build $(RELEASE) --product countersign
-	$(VENV)/bin/python Tests/Interop/attacks.py --root . --countersign "$$(swift build -c release --show-bin-path)/countersign" $(ATTACKS)
+	$(VENV)/bin/python Tests/Interop/Attacks/attacks.py --root . --countersign "$$(swift build -c release --show-bin-path)/countersign" $(ATTACKS)
 
 embed:
 	bash .ci/embed

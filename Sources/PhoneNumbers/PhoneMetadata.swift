@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// Made by Tests/Interop/make_phone_metadata.py from phonenumbers 9.0.43: change the script, not this file.
+// Made by Tests/Interop/Phone/make_phone_metadata.py from phonenumbers 9.0.43: change the script, not this file.
 //
 // The metadata is libphonenumber's, condensed to what reading, validity and type need.
 // Copyright (C) The Libphonenumber Authors. Licensed under the Apache License, Version 2.0 (the "License"); you may not

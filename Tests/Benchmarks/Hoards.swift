@@ -14,10 +14,11 @@ struct Hoards {
         let done = try await Command.run(
             "python3",
             [
-                RunningService.root.appending(path: "Tests/Interop/hoard.py").path, "--public", service.publicURL,
+                RunningService.root.appending(path: "Tests/Interop/Listeners/hoard.py").path, "--public",
+                service.publicURL,
                 "--ca", service.path("Keys/ca.pem").path, "--pid", String(service.processIdentifier), "--hold", "15",
                 "--end", "60",
-            ], seconds: 180)
+            ], environment: ["PYTHONPATH": RunningService.root.appending(path: "Tests/Interop").path], seconds: 180)
         guard done.status == 0 else { throw BenchmarkError(done.errors) }
         let lines = done.output.split(separator: "\n").map(String.init)
         let aims = ["< 120 MiB", "no errors", "0"]

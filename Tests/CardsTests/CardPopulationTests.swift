@@ -14,7 +14,7 @@ struct CardPopulationTests {
             ProcessInfo.processInfo.environment["COUNTERSIGN_PYTHON"],
             "COUNTERSIGN_PYTHON must name a Python: run the tests with make test")
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Interop/card_population.py")
+            .appendingPathComponent("Interop/Cards/card_population.py")
         let result = try await Command.run(
             interpreter, [script.path, "--seed", "10", "--today", today.text], seconds: 120)
         try #require(result.status == 0, "card_population.py failed: \(result.errors)")

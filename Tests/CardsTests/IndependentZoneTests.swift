@@ -13,7 +13,7 @@ struct IndependentZoneTests {
             ProcessInfo.processInfo.environment["COUNTERSIGN_PYTHON"],
             "COUNTERSIGN_PYTHON must name a Python that has mrz: run the tests with make test")
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Interop/judge_mrz.py")
+            .appendingPathComponent("Interop/Cards/judge_mrz.py")
         let result = try await Command.run(
             interpreter, [script.path], input: Data(lines.joined(separator: "\n").utf8), seconds: 120)
         try #require(result.status == 0, "judge_mrz.py failed: \(result.errors)")

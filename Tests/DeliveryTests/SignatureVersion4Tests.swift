@@ -68,7 +68,7 @@ struct SignatureVersion4Tests {
         var random = SplitMix64(seed: seed)
         var cases: [Case] = []
         for _ in 0..<300 { cases.append(try Case(&random)) }
-        let judgements = try await judge("sign_requests.py", cases.map(\.line))
+        let judgements = try await judge("Phone/sign_requests.py", cases.map(\.line))
         try #require(judgements.count == cases.count)
         for (one, judgement) in zip(cases, judgements) {
             let ours = one.signature.headers(signing: one.request, with: one.credentials, at: one.date)

@@ -84,10 +84,10 @@ final class Station: Sendable {
 
 /// Started once for all tests of the bundle, each when it is first needed.
 enum Stations {
-    static let sns = Task { try await Station("sns_service.py") }
-    static let twilio = Task { try await Station("twilio_service.py") }
-    static let webhook = Task { try await Station("webhook_receiver.py") }
-    static let issuer = Task { try await Station("openid_discovery.py") }
+    static let sns = Task { try await Station("Phone/sns_service.py") }
+    static let twilio = Task { try await Station("Phone/twilio_service.py") }
+    static let webhook = Task { try await Station("Providers/webhook_receiver.py") }
+    static let issuer = Task { try await Station("Providers/openid_discovery.py") }
     /// What the tests ask them with, as the service does.
     static let http = HTTPClient(configuration: .delivery(DeliveryPolicy()))
 }

@@ -68,7 +68,7 @@ struct VerificationTextTests {
         let alphabet = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./09:;<=>?¡AZÄÖÑÜ§¿azäöñüà\u{0C}^{}\\[~]|€"
         let mixed = (0..<500).map { index in random.text(index % 4 == 0 ? alphabet + "êЖ`ç" : alphabet, 0...200) }
         let texts = single + mixed
-        let counts = try await judge("count_septets.py", texts.map { JSONValue.string($0).jsonText })
+        let counts = try await judge("Phone/count_septets.py", texts.map { JSONValue.string($0).jsonText })
         try #require(counts.count == texts.count)
         for (text, count) in zip(texts, counts) {
             #expect(SevenBitAlphabet.septets(text) == (count == "-1" ? nil : Int(count)), "\(text.debugDescription)")
@@ -99,7 +99,7 @@ struct VerificationTextTests {
             }
         }
         #expect(made.count > 200)
-        let counts = try await judge("count_septets.py", made.map { JSONValue.string($0).jsonText })
+        let counts = try await judge("Phone/count_septets.py", made.map { JSONValue.string($0).jsonText })
         #expect(counts.count == made.count && counts.allSatisfy { (0...140).contains(Int($0) ?? -1) })
     }
 }

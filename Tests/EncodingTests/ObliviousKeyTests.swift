@@ -27,7 +27,7 @@ struct ObliviousKeyTests {
     private static func vectors() throws -> Vectors {
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         return try JSONDecoder().decode(
-            Vectors.self, from: Data(contentsOf: tests.appending(path: "Interop/voprf_vectors.json")))
+            Vectors.self, from: Data(contentsOf: tests.appending(path: "Interop/Addresses/voprf_vectors.json")))
     }
 
     @Test("gives what RFC 9497 A.4.2 says: public key, evaluated elements and outputs")

@@ -44,7 +44,7 @@ struct PhoneNumberDifferentialTests {
     func agreement() async throws {
         let decoder = JSONDecoder()
         let count = Soak.count(4_000, soak: 20_000)
-        let cases = try await python("phone_numbers.py", ["\(count)", "20261121"]).split(separator: "\n").map {
+        let cases = try await python("Phone/phone_numbers.py", ["\(count)", "20261121"]).split(separator: "\n").map {
             try decoder.decode(Case.self, from: Data($0.utf8))
         }
         #expect(cases.count == count)
@@ -74,6 +74,6 @@ struct PhoneNumberDifferentialTests {
     @Test("the metadata is what the script makes of the pinned version, byte for byte")
     func regeneration() async throws {
         let committed = RunningService.root.appending(path: "Sources/PhoneNumbers/PhoneMetadata.swift")
-        #expect(try await python("make_phone_metadata.py", []) == String(contentsOf: committed, encoding: .utf8))
+        #expect(try await python("Phone/make_phone_metadata.py", []) == String(contentsOf: committed, encoding: .utf8))
     }
 }

@@ -83,7 +83,7 @@ struct PyJWTJudge {
         try Data((lines + asked).joined(separator: "\n").utf8).write(to: input)
         try Data().write(to: output)
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Interop/judge_tokens.py")
+            .appendingPathComponent("Interop/Sessions/judge_tokens.py")
         let process = Process()
         process.executableURL = URL(fileURLWithPath: interpreter)
         process.arguments = [script.path]

@@ -16,7 +16,7 @@ struct AuditLogTests {
     @Test("is chained and signed while it runs, and an export is verified by a reading of the documents alone")
     func live() async throws {
         let service = try await RunningService()
-        try await expectScript("audit.py", ["live"] + places(service), seconds: 120)
+        try await expectScript("Audit/audit.py", ["live"] + places(service), seconds: 120)
         #expect(service.stop() == 0)
         // What a stopped service leaves is signed to the last entry.
         let report = try await service.countersign(["audit", "verify", "--json"])
@@ -33,7 +33,7 @@ struct AuditLogTests {
         let judged = try await Command.run(
             interpreter,
             [
-                RunningService.root.appending(path: "Tests/Interop/verify_audit.py").path,
+                RunningService.root.appending(path: "Tests/Interop/Audit/verify_audit.py").path,
                 service.path("tampered.jsonl").path, "--key", service.path("Keys/service.key").path,
             ])
         #expect(judged.status == 1)
@@ -44,7 +44,7 @@ struct AuditLogTests {
     func large() async throws {
         let service = try await RunningService()
         #expect(service.stop() == 0)
-        let found = try await expectScript("audit.py", ["large"] + places(service), seconds: 600)
+        let found = try await expectScript("Audit/audit.py", ["large"] + places(service), seconds: 600)
         Swift.print(found, terminator: "")
     }
 
@@ -52,11 +52,11 @@ struct AuditLogTests {
     func restore() async throws {
         let service = try await RunningService()
         let more = try places(service) + ["--identity", service.path("device").path]
-        try await expectScript("restore.py", ["before"] + service.clientArguments + more, seconds: 120)
+        try await expectScript("Migration/restore.py", ["before"] + service.clientArguments + more, seconds: 120)
         #expect(service.stop() == 0)
-        try await expectScript("restore.py", ["restore"] + service.clientArguments + more, seconds: 120)
+        try await expectScript("Migration/restore.py", ["restore"] + service.clientArguments + more, seconds: 120)
         try service.start()
-        try await expectScript("restore.py", ["after"] + service.clientArguments + more, seconds: 120)
+        try await expectScript("Migration/restore.py", ["after"] + service.clientArguments + more, seconds: 120)
         // Chained on behind what the copy held, across the restore.
         #expect(service.stop() == 0)
         let report = try await service.countersign(["audit", "verify", "--json"])
@@ -106,7 +106,7 @@ struct AuditLogTests {
     @Test("fits its tables to the terminal, with colours there and nowhere else")
     func terminal() async throws {
         let service = try await RunningService()
-        try await expectScript("terminal.py", places(service))
+        try await expectScript("Process/terminal.py", places(service))
         let plain = try await service.countersign(["audit", "tail"])
         #expect(!plain.output.contains("\u{1B}"))
         #expect(plain.output.hasPrefix("ENTRY"))

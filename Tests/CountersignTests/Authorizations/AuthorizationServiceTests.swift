@@ -11,7 +11,7 @@ struct AuthorizationServiceTests {
         let arguments = service.clientArguments
         #expect(service.stop() == 0)
         try await expectScript(
-            "authorizations.py",
+            "Authorizations/authorizations.py",
             arguments + [
                 "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
             ], seconds: 120)

@@ -11,7 +11,7 @@ struct CallServiceTests {
         let arguments = service.clientArguments
         #expect(service.stop() == 0)
         try await expectScript(
-            "calls.py",
+            "Authorizations/calls.py",
             arguments + [
                 "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
             ], seconds: 120)

@@ -7,7 +7,7 @@ import Testing
 struct BanTests {
     static func script(_ mode: String, _ service: RunningService, _ more: [String] = []) async throws {
         let output = try await expectScript(
-            "ban.py",
+            "Bans/ban.py",
             service.clientArguments + [
                 "--mode", mode, "--countersign", try RunningService.product("countersign"), "--directory",
                 service.directory.path,
@@ -62,7 +62,7 @@ struct BanTests {
         }
         let file = service.path("Keys/issuer-check.secret").path
         try await expectScript(
-            "issuer.py",
+            "Providers/issuer.py",
             service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
                 "--port", port, "--secret", file,

@@ -22,7 +22,7 @@ struct CertificationTests {
     @Test("renews a certificate of fifteen seconds with the same and with a new key")
     func renewal() async throws {
         let service = try await RunningService(policies: ["certification.yaml": "validity: 15s\n"])
-        try await expectScript("renewal.py", service.clientArguments)
+        try await expectScript("Certificates/renewal.py", service.clientArguments)
         // The command line names what was renewed from a certificate, and takes it along.
         func answer(_ arguments: [String]) async throws -> JSONValue {
             let done = try await service.countersign(["certificate"] + arguments + ["--json"])
@@ -48,7 +48,7 @@ struct CertificationTests {
     func revocationFlood() async throws {
         let service = try await RunningService()
         let found = try await expectScript(
-            "revocations.py",
+            "Certificates/revocations.py",
             service.clientArguments + [
                 "--store", service.path("store.db").path, "--revoked", "1000", "--rate", "0", "--requests", "250",
             ], seconds: 120)
@@ -63,7 +63,7 @@ struct CertificationTests {
     func captcha() async throws {
         let service = try await RunningService()
         try await expectScript(
-            "captcha.py",
+            "Certificates/captcha.py",
             service.clientArguments + [
                 "--policies", service.path("Policies").path, "--pid", "\(service.processIdentifier)",
             ])
@@ -75,7 +75,7 @@ struct CertificationTests {
     @Test("behind the provider's gate takes an enrolment token of a registered provider, once")
     func enrolment() async throws {
         let service = try await RunningService(policies: ["certification.yaml": "gate: provider\n"])
-        try await expectScript("enrolment.py", service.clientArguments)
+        try await expectScript("Certificates/enrolment.py", service.clientArguments)
     }
 
     @Test("signs with a key that never leaves its hardware module")
@@ -116,7 +116,7 @@ struct CertificationTests {
         #expect(!FileManager.default.fileExists(atPath: service.path("Keys/ca.key").path))
         let leaf = scratch.file("leaf.pem")
         let list = scratch.file("list.pem")
-        try await expectScript("certify.py", service.clientArguments + ["--leaf", leaf, "--list", list])
+        try await expectScript("Certificates/certify.py", service.clientArguments + ["--leaf", leaf, "--list", list])
         let judged = try await Command.run(
             "openssl",
             [

@@ -23,7 +23,7 @@ struct NodesTests {
         try await withService(policies: policies, arguments: arguments) { service in
             let others = [try RunningService(besides: service), try RunningService(besides: service)]
             let output = try await expectScript(
-                "nodes.py",
+                "Cluster/nodes.py",
                 service.clientArguments
                     + others.flatMap {
                         ["--node", $0.publicURL, $0.clientURL, $0.opsURL, $0.path("texts.jsonl").path]
@@ -51,17 +51,19 @@ struct NodesTests {
         ]
         let dump = ([cluster.program("pg_dump")] + cluster.connection + ["-Fc", names[1], "-f"]).joined(separator: " ")
         try await expectScript(
-            "restore.py", ["before"] + service.clientArguments + places + ["--store", replaced, "--dump", dump])
+            "Migration/restore.py",
+            ["before"] + service.clientArguments + places + ["--store", replaced, "--dump", dump])
         #expect(service.stop() == 0)
         let put = try await Command.run(
             cluster.program("pg_restore"),
             cluster.connection + ["-d", names[0], service.path("backup.db").path])
         #expect(put.status == 0, "\(put.errors)")
         try await expectScript(
-            "restore.py",
+            "Migration/restore.py",
             ["restore"] + service.clientArguments + places + ["--store", here, "--replaced", replaced])
         let restored = try RunningService(besides: service, store: here)
-        try await expectScript("restore.py", ["after"] + restored.clientArguments + places + ["--store", here])
+        try await expectScript(
+            "Migration/restore.py", ["after"] + restored.clientArguments + places + ["--store", here])
         #expect(restored.stop() == 0)
         let report = try await restored.countersign(["audit", "verify"])
         #expect(report.status == 0, "\(report.errors)")
@@ -70,7 +72,7 @@ struct NodesTests {
     @Test("One node keeps the whole contract, with the same clients as on a file")
     func contract() async throws {
         try await withService { service in
-            try await expectScript("flow.py", service.clientArguments, seconds: 240)
+            try await expectScript("Sessions/flow.py", service.clientArguments, seconds: 240)
         }
     }
 

@@ -9,7 +9,7 @@ private func expectPromisesKept(_ fault: String, mounts: Bool = false) async thr
     let interpreter = try #require(ProcessInfo.processInfo.environment["COUNTERSIGN_PYTHON"])
     let root = RunningService.root
     var command = [
-        interpreter, root.appending(path: "Tests/Interop/faults.py").path, fault,
+        interpreter, root.appending(path: "Tests/Interop/Cluster/faults.py").path, fault,
         "--countersign", try RunningService.product("countersign"),
         "--policies", root.appending(path: "Policies").path,
     ]
@@ -27,7 +27,7 @@ struct StoreFaultTests {
     @Test("A history with a broken promise is told from one without")
     func judge() async throws {
         let interpreter = try #require(ProcessInfo.processInfo.environment["COUNTERSIGN_PYTHON"])
-        let path = RunningService.root.appending(path: "Tests/Interop/broken_promises.py").path
+        let path = RunningService.root.appending(path: "Tests/Interop/Cluster/broken_promises.py").path
         let result = try await Command.run(interpreter, [path])
         #expect(result.status == 0, "\(result.output)\n\(result.errors)")
     }

@@ -93,7 +93,8 @@ struct CommandTests {
     @Test("says what the transcript holds, to people and to programs, and ends with the contract's codes")
     func transcript() async throws {
         let service = try await RunningService()
-        try await expectScript("description.py", service.clientArguments + ["--leave", service.path("left").path])
+        try await expectScript(
+            "Requests/description.py", service.clientArguments + ["--leave", service.path("left").path])
         let left = try StrictJSON.parse(try Data(contentsOf: service.path("left/session.json")))
         let serial = try #require(left["serial"]?.text)
         var variables = [

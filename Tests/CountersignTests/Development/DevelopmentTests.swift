@@ -8,7 +8,7 @@ struct DevelopmentTests {
     func works() async throws {
         let service = try await RunningService(arguments: ["--development"])
         try await expectScript(
-            "development.py",
+            "Process/development.py",
             service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--texts", service.path("texts.jsonl").path,
                 "--directory", service.directory.path,

@@ -210,7 +210,7 @@ struct ProtocolDocumentTests {
             RunningService.root.appending(path: "\(Self.folder)/\($0)").path
         }
         try await expectScript(
-            "protocol_recipes.py",
+            "Documents/protocol_recipes.py",
             service.clientArguments + [
                 "--policies", service.path("Policies").path, "--texts", service.path("texts.jsonl").path, "--pid",
                 String(service.processIdentifier), "--documents",

@@ -33,7 +33,7 @@ struct ThreatModelTests {
             for name in names where name != "make fuzz" {
                 if let method = name.wholeMatch(of: /\.(\w+)/) {
                     #expect(suites[suite]?.contains(String(method.1)) == true, "\(suite)\(name)")
-                } else if let script = name.wholeMatch(of: /(?:Tests\/Interop\/)?(\w+\.py)(?: (\w+))?/) {
+                } else if let script = name.wholeMatch(of: /(?:Tests\/Interop\/)?(\w+\/\w+\.py)(?: (\w+))?/) {
                     let path = "Tests/Interop/\(script.1)"
                     #expect(isThere(path), "\(name)")
                     guard let function = script.2, isThere(path) else { continue }

@@ -189,7 +189,7 @@ struct KeyRotationTests {
     func live() async throws {
         let service = try await RunningService()
         let output = try await expectScript(
-            "rotation.py",
+            "Process/rotation.py",
             service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
                 "--pid", "\(service.processIdentifier)",

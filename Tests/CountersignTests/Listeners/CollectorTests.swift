@@ -24,7 +24,7 @@ struct CollectorTests {
                 to: directory.appending(path: "Policies/certification.yaml"), atomically: true, encoding: .utf8)
         }
         let port = String(place.split(separator: ":")[2])
-        try await expectScript("traces.py", service.clientArguments + ["--port", port])
+        try await expectScript("Process/traces.py", service.clientArguments + ["--port", port])
         #expect(service.stop() == 0)
         let log = try String(contentsOf: service.path("log"), encoding: .utf8)
         #expect(log.contains("\"trace_id\":\"4bf92f3577b34da6a3ce929d0e0e0001\""))

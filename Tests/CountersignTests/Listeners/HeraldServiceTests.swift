@@ -11,7 +11,7 @@ struct HeraldServiceTests {
             "streams.yaml": "conversation_requires: provider\nrequired_level: none\n"
         ])
         let output = try await expectScript(
-            "herald.py",
+            "Messaging/herald.py",
             service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
                 "--interface", RunningService.root.appending(path: "Sources/Herald/herald.thrift").path,
@@ -29,7 +29,7 @@ struct HeraldServiceTests {
     func machine() async throws {
         let service = try await RunningService()
         try await expectScript(
-            "herald_machine.py",
+            "Messaging/herald_machine.py",
             service.clientArguments + [
                 "--interface", RunningService.root.appending(path: "Sources/Herald/herald.thrift").path, "--examples",
                 "100",
@@ -40,7 +40,8 @@ struct HeraldServiceTests {
     @Test("ends with the service: a call that runs is answered, and idle connections are closed")
     func stop() async throws {
         let service = try await RunningService(policies: ["requests.yaml": "idle_timeout: 2s\nanswer_timeout: 2s\n"])
-        try await expectScript("herald_stop.py", service.clientArguments + ["--pid", "\(service.processIdentifier)"])
+        try await expectScript(
+            "Messaging/herald_stop.py", service.clientArguments + ["--pid", "\(service.processIdentifier)"])
         #expect(service.stop() == 0)
     }
 }

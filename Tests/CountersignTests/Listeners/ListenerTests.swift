@@ -13,7 +13,7 @@ struct ListenerTests {
                     + "connections_per_56: 6\nconnections_per_48: 8\n",
                 "certification.yaml": "per_hour_per_address: 2\n",
             ], arguments: ["--limits", "on"])
-        try await expectScript("proxied.py", service.clientArguments)
+        try await expectScript("Listeners/proxied.py", service.clientArguments)
         let lines = try service.logLines("a handshake failed").filter { $0.contains("\"result\":\"proxy_header\"") }
         #expect(lines.count == 1, "seven in a row have one line: \(lines)")
     }
@@ -22,7 +22,7 @@ struct ListenerTests {
     func messages() async throws {
         let service = try await RunningService(
             policies: ["requests.yaml": "request_timeout: 2s\nmaximum_headers: 8192\n"])
-        try await expectScript("messages.py", service.clientArguments, seconds: 180)
+        try await expectScript("Listeners/messages.py", service.clientArguments, seconds: 180)
         #expect(service.stop() == 0)
         let log = try String(contentsOf: service.path("log"), encoding: .utf8)
         #expect(log.contains("\"status\":\"499\""))
@@ -33,7 +33,7 @@ struct ListenerTests {
     func clients() async throws {
         let service = try await RunningService()
         // The first run of a Go compiles its library.
-        try await expectScript("clients.py", service.clientArguments, seconds: 400)
+        try await expectScript("Listeners/clients.py", service.clientArguments, seconds: 400)
         #expect(service.stop() == 0)
         let log = try String(contentsOf: service.path("log"), encoding: .utf8)
         #expect(!log.contains("\"level\":\"error\""))
@@ -42,7 +42,7 @@ struct ListenerTests {
     @Test("give the same whole answers from memory as by the routes, over HTTP/1.1 and HTTP/2")
     func fastPath() async throws {
         let service = try await RunningService()
-        try await expectScript("fast_path.py", service.clientArguments)
+        try await expectScript("Listeners/fast_path.py", service.clientArguments)
     }
 
     @Test("for probes speaks TLS with the server's certificate where it is told to, off loopback too")
@@ -82,11 +82,11 @@ struct ListenerTests {
         let outside = ["https://auth.example", "https://devices.auth.example:8441"]
         let named = try await RunningService(arguments: ["--base-url", outside[0], "--client-url", outside[1]])
         try await expectScript(
-            "outside.py", named.clientArguments + ["--outside", outside[0], "--client-outside", outside[1]])
+            "Listeners/outside.py", named.clientArguments + ["--outside", outside[0], "--client-outside", outside[1]])
         // By themselves where nothing else is said, with the ports that they took.
         let plain = try await RunningService()
         try await expectScript(
-            "outside.py",
+            "Listeners/outside.py",
             plain.clientArguments + ["--outside", plain.publicURL, "--client-outside", plain.clientURL])
     }
 
@@ -127,14 +127,14 @@ struct ListenerTests {
     @Test("end each HTTP/2 answer with its last byte, honour who cancels, end floods, and take their leave in order")
     func frames() async throws {
         let service = try await RunningService()
-        try await expectScript("http2.py", service.clientArguments)
+        try await expectScript("Listeners/http2.py", service.clientArguments)
     }
 
     @Test("hold little for who takes nothing, end it, and answer everybody else meanwhile")
     func hoard() async throws {
         let service = try await RunningService(policies: ["requests.yaml": "answer_timeout: 4s\n"])
         try await expectScript(
-            "hoard.py",
+            "Listeners/hoard.py",
             [
                 "--public", service.publicURL, "--ca", service.path("Keys/ca.pem").path, "--pid",
                 // 40 connections with 100 requests each: 13 to 16 KiB a request that waits, and what a busy machine has not
@@ -154,7 +154,7 @@ struct ListenerTests {
                     "maximum_connections: 24\nconnections_per_address: 16\nconnections_per_certificate: 4\n",
                 "certification.yaml": "per_hour_per_address: 1000\n",
             ], arguments: ["--limits", "on"])
-        try await expectScript("crowding.py", service.clientArguments)
+        try await expectScript("Listeners/crowding.py", service.clientArguments)
         let log = try String(contentsOf: service.path("log"), encoding: .utf8)
         #expect(log.contains("the listener is full") && log.contains("a connection was refused"))
     }
@@ -167,7 +167,8 @@ struct ListenerTests {
     @Test("say in an alert or in the clear why a handshake fails, and count and log it")
     func handshakes() async throws {
         let service = try await RunningService(policies: Self.failing)
-        try await expectScript("handshakes.py", service.clientArguments + ["--log", service.path("log").path])
+        try await expectScript(
+            "Certificates/handshakes.py", service.clientArguments + ["--log", service.path("log").path])
     }
 
     @Test("call an expired certificate unknown where their authority is not a root, and serve all others")
@@ -179,7 +180,8 @@ struct ListenerTests {
             #expect(made.status == 0, "\(made.errors)")
         }
         try await expectScript(
-            "handshakes.py", service.clientArguments + ["--log", service.path("log").path, "--expired", "unknown"])
+            "Certificates/handshakes.py",
+            service.clientArguments + ["--log", service.path("log").path, "--expired", "unknown"])
     }
 
     /// Puts an authority into a directory that a root beside it signed; the root's key is not kept.

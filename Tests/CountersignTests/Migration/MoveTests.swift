@@ -84,7 +84,7 @@ struct MoveTests {
         let target = try PostgreSQLCluster.shared.address(of: "move-\(UUID().uuidString)")
         let copy = ["store", "copy", service.store, target]
         let arguments = service.clientArguments + identity
-        async let load = expectScript("load.py", arguments + ["--seconds", "5"])
+        async let load = expectScript("Migration/load.py", arguments + ["--seconds", "5"])
         try await Task.sleep(for: .seconds(2))
         for _ in 0..<2 {
             // Under load the last look may find new rows already: then the exit code says so.
@@ -112,7 +112,7 @@ struct MoveTests {
         }
 
         let there = try RunningService(besides: service, store: target)
-        try await expectScript("load.py", there.clientArguments + identity + ["--check"], seconds: 120)
+        try await expectScript("Migration/load.py", there.clientArguments + identity + ["--check"], seconds: 120)
         #expect(there.stop() == 0)
         let audit = try await there.countersign(["audit", "verify"])
         #expect(audit.status == 0, "\(audit.errors)")
@@ -122,7 +122,7 @@ struct MoveTests {
         let back = try await service.countersign(["store", "copy", target, file, "--final", "--yes"])
         #expect(back.status == 0, "\(back.errors)")
         let again = try RunningService(besides: service, store: file)
-        try await expectScript("load.py", again.clientArguments + identity + ["--check"], seconds: 120)
+        try await expectScript("Migration/load.py", again.clientArguments + identity + ["--check"], seconds: 120)
         #expect(again.stop() == 0)
         let check = try await again.countersign(["store", "check"])
         #expect(check.status == 0, "\(check.errors)")
@@ -137,7 +137,7 @@ struct MoveTests {
         #expect(refused.errors.contains("--cut"), "\(refused.errors)")
         let identity = ["--record", service.path("acknowledged.jsonl").path, "--identity", service.path("device").path]
         let arguments = service.clientArguments + identity
-        async let load = expectScript("load.py", arguments + ["--seconds", "4"])
+        async let load = expectScript("Migration/load.py", arguments + ["--seconds", "4"])
         try await Task.sleep(for: .seconds(2))
         let moved = try await service.countersign(copy + ["--cut"])
         #expect(moved.status == 0, "\(moved.errors)")
@@ -151,7 +151,7 @@ struct MoveTests {
         let record = try String(contentsOf: service.path("acknowledged.jsonl"), encoding: .utf8)
         #expect(!record.isEmpty)
         let interpreter = try #require(ProcessInfo.processInfo.environment["COUNTERSIGN_PYTHON"])
-        let script = RunningService.root.appending(path: "Tests/Interop/load.py").path
+        let script = RunningService.root.appending(path: "Tests/Interop/Migration/load.py").path
         let checked = try await Command.run(
             interpreter, [script] + there.clientArguments + identity + ["--check"])
         #expect(checked.output.contains(" 0 lost") && checked.output.contains(" 0 revived"), "\(checked.output)")

@@ -12,13 +12,13 @@ struct PackageTests {
 
     @Test("holds what it should, with modes, dependencies, a unit, a manual and completions that their readers accept")
     func contents() async throws {
-        let printed = try await expectScript("package.py", try Self.places(), seconds: 180)
+        let printed = try await expectScript("Packaging/package.py", try Self.places(), seconds: 180)
         #expect(printed.contains("libssl3"))
     }
 
     @Test("has examples for haproxy, nginx and Prometheus that run as they stand but for the addresses")
     func examples() async throws {
-        let printed = try await expectScript("package_proxies.py", try Self.places(), seconds: 120)
+        let printed = try await expectScript("Packaging/package_proxies.py", try Self.places(), seconds: 120)
         #expect(printed.contains("nginx: "))
     }
 
@@ -26,7 +26,7 @@ struct PackageTests {
     func monitoring() async throws {
         let service = try await RunningService()
         let arguments = service.clientArguments + ["--root", RunningService.root.path]
-        let printed = try await expectScript("package_monitoring.py", arguments, seconds: 120)
+        let printed = try await expectScript("Packaging/package_monitoring.py", arguments, seconds: 120)
         #expect(printed.contains("alerts"))
     }
 }

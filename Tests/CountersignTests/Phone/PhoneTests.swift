@@ -7,7 +7,7 @@ import Testing
 struct PhoneTests {
     private func script(_ what: String, _ service: RunningService) async throws {
         try await expectScript(
-            "phone.py",
+            "Phone/phone.py",
             [what] + service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
             ], seconds: 300)
@@ -44,7 +44,7 @@ struct PhoneTests {
                 attributes: [.posixPermissions: 0o600])
         }
         try await expectScript(
-            "message_ids.py",
+            "Phone/message_ids.py",
             service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
                 "--port", port, "--secret", service.path("Keys/webhook.secret").path,

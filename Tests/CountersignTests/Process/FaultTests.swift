@@ -8,7 +8,8 @@ struct FaultTests {
     @Test("answers 503 while its store is away, changes nothing, and recovers by itself")
     func outage() async throws {
         let service = try await RunningService()
-        try await expectScript("outage.py", service.clientArguments + ["--store", service.path("store.db").path])
+        try await expectScript(
+            "Process/outage.py", service.clientArguments + ["--store", service.path("store.db").path])
         #expect(service.stop() == 0)
     }
 
@@ -16,7 +17,7 @@ struct FaultTests {
     func reload() async throws {
         let service = try await RunningService()
         try await expectScript(
-            "reload.py",
+            "Process/reload.py",
             service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
                 "--pid", "\(service.processIdentifier)",
@@ -27,7 +28,7 @@ struct FaultTests {
     func serverCertificate() async throws {
         let service = try await RunningService()
         try await expectScript(
-            "server_certificate.py",
+            "Certificates/server_certificate.py",
             service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
                 "--pid", "\(service.processIdentifier)",
@@ -78,12 +79,12 @@ struct FaultTests {
 
             """
         ])
-        try await expectScript("slow.py", service.clientArguments)
+        try await expectScript("Listeners/slow.py", service.clientArguments)
     }
 
     private func stopping(_ service: RunningService, _ mode: String) async throws {
         try await expectScript(
-            "stopping.py",
+            "Process/stopping.py",
             service.clientArguments + ["--mode", mode, "--pid", "\(service.processIdentifier)"])
     }
 }

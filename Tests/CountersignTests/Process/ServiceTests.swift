@@ -8,7 +8,7 @@ struct ServiceTests {
     @Test("keeps the whole contract with a client and a provider in Python, and stops gracefully")
     func interop() async throws {
         let service = try await RunningService()
-        try await expectScript("flow.py", service.clientArguments, seconds: 240)
+        try await expectScript("Sessions/flow.py", service.clientArguments, seconds: 240)
         #expect(service.stop() == 0)
         let log = try String(contentsOf: service.path("log"), encoding: .utf8)
         #expect(!log.contains("session-token"))
@@ -20,7 +20,7 @@ struct ServiceTests {
     func resumption(version: String) async throws {
         let service = try await RunningService()
         try await expectScript(
-            "resumption.py",
+            "Certificates/resumption.py",
             service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
                 "--version", version,
@@ -35,7 +35,7 @@ struct ServiceTests {
         for round in 0..<Soak.count(4, soak: 20) {
             let arguments =
                 service.clientArguments + ["--record", record, "--identity", identity, "--seconds", "20"]
-            async let load = expectScript("load.py", arguments)
+            async let load = expectScript("Migration/load.py", arguments)
             // Long enough for the first round to certify, short enough to die in the middle of the others.
             try await Task.sleep(for: .milliseconds(round == 0 ? 4000 : 1500 + round * 37))
             service.kill()
@@ -43,7 +43,8 @@ struct ServiceTests {
             try service.start()
         }
         let found = try await expectScript(
-            "load.py", service.clientArguments + ["--record", record, "--identity", identity, "--check"], seconds: 240)
+            "Migration/load.py", service.clientArguments + ["--record", record, "--identity", identity, "--check"],
+            seconds: 240)
         #expect(found.contains("sessions"))
     }
 
@@ -71,13 +72,13 @@ struct ServiceTests {
     @Test("survives hostile bytes on every listener and stays ready")
     func hostile() async throws {
         let service = try await RunningService()
-        try await expectScript("hostile.py", service.clientArguments, seconds: 240)
+        try await expectScript("Listeners/hostile.py", service.clientArguments, seconds: 240)
     }
 
     @Test("refuses bodies over the limit on every path, told or in chunks, so that the refusal arrives")
     func largeBodies() async throws {
         let service = try await RunningService()
-        try await expectScript("bodies.py", service.clientArguments, seconds: 120)
+        try await expectScript("Listeners/bodies.py", service.clientArguments, seconds: 120)
         #expect(service.stop() == 0)
     }
 

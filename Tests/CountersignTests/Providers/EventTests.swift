@@ -8,12 +8,12 @@ struct EventTests {
     func events() async throws {
         let service = try await RunningService(arguments: ["--loopback-urls"])
         try await expectScript(
-            "events.py", service.clientArguments + ["--texts", service.path("texts.jsonl").path])
+            "Providers/events.py", service.clientArguments + ["--texts", service.path("texts.jsonl").path])
     }
 
     @Test("go to no private or plain receiver: it is refused when it is set, in every spelling")
     func privateReceivers() async throws {
         let service = try await RunningService()
-        try await expectScript("private_webhook.py", service.clientArguments)
+        try await expectScript("Providers/private_webhook.py", service.clientArguments)
     }
 }

@@ -33,7 +33,7 @@ struct LeakedKeyTests {
             try text.write(to: service.path(name), atomically: true, encoding: .utf8)
         }
         let script = service.clientArguments + ["--left", service.path("left.json").path]
-        try await expectScript("leaked_key.py", ["steal"] + script)
+        try await expectScript("Providers/leaked_key.py", ["steal"] + script)
         let leaked = try #require(
             try StrictJSON.parse(try Data(contentsOf: service.path("provider.json")))["key_id"]?.text)
         for exchange in exchanges {
@@ -56,6 +56,7 @@ struct LeakedKeyTests {
             return
         }
         try await expectScript(
-            "leaked_key.py", ["mended"] + script + ["--new-key", service.path("new.key").path, "--new-key-id", id])
+            "Providers/leaked_key.py",
+            ["mended"] + script + ["--new-key", service.path("new.key").path, "--new-key-id", id])
     }
 }

@@ -15,7 +15,7 @@ struct DescriptionTests {
 
         init(_ service: RunningService) async throws {
             directory = service.path("left").path
-            try await expectScript("description.py", service.clientArguments + ["--leave", directory])
+            try await expectScript("Requests/description.py", service.clientArguments + ["--leave", directory])
             let left = try StrictJSON.parse(try Data(contentsOf: URL(filePath: directory + "/session.json")))
             sessionToken = try #require(left["session_token"]?.text)
             providerToken = try #require(left["provider_token"]?.text)

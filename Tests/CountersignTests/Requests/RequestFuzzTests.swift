@@ -16,7 +16,7 @@ struct RequestFuzzTests {
         let costs =
             environment["COUNTERSIGN_FUZZ_ROUNDS"] == nil ? [] : ["--pid", "\(service.processIdentifier)"]
         let found = try await expectScript(
-            "fuzz_requests.py",
+            "Requests/fuzz_requests.py",
             service.clientArguments + [
                 "--rounds", "\(rounds)", "--one-in", "\(share)", "--seed",
                 environment["COUNTERSIGN_FUZZ_SEED"] ?? "9114",

@@ -7,7 +7,7 @@ struct OAuthTests {
     @Test("find the endpoints, sign in, exchange the session's token, and take and use a provider's")
     func authlib() async throws {
         let service = try await RunningService()
-        try await expectScript("oauth.py", service.clientArguments, seconds: 120)
+        try await expectScript("Sessions/oauth.py", service.clientArguments, seconds: 120)
         #expect(service.stop() == 0)
         let log = try String(contentsOf: service.path("log"), encoding: .utf8)
         #expect(!log.contains("internal_error"))
@@ -22,7 +22,8 @@ struct OAuthTests {
         for algorithm in ["RS256", "ES256"] {
             let chosen = try await service.countersign(["provider", "set", "test", "--token-alg", algorithm])
             #expect(chosen.status == 0)
-            try await expectScript("verifiers.py", service.clientArguments + ["--algorithm", algorithm], seconds: 240)
+            try await expectScript(
+                "Sessions/verifiers.py", service.clientArguments + ["--algorithm", algorithm], seconds: 240)
         }
         #expect(service.stop() == 0)
     }

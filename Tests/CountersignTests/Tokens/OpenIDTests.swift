@@ -8,7 +8,7 @@ struct OpenIDTests {
     func glewlwyd() async throws {
         let scratch = try ScratchDirectory()
         try await expectScript(
-            "openid.py",
+            "Providers/openid.py",
             [
                 "--countersign", try RunningService.product("countersign"), "--policies",
                 RunningService.root.appending(path: "Policies").path, "--directory", scratch.path,
@@ -21,7 +21,7 @@ struct OpenIDTests {
         let name = "openid-\(UUID().uuidString)"
         let scratch = try ScratchDirectory()
         try await expectScript(
-            "openid_nodes.py",
+            "Providers/openid_nodes.py",
             [
                 "--countersign", try RunningService.product("countersign"), "--policies",
                 RunningService.root.appending(path: "Policies").path, "--directory", scratch.path, "--store",

@@ -13,7 +13,7 @@ struct QuickStartTests {
     func walk() async throws {
         let service = try await RunningService(arguments: ["--loopback-urls"])
         let output = try await expectScript(
-            "quickstarts.py",
+            "QuickStarts/quickstarts.py",
             service.clientArguments + ["--keys", service.path("Keys").path] + (Soak.isOn ? ["--siege"] : [])
                 + Self.walked.flatMap { ["--only", $0] },
             seconds: 300)
@@ -23,7 +23,7 @@ struct QuickStartTests {
     @Test("run on their own: a user signs in from a device and out again, and nothing is left", arguments: languages)
     func hello(language: String) async throws {
         try await expectScript(
-            "quickstart_hello.py",
+            "QuickStarts/quickstart_hello.py",
             [
                 language, "--root", RunningService.root.path, "--countersign",
                 try RunningService.product("countersign"),

@@ -12,7 +12,7 @@ struct TourTests {
     func tour() async throws {
         let service = try await RunningService(arguments: ["--limits", "on"])
         try await expectScript(
-            "tour.py",
+            "Documents/tour.py",
             service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--sample",
                 try RunningService.product("sample-provider"), "--directory", service.directory.path, "--times",
@@ -24,7 +24,7 @@ struct TourTests {
     func script() async throws {
         let binaries = URL(filePath: try RunningService.product("countersign")).deletingLastPathComponent().path
         try await expectScript(
-            "run.py", ["--root", RunningService.root.path, "--binaries", binaries], seconds: 180)
+            "Documents/run.py", ["--root", RunningService.root.path, "--binaries", binaries], seconds: 180)
     }
 
     @Test("texts to numbers that belong to nobody, and that the service takes")
@@ -47,7 +47,7 @@ struct TourTests {
     func readme() async throws {
         let service = try await RunningService(arguments: ["--development"])
         try await expectScript(
-            "readme.py",
+            "Documents/readme.py",
             service.clientArguments + [
                 "--sample", try RunningService.product("sample-provider"), "--countersign",
                 try RunningService.product("countersign"), "--readme",
@@ -58,6 +58,6 @@ struct TourTests {
     @Test("is a sample provider that registers, logs in, signs and limits guesses, judged by PyJWT")
     func sampleProvider() async throws {
         try await expectScript(
-            "sample.py", ["--binary", try RunningService.product("sample-provider")], seconds: 120)
+            "Samples/sample.py", ["--binary", try RunningService.product("sample-provider")], seconds: 120)
     }
 }

@@ -13,7 +13,7 @@ struct CanaryTests {
             """
         ])
         let output = try await expectScript(
-            "canary.py",
+            "Users/canary.py",
             service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
                 "--pid", "\(service.processIdentifier)",

@@ -9,6 +9,7 @@ struct ContactsTests {
     func walk() async throws {
         let service = try await RunningService()
         try await expectScript(
-            "contacts.py", service.clientArguments + ["--texts", service.path("texts.jsonl").path], seconds: 120)
+            "Addresses/contacts.py", service.clientArguments + ["--texts", service.path("texts.jsonl").path],
+            seconds: 120)
     }
 }

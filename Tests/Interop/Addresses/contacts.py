@@ -7,11 +7,11 @@ import base64
 import time
 import uuid
 
-import options
-import voprf
-from checks import accepted, equal, expect, refused
-from client import Device
-from phones import begin, check, new_number, wait_for_texts
+from Shared import options
+from Addresses import voprf
+from Shared.checks import accepted, equal, expect, refused
+from Shared.client import Device
+from Shared.phones import begin, check, new_number, wait_for_texts
 
 FILLED = 30  # seconds within which a shared number is in the set
 

@@ -5,10 +5,10 @@ import time
 
 import requests
 
-from attack_world import OPEN_STREAMS, Beside, attack, percentile, request, share
-from checks import accepted
-from crowding import HALF, Connection
-from proxied import Proxy, header
+from Attacks.attack_world import OPEN_STREAMS, Beside, attack, percentile, request, share
+from Shared.checks import accepted
+from Listeners.crowding import HALF, Connection
+from Listeners.proxied import Proxy, header
 
 NETWORKS, EACH, SECONDS = 18, 32, 15
 

@@ -2,10 +2,10 @@
 
 import time
 
-import http2_frames
-from attack_world import OPEN_STREAMS, Beside, attack, new_id
-from checks import accepted
-from streams import message
+from Listeners import http2_frames
+from Attacks.attack_world import OPEN_STREAMS, Beside, attack, new_id
+from Shared.checks import accepted
+from Messaging.streams import message
 
 PAGES, CONNECTIONS = 600, 6
 

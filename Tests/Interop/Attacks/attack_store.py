@@ -7,8 +7,8 @@ from collections import Counter
 
 import requests
 
-from attack_world import Beside, attack, percentile, request, share
-from client import https
+from Attacks.attack_world import Beside, attack, percentile, request, share
+from Shared.client import https
 
 DELAYS = (0, 0.05, 0.1, 0.25)
 

@@ -2,10 +2,10 @@
 
 import struct
 
-from attack_world import OPEN_STREAMS, Beside, attack, request
-from checks import equal
-from herald import RPC, Herald, data
-from http2_frames import (
+from Attacks.attack_world import OPEN_STREAMS, Beside, attack, request
+from Shared.checks import equal
+from Messaging.herald import RPC, Herald, data
+from Listeners.http2_frames import (
     DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, RST_STREAM, Connection, context, frame, literal, string)
 
 MARK = "\u0301"

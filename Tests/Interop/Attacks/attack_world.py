@@ -11,16 +11,16 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives import serialization
 
-import options
-import postgresql
-from client import new_key
-from crowding import Connection
-from fuzz_costs import processor
-from herald import Person
-from hoard import Honest, percentile, resident
-from installation import Installation
-from provider import Provider
-from proxy import Proxy
+from Shared import options
+from Shared import postgresql
+from Shared.client import new_key
+from Listeners.crowding import Connection
+from Requests.fuzz_costs import processor
+from Messaging.herald import Person
+from Listeners.hoard import Honest, percentile, resident
+from Shared.installation import Installation
+from Shared.provider import Provider
+from Shared.proxy import Proxy
 
 ATTACKS = {}
 # `streams.yaml` for users without a number, who need nobody's consent for a conversation.

@@ -9,11 +9,11 @@ import importlib
 import sys
 from pathlib import Path
 
-from attack_world import ATTACKS, Target
+from Attacks.attack_world import ATTACKS, Target
 
 # A new family comes along by itself.
 for path in sorted(Path(__file__).parent.glob("attack_*.py")):
-    importlib.import_module(path.stem)
+    importlib.import_module(f"Attacks.{path.stem}")
 
 
 def main():

@@ -15,7 +15,7 @@ from pathlib import Path
 import jwt
 from cryptography.hazmat.primitives import serialization
 
-from verify_audit import TYPE, digest, text, verify
+from Audit.verify_audit import TYPE, digest, text, verify
 
 BATCH = 1000
 

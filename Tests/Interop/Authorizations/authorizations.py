@@ -15,15 +15,15 @@ from pathlib import Path
 
 import requests
 
-import options
-import specimen
-import streams
-from ban import Admin
-from checks import accepted, equal, expect, refused
-from client import TIMEOUT, Device, https
-from description import Description
-from phone import Service
-from phones import begin, check, code_of, new_number
+from Shared import options
+from Shared import specimen
+from Messaging import streams
+from Bans.ban import Admin
+from Shared.checks import accepted, equal, expect, refused
+from Shared.client import TIMEOUT, Device, https
+from Requests.description import Description
+from Phone.phone import Service
+from Shared.phones import begin, check, code_of, new_number
 
 WAIT = 15  # seconds that a text or a push may take
 
@@ -33,7 +33,7 @@ class Carrier:
 
     def __init__(self):
         self.process = subprocess.Popen(
-            [sys.executable, Path(__file__).with_name("sns_service.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            [sys.executable, Path(__file__).parents[1] / "Phone/sns_service.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.ready = json.loads(self.process.stdout.readline())
         self.url = f"http://127.0.0.1:{self.ready['ports'][0]}"
         self.application = self.ready["live"].rsplit("/", 1)[0].replace(":endpoint/", ":app/")

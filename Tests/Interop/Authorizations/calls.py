@@ -26,9 +26,9 @@ from pathlib import Path
 import aioice
 from aioice import stun
 
-import options
-from checks import accepted, equal, expect
-from contacts import Person
+from Shared import options
+from Shared.checks import accepted, equal, expect
+from Addresses.contacts import Person
 
 COOKIE = 0x2112A442
 SECRET = "a-secret-that-coturn-shares"

@@ -25,13 +25,13 @@ import h2.config
 import h2.connection
 import h2.events
 
-import options
-from checks import accepted, equal, expect, moment, now, refused
-from client import TIMEOUT, Device, https
-from description import Description
-from phones import begin, check, new_number, wait_for_texts, wrong
-from resumption import s_client
-from transport import context
+from Shared import options
+from Shared.checks import accepted, equal, expect, moment, now, refused
+from Shared.client import TIMEOUT, Device, https
+from Requests.description import Description
+from Shared.phones import begin, check, new_number, wait_for_texts, wrong
+from Certificates.resumption import s_client
+from Shared.transport import context
 
 EFFECTIVE = 1.0  # seconds after which a ban must be in force everywhere
 

@@ -3,10 +3,10 @@ dates in their order. With places to change one thing afterwards, which is what 
 
 import datetime
 
-from card_numbers import DATED, FORMS, filled, number
-from card_people import AMERICAN, names
-from card_places import ISSUERS, OTHERS
-from card_population import ACCENTED, DAY, Card
+from Cards.card_numbers import DATED, FORMS, filled, number
+from Cards.card_people import AMERICAN, names
+from Cards.card_places import ISSUERS, OTHERS
+from Cards.card_population import ACCENTED, DAY, Card
 
 # The year from which a version of the standard could be printed.
 YEARS = {1: 2000, 2: 2003, 3: 2005, 4: 2009, 5: 2010, 6: 2011, 7: 2012, 8: 2013, 9: 2016, 10: 2020, 11: 2025}

@@ -2,7 +2,7 @@
 
 import datetime
 
-from card_people import names
+from Cards.card_people import names
 
 DAY = datetime.timedelta(days=1)
 # Code of ICAO 9303-3: people, formats, and where the national number stands (the optional data of TD1's first or second line,

@@ -4,9 +4,9 @@ import datetime
 import random
 import uuid
 
-import specimen
-from checks import accepted, challenged, equal, expect, moment, not_stored, now, refused, step
-from phones import begin, check, new_number, texts, wait_for_texts
+from Shared import specimen
+from Shared.checks import accepted, challenged, equal, expect, moment, not_stored, now, refused, step
+from Shared.phones import begin, check, new_number, texts, wait_for_texts
 
 CHECKS = {
     "unexpired", "date_order", "minimum_age", "issuer", "mandatory_elements", "document_number", "check_digits",

@@ -13,9 +13,9 @@ import time
 import urllib.parse
 from pathlib import Path
 
-import options
-from checks import accepted, equal, expect, refused
-from client import TIMEOUT, Device, https
+from Shared import options
+from Shared.checks import accepted, equal, expect, refused
+from Shared.client import TIMEOUT, Device, https
 
 SECRET = "correct horse & battery=staple+1%"
 ASKED = []

@@ -8,9 +8,9 @@ import requests
 from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID, ExtensionOID, NameOID
 
-from checks import accepted, equal, expect, moment, now, refused, step
-from client import TIMEOUT, Device, https, new_key, private_pem
-from transport import SingleConnection
+from Shared.checks import accepted, equal, expect, moment, now, refused, step
+from Shared.client import TIMEOUT, Device, https, new_key, private_pem
+from Shared.transport import SingleConnection
 
 
 def fetch(world, path, **headers):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives import serialization
 
-import options
-from checks import accepted, expect
-from client import TIMEOUT, Device, https
+from Shared import options
+from Shared.checks import accepted, expect
+from Shared.client import TIMEOUT, Device, https
 
 
 def main():

@@ -2,9 +2,9 @@
 
 import time
 
-import options
-from checks import accepted, refused
-from client import Device, new_key
+from Shared import options
+from Shared.checks import accepted, refused
+from Shared.client import Device, new_key
 
 
 def main():

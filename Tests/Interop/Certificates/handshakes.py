@@ -12,10 +12,10 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
-import options
-from checks import accepted, equal, expect, whole_lines
-from client import Device
-from http2_frames import context
+from Shared import options
+from Shared.checks import accepted, equal, expect, whole_lines
+from Shared.client import Device
+from Listeners.http2_frames import context
 
 
 def address(url):

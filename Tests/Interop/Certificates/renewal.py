@@ -5,10 +5,10 @@ import time
 import requests
 from cryptography import x509
 
-import options
-from checks import accepted, equal, expect, moment, now, refused
-from client import TIMEOUT, Device, https, new_key
-from provider import Provider
+from Shared import options
+from Shared.checks import accepted, equal, expect, moment, now, refused
+from Shared.client import TIMEOUT, Device, https, new_key
+from Shared.provider import Provider
 
 
 def wait_until(time_of, what):

@@ -6,8 +6,8 @@ import sys
 import time
 import urllib.parse
 
-import options
-from client import Device
+from Shared import options
+from Shared.client import Device
 
 
 def s_client(chosen, device, more, wait):

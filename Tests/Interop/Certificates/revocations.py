@@ -12,9 +12,9 @@ import uuid
 
 from cryptography import x509
 
-import options
-from checks import accepted, expect
-from client import TIMEOUT, Device, https
+from Shared import options
+from Shared.checks import accepted, expect
+from Shared.client import TIMEOUT, Device, https
 
 READERS = 16
 

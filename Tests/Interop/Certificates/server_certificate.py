@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import options
-from checks import accepted, equal, expect, whole_lines
-from client import TIMEOUT, Device, https
+from Shared import options
+from Shared.checks import accepted, equal, expect, whole_lines
+from Shared.client import TIMEOUT, Device, https
 
 
 def shown(url, authority):

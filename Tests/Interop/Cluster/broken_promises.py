@@ -1,7 +1,7 @@
 """The judge of histories, judged: each broken promise is found, and a history that kept all of them is let pass."""
 
-from checks import equal, expect
-from history import History
+from Shared.checks import equal, expect
+from Cluster.history import History
 
 
 class Answer:

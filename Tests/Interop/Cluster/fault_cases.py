@@ -4,11 +4,11 @@ import signal
 import threading
 import time
 
-import postgresql
-from checks import expect
-from client import Device
-from history import BOUND
-from proxy import Proxy
+from Shared import postgresql
+from Shared.checks import expect
+from Shared.client import Device
+from Cluster.history import BOUND
+from Shared.proxy import Proxy
 
 CASES = {}
 

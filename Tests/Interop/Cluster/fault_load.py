@@ -8,9 +8,9 @@ import threading
 import time
 import uuid
 
-import phones
-from checks import accepted
-from client import Device
+from Shared import phones
+from Shared.checks import accepted
+from Shared.client import Device
 
 WORKERS = 3
 PATIENCE = 15  # seconds that something which may be refused for a moment is asked for again

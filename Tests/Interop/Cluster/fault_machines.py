@@ -10,11 +10,11 @@ from pathlib import Path
 
 import requests
 
-import postgresql
-from checks import accepted, expect
-from client import Device
-from fault_cases import case, done_on, server
-from installation import NotReady
+from Shared import postgresql
+from Shared.checks import accepted, expect
+from Shared.client import Device
+from Cluster.fault_cases import case, done_on, server
+from Shared.installation import NotReady
 
 DETACHED = 2  # MNT_DETACH of umount2(2)
 

@@ -4,11 +4,11 @@ import signal
 import subprocess
 import time
 
-import postgresql
-from checks import accepted, equal, expect, refused
-from client import Device
-from fault_cases import case, server
-from proxy import Proxy
+from Shared import postgresql
+from Shared.checks import accepted, equal, expect, refused
+from Shared.client import Device
+from Cluster.fault_cases import case, server
+from Shared.proxy import Proxy
 
 
 def synchronous_pair(trial):

@@ -11,15 +11,15 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Model"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Model"))
 
-import fault_cases
-import fault_machines  # pylint: disable=unused-import
-import fault_restores  # pylint: disable=unused-import
-from checks import expect
-from fault_load import Load
-from history import History
-from installation import Installation
+from Cluster import fault_cases
+from Cluster import fault_machines  # pylint: disable=unused-import
+from Cluster import fault_restores  # pylint: disable=unused-import
+from Shared.checks import expect
+from Cluster.fault_load import Load
+from Cluster.history import History
+from Shared.installation import Installation
 import trace  # the model's, not the standard library's
 
 SESSIONS = "SELECT external_id, id, state FROM sessions"

@@ -18,12 +18,12 @@ from pathlib import Path
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 
-import options
-import specimen
-from checks import accepted, equal, expect, refused, whole_lines
-from client import TIMEOUT, Device, https, new_key
-from phone import at_once, counted
-from phones import TEXT_WAIT, begin, check, code_of, new_number, texts, wrong
+from Shared import options
+from Shared import specimen
+from Shared.checks import accepted, equal, expect, refused, whole_lines
+from Shared.client import TIMEOUT, Device, https, new_key
+from Phone.phone import at_once, counted
+from Shared.phones import TEXT_WAIT, begin, check, code_of, new_number, texts, wrong
 
 # Own writes are seen at once; those of other nodes within this many seconds.
 BOUND = 1.0

@@ -12,8 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-import options
-from checks import equal, expect
+from Shared import options
+from Shared.checks import equal, expect
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

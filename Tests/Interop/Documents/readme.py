@@ -8,9 +8,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-import options
-from checks import equal, expect
-from client import TIMEOUT
+from Shared import options
+from Shared.checks import equal, expect
+from Shared.client import TIMEOUT
 
 
 def block(readme):

@@ -12,8 +12,8 @@ import time
 import urllib.request
 from pathlib import Path
 
-from checks import equal, expect
-from client import TIMEOUT, https
+from Shared.checks import equal, expect
+from Shared.client import TIMEOUT, https
 
 
 def free_ports(count):

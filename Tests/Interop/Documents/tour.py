@@ -6,9 +6,9 @@ import re
 import signal
 import subprocess
 
-import options
-from checks import equal, expect
-from client import TIMEOUT
+from Shared import options
+from Shared.checks import equal, expect
+from Shared.client import TIMEOUT
 
 
 def main():

@@ -16,16 +16,16 @@ import datetime
 import json
 import random
 
-import card_licences
-import card_zones
-import forged_consistent
-import forged_dates
-import forged_elements
-import forged_issuers
-import forged_numbers
-import forged_specimens
-import forged_zones
-from forgery import KINDS, Forger
+from Cards import card_licences
+from Cards import card_zones
+from Forgeries import forged_consistent
+from Forgeries import forged_dates
+from Forgeries import forged_elements
+from Forgeries import forged_issuers
+from Forgeries import forged_numbers
+from Forgeries import forged_specimens
+from Forgeries import forged_zones
+from Forgeries.forgery import KINDS, Forger
 
 # Each registers its kinds.
 GROUPS = [forged_dates, forged_elements, forged_issuers, forged_numbers, forged_specimens, forged_zones, forged_consistent]

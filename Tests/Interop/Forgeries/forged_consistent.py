@@ -1,11 +1,11 @@
 """Forgeries that agree in everything that a barcode or a zone says. Nothing in the data can give them away."""
 
-from card_licences import STRIPED, years
-from card_numbers import DATED, number
-from card_people import names
-from card_places import ISSUERS
-from card_zones import NATIONAL
-from forgery import MODERN, kind
+from Cards.card_licences import STRIPED, years
+from Cards.card_numbers import DATED, number
+from Cards.card_people import names
+from Cards.card_places import ISSUERS
+from Cards.card_zones import NATIONAL
+from Forgeries.forgery import MODERN, kind
 
 
 @kind("consistent", "A card of a person who does not exist, by all of its issuer's rules.")

@@ -1,7 +1,7 @@
 """Forged licences whose dates are wrong."""
 
-from card_licences import YEARS, years
-from forgery import MODERN, STATES, kind
+from Cards.card_licences import YEARS, years
+from Forgeries.forgery import MODERN, STATES, kind
 
 
 @kind("dates", "The birthday is a 30 or 31 February, a 31 April or a day of a 13th month.")

@@ -1,9 +1,9 @@
 """Forged licences with an element that contradicts another, or with a value that no card has."""
 
-from card_licences import years
-from card_numbers import number
-from card_people import names
-from forgery import MODERN, kind, other_family
+from Cards.card_licences import years
+from Cards.card_numbers import number
+from Cards.card_people import names
+from Forgeries.forgery import MODERN, kind, other_family
 
 LOOKALIKES = {"A": "А", "B": "В", "C": "С", "E": "Е", "H": "Н", "K": "К", "M": "М", "O": "О", "P": "Р", "T": "Т", "X": "Х"}
 

@@ -2,10 +2,10 @@
 
 import datetime
 
-from card_licences import years
-from card_numbers import DATED, fits
-from card_places import ISSUERS, towns
-from forgery import AMERICA, CANADA, MODERN, STATES, kind
+from Cards.card_licences import years
+from Cards.card_numbers import DATED, fits
+from Cards.card_places import ISSUERS, towns
+from Forgeries.forgery import AMERICA, CANADA, MODERN, STATES, kind
 
 
 @kind("issuer", "The issuer number is another state's; number and subfile of the issuer are the state's.")

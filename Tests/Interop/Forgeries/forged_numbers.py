@@ -1,9 +1,9 @@
 """Forged licences whose number is not the issuer's, or not that of their holder; and forged stripes."""
 
-from card_licences import years
-from card_numbers import BY_LETTER, BY_LETTERS, BY_SEX, BY_SOUND, DATED, filled, fits, soundex
-from card_places import ISSUERS, towns
-from forgery import STATES, kind, other_family
+from Cards.card_licences import years
+from Cards.card_numbers import BY_LETTER, BY_LETTERS, BY_SEX, BY_SOUND, DATED, filled, fits, soundex
+from Cards.card_places import ISSUERS, towns
+from Forgeries.forgery import STATES, kind, other_family
 
 
 def older(code):

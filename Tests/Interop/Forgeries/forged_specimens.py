@@ -5,9 +5,9 @@ The persons are those that AAMVA, ICAO and states print in their own documents; 
 
 import datetime
 
-from card_licences import years
-from card_zones import COUNTRIES
-from forgery import kind
+from Cards.card_licences import years
+from Cards.card_zones import COUNTRIES
+from Forgeries.forgery import kind
 
 # Issuer, version, family name, given and middle names, sex, birthday, number, street, town, postal code.
 LICENCES = [

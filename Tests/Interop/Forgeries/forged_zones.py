@@ -1,8 +1,8 @@
 """Forged passports and identity cards: machine readable zones with one thing wrong that can be seen from the data alone."""
 
-from card_people import PEOPLES, names
-from card_zones import COUNTRIES, NATIONAL, SPANISH, digit, field
-from forgery import kind
+from Cards.card_people import PEOPLES, names
+from Cards.card_zones import COUNTRIES, NATIONAL, SPANISH, digit, field
+from Forgeries.forgery import kind
 
 # Whose national number holds the birthday, the sex, and a check of its own; with the format that has it whole.
 WITH_BIRTH = {"BE": ("BEL", "TD1"), "EE": ("EST", "TD1"), "SE": ("SWE", "TD3"), "RO": ("ROU", "TD3"), "BG": ("BGR", "TD1")}

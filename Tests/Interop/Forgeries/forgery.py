@@ -5,11 +5,11 @@ import datetime
 import random
 import typing
 
-from card_licences import STRIPED, Licence
-from card_numbers import DATED, letters
-from card_people import AMERICAN, names
-from card_places import ISSUERS
-from card_zones import COUNTRIES, Zone
+from Cards.card_licences import STRIPED, Licence
+from Cards.card_numbers import DATED, letters
+from Cards.card_people import AMERICAN, names
+from Cards.card_places import ISSUERS
+from Cards.card_zones import COUNTRIES, Zone
 
 
 @dataclasses.dataclass

@@ -13,9 +13,9 @@ import h2.connection
 import h2.events
 import requests
 
-import options
-from checks import accepted, equal, expect
-from client import TIMEOUT, Device
+from Shared import options
+from Shared.checks import accepted, equal, expect
+from Shared.client import TIMEOUT, Device
 
 LIMIT = 65_536
 MUCH = 8_000_000

@@ -12,9 +12,9 @@ import sysconfig
 import time
 from pathlib import Path
 
-import options
-from checks import accepted, equal, expect
-from client import Device
+from Shared import options
+from Shared.checks import accepted, equal, expect
+from Shared.client import Device
 
 PLACE = Path(__file__).parent / "clients"
 BOTH = ["HTTP/1.1", "HTTP/2"]

@@ -12,11 +12,11 @@ import time
 import urllib.parse
 import urllib.request
 
-import http2_frames
-import options
-from checks import accepted, equal, expect
-from client import Device
-from http2_frames import DATA, END_HEADERS, HEADERS, PING, context, frame
+from Listeners import http2_frames
+from Shared import options
+from Shared.checks import accepted, equal, expect
+from Shared.client import Device
+from Listeners.http2_frames import DATA, END_HEADERS, HEADERS, PING, context, frame
 
 # Nothing says when the service has noticed that a client closed: on a busy machine 0.3 s were too short.
 PAUSE = 1.5

@@ -7,11 +7,11 @@ import socket
 import httpx
 import requests
 
-import options
-from bodies import Ends, head
-from checks import World, accepted, equal, expect
-from client import TIMEOUT
-from messages import tls
+from Shared import options
+from Listeners.bodies import Ends, head
+from Shared.checks import World, accepted, equal, expect
+from Shared.client import TIMEOUT
+from Listeners.messages import tls
 
 WAYS = ("", "?")
 

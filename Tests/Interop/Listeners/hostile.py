@@ -8,8 +8,8 @@ import urllib.parse
 
 import requests
 
-import options
-from client import Device, https
+from Shared import options
+from Shared.client import Device, https
 
 
 def address(url):

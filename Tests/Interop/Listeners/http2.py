@@ -3,10 +3,10 @@
 import json
 import time
 
-import options
-from checks import accepted, equal, expect
-from client import Device
-from http2_frames import (
+from Shared import options
+from Shared.checks import accepted, equal, expect
+from Shared.client import Device
+from Listeners.http2_frames import (
     ACK, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, RST_STREAM, Connection, context, frame, head, literal)
 
 PROTOCOL_ERROR, ENHANCE_YOUR_CALM, STREAM_CLOSED, CANCEL, REFUSED_STREAM = 1, 11, 5, 8, 7

@@ -15,10 +15,10 @@ import h2.events
 import httpx
 import requests
 
-import options
-from bodies import HTTP2, PATIENCE, Ends, head, read
-from checks import accepted, equal, expect
-from client import TIMEOUT, Device
+from Shared import options
+from Listeners.bodies import HTTP2, PATIENCE, Ends, head, read
+from Shared.checks import accepted, equal, expect
+from Shared.client import TIMEOUT, Device
 
 POST_JSON = ("POST", "/certificates", "Content-Type: application/json")
 

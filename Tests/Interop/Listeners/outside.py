@@ -3,9 +3,9 @@ and the CRL distribution point of a certificate."""
 
 from cryptography import x509
 
-import options
-from checks import accepted, equal, expect
-from client import TIMEOUT, Device, https
+from Shared import options
+from Shared.checks import accepted, equal, expect
+from Shared.client import TIMEOUT, Device, https
 
 
 def main():

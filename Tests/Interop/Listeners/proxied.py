@@ -13,10 +13,10 @@ import threading
 import time
 import urllib.parse
 
-import options
-from checks import equal, expect
-from client import Device
-from handshakes import counted
+from Shared import options
+from Shared.checks import equal, expect
+from Shared.client import Device
+from Certificates.handshakes import counted
 
 SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
 

@@ -10,9 +10,9 @@ import threading
 import time
 import urllib.parse
 
-import options
-from checks import accepted, expect
-from client import Device
+from Shared import options
+from Shared.checks import accepted, expect
+from Shared.client import Device
 
 LIMIT = 32
 RESULTS = {}

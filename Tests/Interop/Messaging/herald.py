@@ -23,11 +23,11 @@ from thrift.protocol.TBinaryProtocol import TBinaryProtocol
 from thrift.Thrift import TApplicationException
 from thrift.transport.TTransport import TTransportBase
 
-import options
-from ban import Admin
-from checks import accepted, equal, expect
-from client import TIMEOUT, Device
-from transport import context
+from Shared import options
+from Bans.ban import Admin
+from Shared.checks import accepted, equal, expect
+from Shared.client import TIMEOUT, Device
+from Shared.transport import context
 
 PATIENCE = 10  # seconds against hanging; nothing here is judged by its speed
 OK, MALFORMED, UNKNOWN, EXISTS, TYPE, NOT_AUTHENTICATED, CHALLENGED, LARGE, BANNED = range(9)

@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-import options
-from checks import equal, expect
-from herald import (
+from Shared import options
+from Shared.checks import equal, expect
+from Messaging.herald import (
     CONTROL, DATA, EXISTS, KEEPALIVE, LARGE, MALFORMED, NOT_AUTHENTICATED, OK, PUSH, RESPONSE, RPC, TYPE,
     UNKNOWN, Herald, Person, data, frame, generated)
 

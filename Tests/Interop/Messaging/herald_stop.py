@@ -13,9 +13,9 @@ import time
 
 import requests
 
-import options
-from checks import equal, expect
-from herald import KEEPALIVE, OK, PATIENCE, RPC, Closed, Herald, Person, data, frame
+from Shared import options
+from Shared.checks import equal, expect
+from Messaging.herald import KEEPALIVE, OK, PATIENCE, RPC, Closed, Herald, Person, data, frame
 
 CALL = struct.pack(">I", 0x80010001) + struct.pack(">I", 11) + b"listStreams" + bytes(4) + b"\x00"
 

@@ -6,7 +6,7 @@ import uuid
 
 import requests
 
-from checks import accepted, equal, expect, refused
+from Shared.checks import accepted, equal, expect, refused
 
 EFFECTIVE = 1.0  # seconds after which a ban must be in force
 WAIT = 10  # seconds that a call which waits may take

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import requests
 
-import options
-from client import Device, https
+from Shared import options
+from Shared.client import Device, https
 
 WORKERS = 4
 REPLAYS = 200  # how many spent nonces are tried again

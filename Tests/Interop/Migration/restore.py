@@ -7,11 +7,11 @@ import stat
 import subprocess
 from pathlib import Path
 
-import options
-from audit import Commands
-from checks import accepted, equal, expect, refused
-from client import Device
-from load import device as kept_device
+from Shared import options
+from Audit.audit import Commands
+from Shared.checks import accepted, equal, expect, refused
+from Shared.client import Device
+from Migration.load import device as kept_device
 
 
 def state(chosen):

@@ -13,8 +13,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from checks import equal, expect
-from installation import Installation
+from Shared.checks import equal, expect
+from Shared.installation import Installation
 
 # Every file, by its mode; what stands for several ends with a star.
 FILES = {

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives import serialization
 
-from checks import accepted, equal, expect
-from client import TIMEOUT, Device, https, new_key
-from package_machine import Container, Machine, copied, enter_network, run
-from provider import Provider
+from Shared.checks import accepted, equal, expect
+from Shared.client import TIMEOUT, Device, https, new_key
+from Packaging.package_machine import Container, Machine, copied, enter_network, run
+from Shared.provider import Provider
 
 PUBLIC, CLIENT = "https://127.0.0.1:8440", "https://127.0.0.1:8441"
 # What an installed package may change besides its own files, and what changes by itself while a system runs.

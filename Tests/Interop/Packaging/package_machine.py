@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from checks import expect
+from Shared.checks import expect
 
 ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8",

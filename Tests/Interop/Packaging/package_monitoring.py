@@ -13,9 +13,9 @@ from pathlib import Path
 import requests
 import yaml
 
-import options
-from checks import equal, expect
-from client import TIMEOUT
+from Shared import options
+from Shared.checks import equal, expect
+from Shared.client import TIMEOUT
 
 OF_PROMETHEUS = {"instance", "job", "le"}
 

@@ -19,10 +19,10 @@ from types import SimpleNamespace
 
 import requests
 
-from checks import accepted, equal, expect
-from client import TIMEOUT
-from installation import Installation, Node
-from proxied import Proxy
+from Shared.checks import accepted, equal, expect
+from Shared.client import TIMEOUT
+from Shared.installation import Installation, Node
+from Listeners.proxied import Proxy
 
 
 class BalancedNode(Node):

@@ -1,6 +1,6 @@
 """Writes Sources/PhoneNumbers/PhoneMetadata.swift from the metadata of libphonenumber, as PyPI's phonenumbers ships it.
 
-    python Tests/Interop/make_phone_metadata.py > Sources/PhoneNumbers/PhoneMetadata.swift
+    python Tests/Interop/Phone/make_phone_metadata.py > Sources/PhoneNumbers/PhoneMetadata.swift
 
 The output depends on the version of phonenumbers alone, which requirements.txt pins: a test makes it anew and compares.
 Only what reading, validity and type need is kept: no formats, no examples. The patterns stay as they are, regular
@@ -15,7 +15,7 @@ from phonenumbers import phonemetadata
 
 HEAD = """\
 // swift-format-ignore-file
-// Made by Tests/Interop/make_phone_metadata.py from phonenumbers {version}: change the script, not this file.
+// Made by Tests/Interop/Phone/make_phone_metadata.py from phonenumbers {version}: change the script, not this file.
 //
 // The metadata is libphonenumber's, condensed to what reading, validity and type need.
 // Copyright (C) The Libphonenumber Authors. Licensed under the Apache License, Version 2.0 (the "License"); you may not

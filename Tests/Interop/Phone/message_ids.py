@@ -11,12 +11,12 @@ from pathlib import Path
 
 from standardwebhooks.webhooks import Webhook
 
-import options
-from audit import Commands
-from checks import accepted, equal, expect
-from client import Device
-from phones import begin, new_number
-from stand_in import Handler
+from Shared import options
+from Audit.audit import Commands
+from Shared.checks import accepted, equal, expect
+from Shared.client import Device
+from Shared.phones import begin, new_number
+from Shared.stand_in import Handler
 
 
 class Receiver(Handler):

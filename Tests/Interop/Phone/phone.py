@@ -18,9 +18,9 @@ from pathlib import Path
 
 import requests
 
-import options
-from client import Device, https
-from phones import begin, check, wait_for_texts, wrong
+from Shared import options
+from Shared.client import Device, https
+from Shared.phones import begin, check, wait_for_texts, wrong
 
 SENDS = 1000
 WORKERS = 8

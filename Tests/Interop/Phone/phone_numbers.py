@@ -1,6 +1,6 @@
 """Telephone numbers, and what phonenumbers (libphonenumber's port) says of them: JSON lines from a seed.
 
-    python Tests/Interop/phone_numbers.py 20000 1
+    python Tests/Interop/Phone/phone_numbers.py 20000 1
 
 Each line is {"text", "region", "verdict", "stricter"}. The verdict is what the service must say: {"e164", "region",
 "type"} of a number that is valid, or else {"reason"}. It is phonenumbers' own, except where the service is stricter by

@@ -4,7 +4,7 @@ import base64
 import json
 from urllib.parse import parse_qs
 
-from stand_in import Handler, run, start
+from Shared.stand_in import Handler, run, start
 
 ACCOUNT = "AC" + "0123456789abcdef" * 2
 TOKEN = "the-auth-token"

@@ -10,12 +10,12 @@ import time
 
 import jwt
 
-import options
-from cards import me, submit
-from checks import accepted, equal, expect, refused
-from client import Device
-from events import set_webhook
-from phones import begin, check, wait_for_texts
+from Shared import options
+from Cards.cards import me, submit
+from Shared.checks import accepted, equal, expect, refused
+from Shared.client import Device
+from Providers.events import set_webhook
+from Shared.phones import begin, check, wait_for_texts
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import requests
 
-import client
-import options
-from checks import accepted, equal, expect, refused
-from client import TIMEOUT, Device
+from Shared import client
+from Shared import options
+from Shared.checks import accepted, equal, expect, refused
+from Shared.client import TIMEOUT, Device
 
 
 def ready(chosen):

@@ -7,9 +7,9 @@ import subprocess
 import time
 from pathlib import Path
 
-import options
-from checks import accepted, equal, expect, refused, whole_lines
-from client import Device
+from Shared import options
+from Shared.checks import accepted, equal, expect, refused, whole_lines
+from Shared.client import Device
 
 
 def idle_lifetime(device, session):

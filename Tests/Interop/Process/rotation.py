@@ -15,10 +15,10 @@ import time
 import uuid
 from pathlib import Path
 
-import options
-from checks import accepted, equal, expect
-from client import Device
-from phones import begin, check, new_number, wait_for_texts
+from Shared import options
+from Shared.checks import accepted, equal, expect
+from Shared.client import Device
+from Shared.phones import begin, check, new_number, wait_for_texts
 
 USERS = 6
 KILLS = 12

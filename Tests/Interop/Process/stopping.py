@@ -18,9 +18,9 @@ import urllib.parse
 import h2.config
 import h2.connection
 
-import options
-from checks import accepted, equal, expect
-from client import Device
+from Shared import options
+from Shared.checks import accepted, equal, expect
+from Shared.client import Device
 
 WORKERS = 6
 DATA, SETTINGS, PING, GOAWAY = 0, 4, 6, 7  # the types of HTTP/2 frames

@@ -10,9 +10,9 @@ import threading
 import time
 import urllib.request
 
-import options
-from checks import accepted, equal, expect
-from client import TIMEOUT, Device, https
+from Shared import options
+from Shared.checks import accepted, equal, expect
+from Shared.client import TIMEOUT, Device, https
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 CALLER = "00f067aa0ba902b7"

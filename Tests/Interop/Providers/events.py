@@ -11,10 +11,10 @@ import uuid
 
 import jwt
 
-import options
-from checks import accepted, equal, expect, refused
-from client import TIMEOUT, Device, https, new_key
-from phones import begin, check, new_number, wait_for_texts
+from Shared import options
+from Shared.checks import accepted, equal, expect, refused
+from Shared.client import TIMEOUT, Device, https, new_key
+from Shared.phones import begin, check, new_number, wait_for_texts
 
 CAEP = "https://schemas.openid.net/secevent/caep/event-type/"
 RISC = "https://schemas.openid.net/secevent/risc/event-type/"

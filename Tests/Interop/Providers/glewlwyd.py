@@ -18,7 +18,7 @@ import requests
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from joserfc.jwk import import_key
 
-from client import TIMEOUT, private_pem
+from Shared.client import TIMEOUT, private_pem
 
 PASSWORD = "password"
 SCHEMA = Path("/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3")

@@ -11,14 +11,14 @@ from pathlib import Path
 
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
-import options
-import specimen
-from audit import Commands
-from cards import me, new_person, submit
-from checks import accepted, equal, expect, refused
-from client import Device
-from phones import begin, check, new_number, wait_for_texts
-from stand_in import Handler
+from Shared import options
+from Shared import specimen
+from Audit.audit import Commands
+from Cards.cards import me, new_person, submit
+from Shared.checks import accepted, equal, expect, refused
+from Shared.client import Device
+from Shared.phones import begin, check, new_number, wait_for_texts
+from Shared.stand_in import Handler
 
 NEEDED = ("document_number", "full_name", "date_of_birth", "expires_on")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives import serialization
 
-import options
-from checks import accepted, equal, refused
-from client import Device, new_key
+from Shared import options
+from Shared.checks import accepted, equal, refused
+from Shared.client import Device, new_key
 
 
 def pem(key):

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import jwt
 
-from checks import accepted, equal, expect, refused
-from client import TIMEOUT, Device, https
-from fault_machines import forget_time
-from glewlwyd import Glewlwyd, private_jwk
-from installation import Installation
+from Shared.checks import accepted, equal, expect, refused
+from Shared.client import TIMEOUT, Device, https
+from Cluster.fault_machines import forget_time
+from Providers.glewlwyd import Glewlwyd, private_jwk
+from Shared.installation import Installation
 
 EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"

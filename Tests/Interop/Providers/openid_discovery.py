@@ -5,7 +5,7 @@ Those that are not named here are as they should be.
 import gzip
 import json
 
-from stand_in import Handler, run, start
+from Shared.stand_in import Handler, run, start
 
 KEYS = json.dumps({"keys": [{"kid": "k", "kty": "OKP", "crv": "Ed25519", "x": "A" * 43}]}).encode()
 

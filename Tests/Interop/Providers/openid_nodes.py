@@ -11,9 +11,9 @@ import sys
 import time
 from pathlib import Path
 
-from checks import accepted, equal, expect, refused
-from client import TIMEOUT, Device
-from installation import Installation
+from Shared.checks import accepted, equal, expect, refused
+from Shared.client import TIMEOUT, Device
+from Shared.installation import Installation
 
 SCRIPT = str(Path(__file__).with_name("openid_provider.py"))
 

@@ -13,7 +13,7 @@ import json
 import signal
 import sys
 
-from glewlwyd import PASSWORD, Glewlwyd, private_jwk
+from Providers.glewlwyd import PASSWORD, Glewlwyd, private_jwk
 
 CLIENT, USERS = "app", ("alice", "bob")
 

@@ -1,8 +1,8 @@
 """A webhook on this machine, in a private network or in the clear is refused when it is set, in every spelling of it."""
 
-import options
-from checks import accepted, equal, refused
-from events import set_webhook
+from Shared import options
+from Shared.checks import accepted, equal, refused
+from Providers.events import set_webhook
 
 PRIVATE = (
     "127.0.0.1", "127.1", "0x7f.0.0.1", "0177.0.0.1", "2130706433", "localhost", "LOCALHOST", "localhost.",

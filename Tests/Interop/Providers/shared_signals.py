@@ -13,11 +13,11 @@ import uuid
 
 import jwt
 
-import options
-from ban import Admin
-from checks import accepted, equal, expect
-from client import TIMEOUT, Device, algorithm, https, new_key
-from phones import begin, check, new_number, wait_for_texts
+from Shared import options
+from Bans.ban import Admin
+from Shared.checks import accepted, equal, expect
+from Shared.client import TIMEOUT, Device, algorithm, https, new_key
+from Shared.phones import begin, check, new_number, wait_for_texts
 
 PUSH, POLL = "urn:ietf:rfc:8935", "urn:ietf:rfc:8936"
 CAEP = "https://schemas.openid.net/secevent/caep/event-type/"

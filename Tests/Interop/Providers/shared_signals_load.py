@@ -12,11 +12,11 @@ import time
 
 import jwt
 
-import options
-from ban import Admin
-from checks import accepted, equal, expect
-from client import Device
-from shared_signals import PUSH, RISC, Backend, Transmitter
+from Shared import options
+from Bans.ban import Admin
+from Shared.checks import accepted, equal, expect
+from Shared.client import Device
+from Providers.shared_signals import PUSH, RISC, Backend, Transmitter
 
 RECEIVERS = 100
 WAIT = 60  # seconds in which all must have it

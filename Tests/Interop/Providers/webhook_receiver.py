@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
-from stand_in import Handler, run, start
+from Shared.stand_in import Handler, run, start
 
 SECRETS = ["whsec_" + base64.b64encode(os.urandom(size)).decode() for size in (24, 64)]
 

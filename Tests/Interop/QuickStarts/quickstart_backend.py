@@ -13,9 +13,9 @@ import jwt
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, padding
 
-from client import TIMEOUT, base64url, https
+from Shared.client import TIMEOUT, base64url, https
 
-FOLDER = Path(__file__).parents[2] / "Sources" / "QuickStarts"
+FOLDER = Path(__file__).parents[3] / "Sources" / "QuickStarts"
 sys.path.insert(0, str(FOLDER))
 
 import starting  # noqa: E402 (what `make hello` starts them with)

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from checks import equal, expect
+from Shared.checks import equal, expect
 
 
 def left(folder):

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from checks import accepted, equal, expect
-from client import TIMEOUT, https, new_key
-from quickstart_backend import Backend, proof, thumbprint
+from Shared.checks import accepted, equal, expect
+from Shared.client import TIMEOUT, https, new_key
+from QuickStarts.quickstart_backend import Backend, proof, thumbprint
 
 
 class StandIn(ThreadingHTTPServer):

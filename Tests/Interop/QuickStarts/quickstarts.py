@@ -16,11 +16,11 @@ import requests
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-import options
-from checks import accepted, equal, expect
-from client import TIMEOUT, Device, algorithm, base64url, https, new_key
-from quickstart_backend import Backend, assembled, claims_of, proof, starting, thumbprint
-from quickstart_siege import Besieged, flood
+from Shared import options
+from Shared.checks import accepted, equal, expect
+from Shared.client import TIMEOUT, Device, algorithm, base64url, https, new_key
+from QuickStarts.quickstart_backend import Backend, assembled, claims_of, proof, starting, thumbprint
+from QuickStarts.quickstart_siege import Besieged, flood
 
 EXCHANGE = {
     "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",

@@ -8,12 +8,12 @@ from pathlib import Path
 import jsonschema
 import requests
 
-import options
-import specimen
-from cards import me, submit
-from checks import accepted, equal, expect
-from client import TIMEOUT, Device, https
-from phones import begin, check, new_number, wait_for_texts, wrong
+from Shared import options
+from Shared import specimen
+from Cards.cards import me, submit
+from Shared.checks import accepted, equal, expect
+from Shared.client import TIMEOUT, Device, https
+from Shared.phones import begin, check, new_number, wait_for_texts, wrong
 
 
 class Description:

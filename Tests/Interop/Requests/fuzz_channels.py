@@ -8,7 +8,7 @@ import h2.connection
 import h2.events
 import h2.exceptions
 
-from client import TIMEOUT
+from Shared.client import TIMEOUT
 
 IMPATIENCE = 0.5  # seconds for requests that may have no end
 

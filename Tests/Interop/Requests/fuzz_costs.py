@@ -3,7 +3,7 @@
 import statistics
 import time
 
-from client import TIMEOUT
+from Shared.client import TIMEOUT
 
 MOST = 20
 # A route's median is known after so many requests.

@@ -16,12 +16,12 @@ import urllib.parse
 
 import requests
 
-import options
-from client import TIMEOUT, https
-from fuzz_channels import HTTP1, HTTP2
-from fuzz_costs import Costs
-from fuzz_values import NUMBERS, ends, odd, odd_json, odd_text
-from fuzz_world import World
+from Shared import options
+from Shared.client import TIMEOUT, https
+from Requests.fuzz_channels import HTTP1, HTTP2
+from Requests.fuzz_costs import Costs
+from Requests.fuzz_values import NUMBERS, ends, odd, odd_json, odd_text
+from Requests.fuzz_world import World
 
 HEADERS = [
     "Authorization", "Content-Type", "Accept", "Accept-Encoding", "Accept-Language", "User-Agent", "Cookie", "Range", "If-Match",

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import jwt
 
-import options
-import specimen
-from cards import new_person, submit
-from checks import accepted
-from client import Device, algorithm, base64url, new_key, public_der
-from phones import begin, check, new_number, wait_for_texts
+from Shared import options
+from Shared import specimen
+from Cards.cards import new_person, submit
+from Shared.checks import accepted
+from Shared.client import Device, algorithm, base64url, new_key, public_der
+from Shared.phones import begin, check, new_number, wait_for_texts
 
 MRZ = "P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<L898902C36UTO7408122F1204159ZE184226B<<<<<10"
 

@@ -26,9 +26,9 @@ import requests
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 
-from checks import equal, expect
-from client import TIMEOUT, algorithm, new_key, private_pem
-from flow import run
+from Shared.checks import equal, expect
+from Shared.client import TIMEOUT, algorithm, new_key, private_pem
+from Sessions.flow import run
 
 REALM, PROVIDER_ID, KEY_ID, APP_ID = "realm.example", "provider-1", "key-1", "app-1"
 STEPS = []

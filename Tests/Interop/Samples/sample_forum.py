@@ -16,11 +16,11 @@ from pathlib import Path
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-import options
-import sample_frames
-import samples
-from checks import accepted, equal, expect
-from client import TIMEOUT
+from Shared import options
+from Samples import sample_frames
+from Samples import samples
+from Shared.checks import accepted, equal, expect
+from Shared.client import TIMEOUT
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==")

@@ -7,7 +7,7 @@ import struct
 from wsproto import ConnectionType, WSConnection
 from wsproto.events import AcceptConnection, CloseConnection, Request
 
-from client import TIMEOUT
+from Shared.client import TIMEOUT
 
 
 def frame(opcode, data=b"", fin=True, masked=True, rsv=0, length=None):

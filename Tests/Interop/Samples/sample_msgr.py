@@ -6,9 +6,9 @@ import uuid
 
 import requests
 
-import samples
-from checks import accepted, equal, expect
-from client import TIMEOUT
+from Samples import samples
+from Shared.checks import accepted, equal, expect
+from Shared.client import TIMEOUT
 
 PASSWORD = "correct horse"
 

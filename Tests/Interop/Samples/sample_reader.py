@@ -8,9 +8,9 @@ import subprocess
 import time
 import uuid
 
-import samples
-from checks import accepted, equal, expect
-from client import TIMEOUT
+from Samples import samples
+from Shared.checks import accepted, equal, expect
+from Shared.client import TIMEOUT
 
 PASSWORD = "a long enough one"
 COLUMNS = "username,groups,name,area_code,number,street,city,zip,state"

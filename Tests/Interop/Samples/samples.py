@@ -11,9 +11,9 @@ import jwt
 import requests
 from cryptography.hazmat.primitives import serialization
 
-import options
-from checks import accepted, equal, expect
-from client import TIMEOUT, Device, algorithm, https, new_key
+from Shared import options
+from Shared.checks import accepted, equal, expect
+from Shared.client import TIMEOUT, Device, algorithm, https, new_key
 
 EXCHANGE = {
     "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",

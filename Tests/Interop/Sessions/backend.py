@@ -2,8 +2,8 @@
 
 import time
 
-from checks import accepted, challenged, equal, expect, refused, refused_somehow, step
-from client import TIMEOUT, base64url, new_key
+from Shared.checks import accepted, challenged, equal, expect, refused, refused_somehow, step
+from Shared.client import TIMEOUT, base64url, new_key
 
 
 @step

@@ -15,16 +15,16 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives import serialization
 
-import backend
-import cards
-import certification
-import held
-import phones
-import sessions
-import transport
-from checks import STEPS, World
-from client import TIMEOUT, https
-from provider import Provider
+from Sessions import backend
+from Cards import cards
+from Certificates import certification
+from Sessions import held
+from Shared import phones
+from Sessions import sessions
+from Shared import transport
+from Shared.checks import STEPS, World
+from Shared.client import TIMEOUT, https
+from Shared.provider import Provider
 
 # First the devices that the rest uses, last the end of a certificate.
 MODULES = [module.__name__ for module in (certification, transport, sessions, held, phones, cards, backend)]

@@ -8,10 +8,10 @@ import time
 import urllib.parse
 import uuid
 
-import specimen
-from checks import equal, expect, step
-from client import TIMEOUT
-from phones import new_number
+from Shared import specimen
+from Shared.checks import equal, expect, step
+from Shared.client import TIMEOUT
+from Shared.phones import new_number
 
 CALLS = [
     ("PATCH", "/me", {"push_endpoint": None}),

@@ -18,9 +18,9 @@ from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
 from cryptography import x509
 from joserfc.jwk import import_key
 
-import options
-from checks import accepted, equal, expect
-from client import TIMEOUT, Device, algorithm, https, private_pem, repeated
+from Shared import options
+from Shared.checks import accepted, equal, expect
+from Shared.client import TIMEOUT, Device, algorithm, https, private_pem, repeated
 
 BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
@@ -225,7 +225,7 @@ def shell(chosen, provider, device, server):
               "exp": now + 60, "jti": str(uuid.uuid4())}
     grant = provider.identity_token("kit", device.nonce(), prn=None, sub="kit", aud=server["issuer"])
     done = subprocess.run(
-        ["sh", str(Path(__file__).with_name("clients") / "oauth.sh")], capture_output=True, text=True, timeout=60,
+        ["sh", str(Path(__file__).parents[1] / "Listeners/clients" / "oauth.sh")], capture_output=True, text=True, timeout=60,
         check=False, env={
             **os.environ, "CA": chosen.ca, "ISSUER": chosen.public, "CERTIFICATE": device.files[0], "KEY": device.files[1],
             "ASSERTION": grant, "AUDIENCE": provider.provider_id, "CLIENT_ASSERTION": jwt.encode(

@@ -3,10 +3,10 @@
 import os
 import time
 
-from checks import (
+from Shared.checks import (
     CHALLENGE, accepted, challenged, equal, expect, moment, not_stored, now, refused, refused_somehow,
     refused_with_nonce, step)
-from client import algorithm, base64url, new_key
+from Shared.client import algorithm, base64url, new_key
 
 
 @step

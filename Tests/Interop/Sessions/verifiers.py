@@ -23,11 +23,11 @@ from idpyoidc.client.oauth2.client_credentials import CCAccessTokenRequest
 from oauthlib.oauth2 import BackendApplicationClient
 from requests_oauthlib import OAuth2Session
 
-import options
-from checks import accepted, equal, expect
-from client import TIMEOUT, Device, algorithm, base64url, https, private_pem
-from clients import tool
-from oauth import ACCESS_TOKEN, EXCHANGE
+from Shared import options
+from Shared.checks import accepted, equal, expect
+from Shared.client import TIMEOUT, Device, algorithm, base64url, https, private_pem
+from Listeners.clients import tool
+from Sessions.oauth import ACCESS_TOKEN, EXCHANGE
 
 PLACE = Path(__file__).parent / "verifiers"
 ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"

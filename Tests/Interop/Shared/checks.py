@@ -5,7 +5,7 @@ import re
 import urllib.parse
 import uuid
 
-from client import Device
+from Shared.client import Device
 
 STEPS = []
 CHALLENGE = re.compile(r'^Layer realm="(?P<realm>[^"]+)", nonce="(?P<nonce>[^"]+)"(?:, Bearer .+)?$')

@@ -12,8 +12,8 @@ import requests
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from client import TIMEOUT, https, private_pem
-from provider import Provider
+from Shared.client import TIMEOUT, https, private_pem
+from Shared.provider import Provider
 
 WAIT = 60  # seconds that a node may take to listen
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives import serialization
 
-from client import TIMEOUT, https
-from provider import Provider
+from Shared.client import TIMEOUT, https
+from Shared.provider import Provider
 
 
 def parser(description):

@@ -11,9 +11,9 @@ from pathlib import Path
 import jwt
 from cryptography.hazmat.primitives import serialization
 
-from checks import (
+from Shared.checks import (
     accepted, challenged, equal, expect, moment, not_stored, now, refused, refused_with_nonce, step, whole_lines)
-from client import Device, base64url, new_key
+from Shared.client import Device, base64url, new_key
 
 TEXT_WAIT = 10  # seconds that a text may take
 

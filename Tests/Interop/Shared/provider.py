@@ -9,7 +9,7 @@ import uuid
 import jwt
 from cryptography.hazmat.primitives import serialization
 
-from client import TIMEOUT, algorithm, base64url, https
+from Shared.client import TIMEOUT, algorithm, base64url, https
 
 
 class Provider:

@@ -13,8 +13,8 @@ import requests
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 
-from checks import Failure, accepted, challenged, equal, expect, step
-from client import TIMEOUT, https, new_key, private_pem
+from Shared.checks import Failure, accepted, challenged, equal, expect, step
+from Shared.client import TIMEOUT, https, new_key, private_pem
 
 
 class Answer:

@@ -21,12 +21,12 @@ from pathlib import Path
 import requests
 from cryptography.hazmat.primitives import serialization
 
-import options
-import specimen
-from checks import accepted, equal, expect, refused
-from client import Device, new_key
-from phones import begin, check, new_number, resend, wait_for_texts
-from provider import Provider
+from Shared import options
+from Shared import specimen
+from Shared.checks import accepted, equal, expect, refused
+from Shared.client import Device, new_key
+from Shared.phones import begin, check, new_number, resend, wait_for_texts
+from Shared.provider import Provider
 
 APPLICATION = "arn:aws:sns:us-east-1:123456789012:app/GCM/canary"
 ENDPOINT = "arn:aws:sns:us-east-1:123456789012:endpoint/GCM/canary/"

@@ -101,7 +101,7 @@ struct AuditPurgeTests {
                 try await Command.run(
                     try Command.python("python"),
                     [
-                        RunningService.root.appending(path: "Tests/Interop/verify_audit.py").path,
+                        RunningService.root.appending(path: "Tests/Interop/Audit/verify_audit.py").path,
                         try scratch.write(text, "audit.jsonl"), "--key", key,
                     ], seconds: 60)
             }
