@@ -58,8 +58,10 @@ package struct VerificationText: Sendable, Equatable {
             let size = longest.utf16.count
             guard size <= Self.maximumWideSize, bytes <= Self.maximumSize else {
                 throw .text(
-                    "has \(size) characters and \(bytes) bytes with its lines for autofill, more than the "
-                        + "\(Self.maximumWideSize) and \(Self.maximumSize) allowed outside the alphabet of texts (GSM-7)")
+                    """
+                    has \(size) characters and \(bytes) bytes with its lines for autofill, more than the \
+                    \(Self.maximumWideSize) and \(Self.maximumSize) allowed outside the alphabet of texts (GSM-7)
+                    """)
             }
         }
     }

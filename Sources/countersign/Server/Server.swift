@@ -198,7 +198,8 @@ struct Server: Sendable {
             },
             connections: connections, certificates: certificateRoutes,
             metadata: MetadataRoutes(urls: service.urls), tokens: TokenRoutes(service),
-            sessions: SessionRoutes(service), phones: PhoneRoutes(service, verifyCaptcha: verifyCaptcha), cards: try cardRoutes(),
+            sessions: SessionRoutes(service), phones: PhoneRoutes(service, verifyCaptcha: verifyCaptcha),
+            cards: try cardRoutes(),
             users: UserRoutes(service, turnSecret: try turnSecret()), authorizations: AuthorizationRoutes(service),
             streams: MessageStreamRoutes(service),
             onRunning: ready(.client))
