@@ -1,4 +1,4 @@
-/// The line behind a telephone number: what is unique, banned and limited. Some countries' numbers of one line have two
+/// The line of a telephone number: what is unique, banned and limited. Some countries' numbers of one line have two
 /// spellings, and some were renumbered.
 enum PhoneLine {
     /// What a country's second or former spellings are now.
@@ -6,7 +6,7 @@ enum PhoneLine {
         let countryCallingCode: String
         /// Digits of the national number in such a spelling.
         let length: Int
-        /// The national number of the line; `nil` if this is no such spelling.
+        /// The national number of the line; `nil` for other spellings.
         let national: @Sendable (_ digits: [UInt8]) -> [UInt8]?
     }
 
@@ -53,6 +53,6 @@ extension PhoneNumber {
     /// The number of its line. Numbers that ring one telephone have one; it is compared, never texted to.
     package var line: String { PhoneLine.canonical(e164) }
 
-    /// The number of the line behind a stored number.
+    /// The number that identifies the line of a stored number.
     package static func line(ofStored e164: String) -> String { PhoneLine.canonical(e164) }
 }

@@ -12,7 +12,7 @@ package indirect enum CBORValue: Sendable, Equatable {
     case bool(Bool)
     case null
 
-    /// The value of a key; `nil` if this is no map or has no such key.
+    /// The value of a key; `nil` if this is not a map or the key is missing.
     package subscript(_ key: CBORKey) -> CBORValue? {
         if case .map(let members) = self { members[key] } else { nil }
     }
