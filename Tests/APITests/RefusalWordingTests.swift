@@ -7,11 +7,12 @@ import Testing
 struct RefusalWordingTests {
     @Test("names the member of the request or the call that it is about")
     func wording() {
-        let refusal = Refusal(.malformedRequest, "It is not a UUID.", about: .authorizationID)
-        #expect(refusal.wording == "$.id: It is not a UUID.")
-        let first = Refusal(.conflict, "Prove a phone number first.", about: .phoneVerification)
-        #expect(first.wording == "Prove a phone number first. Start at POST /phone-verifications.")
-        let members = Refusal.Subject.allCases.map { Refusal(.malformedRequest, "X", about: $0).wording }
+        #expect(Refusal.notUUID(.newID).wording == "$.id: \(Refusal.notUUID(.newID).detail)")
+        #expect(Refusal.clientOfAnotherApp.wording == "client_id: \(Refusal.clientOfAnotherApp.detail)")
+        let first = Refusal.phoneRequired
+        #expect(first.wording == "\(first.detail) Start at POST /phone-verifications.")
+        let members = Refusal.Subject.allCases.compactMap(\.member)
+        #expect(members.count > 25)
         #expect(Set(members).count == members.count)
     }
 }

@@ -69,7 +69,7 @@ struct RealCardTests {
             let text = try CardSpecimen.of(version: version).text.replacing("\n", with: replacement)
             let refusal = #expect(throws: Refusal.self) { try AAMVACard.read(text) }
             #expect(refusal?.code == .malformedRequest)
-            #expect(refusal?.detail.contains("keep the line feeds") == true)
+            #expect(refusal?.detail.contains("line feeds") == true)
         }
         // An element that is missing is no lost separator, whatever words stand in a value.
         let trade = try CardSpecimen.of(version: version) {

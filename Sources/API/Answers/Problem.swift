@@ -55,9 +55,9 @@ struct Problem {
 
     private static func refusal(for status: HTTPResponse.Status) -> Refusal? {
         switch status {
-        case .notFound: Refusal(.notFound, "This path does not exist.")
-        case .contentTooLarge: Refusal(.payloadTooLarge, "The body is too large. Send less.")
-        case .badRequest: Refusal(.malformedRequest, "The request is malformed.")
+        case .notFound: .unknownPath
+        case .contentTooLarge: .bodyTooLarge
+        case .badRequest: .unreadableRequest
         default: nil
         }
     }
@@ -169,26 +169,53 @@ struct HeaderSignInRefusal: Error {
 extension Refusal {
     /// The sentence for an HTTP caller, with the member or the call that it is about.
     var wording: String {
-        switch subject {
-        case nil, .slug: detail
-        case .algorithm: "$.alg: \(detail)"
-        case .applicationID: "$.app_id: \(detail)"
-        case .authorizationID: "$.id: \(detail)"
-        case .barcode: "$.aamva: \(detail)"
-        case .captcha: "$.captcha: \(detail)"
+        guard let subject else { return detail }
+        if let member = subject.member { return "$.\(member): \(detail)" }
+        return switch subject {
         case .clientID: "client_id: \(detail)"
-        case .enrolmentToken: "$.enrolment_token: \(detail)"
-        case .eventID: "$.event_id: \(detail)"
-        case .parties: "azp: \(detail)"
-        case .presence: "$.presence: \(detail)"
-        case .presenceKey: "$.presence_key: \(detail)"
-        case .pushEndpoint: "$.push_endpoint: \(detail)"
-        case .recipient: "$.to: \(detail)"
-        case .webhookURL: "$.url: \(detail)"
-        case .streamURL: "$.delivery.endpoint_url: \(detail)"
-        case .authorizations: "\(detail) It is listed by GET /authorizations."
+        case .authorizations: "\(detail) GET /authorizations lists it."
         case .cursor: "\(detail) Start again without a cursor."
         case .phoneVerification: "\(detail) Start at POST /phone-verifications."
+        default: detail
+        }
+    }
+}
+
+extension Refusal.Subject {
+    /// The JSON member of requests; `nil` for a call, and for what only the command line sends.
+    var member: String? {
+        switch self {
+        case .algorithm: "alg"
+        case .applicationID: "app_id"
+        case .barcode: "aamva"
+        case .blindedNumbers: "blinded"
+        case .captcha: "captcha"
+        case .enrolmentToken: "enrolment_token"
+        case .eventID: "event_id"
+        case .findableAddress: "address"
+        case .language: "locale"
+        case .machineReadableZone: "mrz"
+        case .messageParts: "parts"
+        case .metadataPatch: "merge"
+        case .newID: "id"
+        case .newMetadata: "set"
+        case .notificationData: "data"
+        case .presence: "presence"
+        case .presenceKey: "presence_key"
+        case .pushEndpoint: "push_endpoint"
+        case .recipient: "to"
+        case .repliedMessage: "in_reply_to"
+        case .streamDescription: "description"
+        case .streamImage: "image_url"
+        case .streamKind: "kind"
+        case .streamMembers: "members"
+        case .streamMetadata: "metadata"
+        case .streamTitle: "title"
+        case .streamURL: "delivery.endpoint_url"
+        case .webhookURL: "url"
+        case .account, .audience, .authorizations, .clientID, .cursor, .name, .note, .parties, .party,
+            .phoneVerification, .reason, .slug:
+            nil
         }
     }
 }

@@ -894,14 +894,14 @@ extension ServiceDocument {
          "title": "Unauthorized",
          "status": 401,
          "code": "session_expired",
-         "cause": "the session, or the export token, is past its time",
-         "mend": "Create a new session with the nonce of this answer.",
+         "cause": "the session or the export token has expired",
+         "mend": "Create a new session with the nonce of this response.",
          "example": {
           "type": "https://auth.example/problems/session_expired",
           "title": "Unauthorized",
           "status": 401,
           "code": "session_expired",
-          "detail": "The session is past its time.",
+          "detail": "The session has expired. Create a new one.",
           "request_id": "5f0c1a2b-3d4e-8f60-9a7b-000000000001"
          }
         }
@@ -13939,7 +13939,7 @@ extension ServiceDocument {
       "title": "Unprocessable Content",
       "status": 422,
       "code": "invalid_identity_token",
-      "detail": "The nonce in nce was used before: take a new one and sign again.",
+      "detail": "The nonce in the token was used before. Get a new one and sign again.",
       "request_id": "c1",
       "reason": "nonce_used",
       "nonce": "AAABmT3cV0DQ1b7k9rTj0Q8mXz4Yc2uN6w",
@@ -15182,7 +15182,7 @@ extension ServiceDocument {
       "title": "Unprocessable Content",
       "status": 422,
       "code": "invalid_identity_token",
-      "detail": "The nonce in nce was used before: take a new one and sign again.",
+      "detail": "The nonce in the token was used before. Get a new one and sign again.",
       "request_id": "c1",
       "reason": "nonce_used",
       "nonce": "AAABmT3cV0DQ1b7k9rTj0Q8mXz4Yc2uN6w",

@@ -12,10 +12,6 @@ struct ProblemKind: Sendable {
     var code: String { example.code }
     var status: HTTPResponse.Status { example.status }
 
-    init(_ code: Refusal.Code, _ cause: String, _ mend: String, _ detail: String) {
-        self.init(Refusal(code, detail), cause, mend)
-    }
-
     init(_ example: any Error, _ cause: String, _ mend: String) {
         (self.example, self.cause, self.mend) = (Problem(example), cause, mend)
     }

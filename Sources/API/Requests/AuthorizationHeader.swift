@@ -25,7 +25,7 @@ package enum AuthorizationHeader: Sendable, Equatable {
             return
         }
         guard field.utf8.count <= Self.maximumLength else {
-            throw Refusal(.malformedRequest, "The Authorization header is longer than \(Self.maximumLength) bytes.")
+            throw Refusal.authorizationTooLong(allowed: Self.maximumLength)
         }
         let scheme = field.prefix { $0 != " " }
         if scheme.lowercased() == "bearer" {
@@ -44,7 +44,7 @@ package enum AuthorizationHeader: Sendable, Equatable {
             self = .identity(token: token, applicationID: parameters["app-id"], realm: parameters["realm"])
         case (nil, nil, let token?): self = .export(token)
         case (nil, nil, nil): self = .none
-        default: throw Refusal(.malformedRequest, "The Authorization header contains two tokens. Send one.")
+        default: throw Refusal.twoTokens
         }
     }
 
@@ -93,32 +93,30 @@ package enum AuthorizationHeader: Sendable, Equatable {
             let name = String(Substring(rest.prefix { $0 != UInt8(ascii: "=") && !isSpace($0) })).lowercased()
             skip { $0 != UInt8(ascii: "=") && !isSpace($0) }
             skip(isSpace)
-            guard rest.first == UInt8(ascii: "=") else { throw malformed("a parameter has no value") }
+            guard rest.first == UInt8(ascii: "=") else {
+                throw Refusal.authorizationUnreadable("a parameter has no value")
+            }
             rest = rest.dropFirst()
             skip(isSpace)
-            guard names.contains(name) else { throw malformed("a parameter is unknown") }
+            guard names.contains(name) else { throw Refusal.authorizationUnreadable("a parameter is unknown") }
             let value: Substring.UTF8View
             if let quote = rest.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
                 rest = rest.dropFirst()
                 value = rest.prefix { $0 != quote }
                 rest = rest.dropFirst(value.count)
-                guard rest.first == quote else { throw malformed("a quote is not closed") }
+                guard rest.first == quote else { throw Refusal.authorizationUnreadable("a quote is not closed") }
                 rest = rest.dropFirst()
                 if let next = rest.first, !isSpace(next), next != UInt8(ascii: ",") {
-                    throw malformed("there is text after a quote")
+                    throw Refusal.authorizationUnreadable("there is text after a quote")
                 }
             } else {
                 value = rest.prefix { !isSpace($0) && $0 != UInt8(ascii: ",") }
                 rest = rest.dropFirst(value.count)
             }
-            guard !value.isEmpty else { throw malformed("a parameter is empty") }
+            guard !value.isEmpty else { throw Refusal.authorizationUnreadable("a parameter is empty") }
             guard found.updateValue(String(Substring(value)), forKey: name) == nil else {
-                throw malformed("a parameter is repeated")
+                throw Refusal.authorizationUnreadable("a parameter is repeated")
             }
         }
-    }
-
-    private static func malformed(_ problem: String) -> Refusal {
-        Refusal(.malformedRequest, "The Authorization header is malformed: \(problem).")
     }
 }

@@ -95,7 +95,7 @@ package struct ClientContext: ListenerContext {
     var connection: ClientConnection {
         get throws(Refusal) {
             guard let current else {
-                throw Refusal(.certificateRevoked, "This listener needs a client certificate.")
+                throw Refusal.clientCertificateRequired
             }
             return current
         }
@@ -104,7 +104,7 @@ package struct ClientContext: ListenerContext {
     /// The session. Throws a refusal if there is none.
     var checkedSession: Session {
         get throws(Refusal) {
-            guard let session else { throw Refusal(.sessionRequired, "This action needs a session.") }
+            guard let session else { throw Refusal.sessionRequired }
             return session
         }
     }

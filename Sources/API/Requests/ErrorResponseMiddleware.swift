@@ -121,8 +121,8 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
             problem = Problem(HTTPDefect.methodNotAllowed(methods))
         case .elsewhere(let other):
             let place = face.place(of: other)
-            problem = Problem(Refusal(.notFound, "This path is on the \(other.rawValue) listener\(place)."))
-        case .nowhere: problem = Problem(Refusal(.notFound, "This path does not exist."))
+            problem = Problem(Refusal.pathElsewhere(other.rawValue, place))
+        case .nowhere: problem = Problem(Refusal.unknownPath)
         }
         return (response(problem, context), problem)
     }

@@ -19,16 +19,16 @@ struct FormBody {
         for pair in bytes.split(separator: UInt8(ascii: "&")) {
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = Self.decode(parts.first ?? []), let value = Self.decode(parts.dropFirst().first ?? [])
-            else { throw Refusal(.malformedRequest, "The form is not percent-encoded UTF-8.") }
+            else { throw Refusal.formNotDecodable }
             guard name.isStreamSafe, value.isStreamSafe else {
-                throw Refusal(.malformedRequest, "The form has more than 30 combining marks in a row.")
+                throw Refusal.formWithLongRun
             }
             guard count < Self.maximumCount else {
-                throw Refusal(.malformedRequest, "The form has more than \(Self.maximumCount) parameters.")
+                throw Refusal.formTooLong(allowed: Self.maximumCount)
             }
             count += 1
             guard values[name] == nil || Self.repeatable.contains(name) else {
-                throw Refusal(.malformedRequest, "A parameter of the form is repeated.")
+                throw Refusal.formRepeats
             }
             values[name, default: []].append(value)
         }
@@ -49,7 +49,7 @@ struct FormBody {
     var targets: [String] { all("audience") + all("resource") }
 
     func required(_ name: String) throws(Refusal) -> String {
-        guard let value = self[name] else { throw Refusal(.malformedRequest, "\(name) is missing in the form.") }
+        guard let value = self[name] else { throw Refusal.parameterMissing(name) }
         return value
     }
 

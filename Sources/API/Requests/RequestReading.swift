@@ -17,15 +17,15 @@ struct JSONBodyDecoder {
         do throws(JSONDefect) {
             value = try StrictJSON.parse(bytes)
         } catch {
-            throw Refusal(.malformedRequest, "\(error.path): \(error.problem).")
+            throw Refusal.notJSON(error)
         }
-        guard case .object(let members) = value else { throw Refusal(.malformedRequest, "$ is not an object.") }
+        guard case .object(let members) = value else { throw Refusal.bodyNotObject }
         rest = members
     }
 
     /// A required member; `null` is refused.
     mutating func string(_ name: String) throws(Refusal) -> String {
-        guard let text = try optionalString(name) else { throw Refusal(.malformedRequest, "$.\(name) is missing.") }
+        guard let text = try optionalString(name) else { throw Refusal.memberMissing(name) }
         return text
     }
 
@@ -34,7 +34,7 @@ struct JSONBodyDecoder {
         switch try take(name) {
         case nil, .null: return nil
         case .string(let text): return try Self.storable(text, name)
-        default: throw Refusal(.malformedRequest, "$.\(name) is not a string.")
+        default: throw Refusal.memberMustBe("a string", name)
         }
     }
 
@@ -43,18 +43,18 @@ struct JSONBodyDecoder {
         switch try value(name) {
         case .null: return nil
         case .string(let text): return try Self.storable(text, name)
-        default: throw Refusal(.malformedRequest, "$.\(name) is not a string or null.")
+        default: throw Refusal.memberMustBe("a string or null", name)
         }
     }
 
     /// Refuses U+0000: no database stores it in a text, and no member needs it.
     private static func storable(_ text: String, _ name: String) throws(Refusal) -> String {
-        guard !text.utf8.contains(0) else { throw Refusal(.malformedRequest, "$.\(name) contains U+0000.") }
+        guard !text.utf8.contains(0) else { throw Refusal.memberWithNull(name) }
         return text
     }
 
     mutating func value(_ name: String) throws(Refusal) -> JSONValue {
-        guard let value = try take(name) else { throw Refusal(.malformedRequest, "$.\(name) is missing.") }
+        guard let value = try take(name) else { throw Refusal.memberMissing(name) }
         return value
     }
 
@@ -65,7 +65,7 @@ struct JSONBodyDecoder {
 
     func rejectUnknown() throws(Refusal) {
         if let unknown = rest.first {
-            throw Refusal(.malformedRequest, "$.\(unknown.name.prefix(64)) is not a member of this request.")
+            throw Refusal.memberUnknown(unknown.name.prefix(64))
         }
     }
 
@@ -84,7 +84,9 @@ extension Request {
     ///
     /// - Throws: `Refusal` `payload_too_large`; ``HTTPDefect``, or ``ClientGone`` if the body is incomplete.
     func bounded(to maximum: Int, on channel: any Channel) async throws -> Request {
-        if let length = headers[.contentLength], Int(length) ?? .max > maximum { throw Self.tooLarge(maximum) }
+        if let length = headers[.contentLength], Int(length) ?? .max > maximum {
+            throw Refusal.bodyLarger(than: maximum)
+        }
         var request = self
         if headers[.expect]?.lowercased() == "100-continue" {
             request.body = RequestBody(asyncSequence: AwaitedBody(base: body, channel: channel))
@@ -105,7 +107,7 @@ extension Request {
         do {
             return try await body.collect(upTo: maximum)
         } catch is NIOTooManyBytesError {
-            throw Self.tooLarge(maximum)
+            throw Refusal.bodyLarger(than: maximum)
         } catch let defect as HTTPDefect {
             throw defect
         } catch {
@@ -127,7 +129,7 @@ extension Request {
     func securityEventToken(upTo maximum: Int) async throws -> String {
         try requireMediaType("application/secevent+jwt")
         guard let token = String(bytes: try await bytes(upTo: maximum), encoding: .utf8) else {
-            throw Refusal(.malformedRequest, "The body is not a Security Event Token.")
+            throw Refusal.noSecurityEventToken
         }
         return token
     }
@@ -149,12 +151,8 @@ extension Request {
 
     func requireMediaType(_ wanted: String) throws(Refusal) {
         guard mediaType == wanted else {
-            throw Refusal(.unsupportedMediaType, "Send the body as \(wanted).")
+            throw Refusal.wrongMediaType(wanted: wanted)
         }
-    }
-
-    private static func tooLarge(_ maximum: Int) -> Refusal {
-        Refusal(.payloadTooLarge, "The body is larger than \(maximum) bytes.")
     }
 }
 

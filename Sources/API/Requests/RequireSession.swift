@@ -22,9 +22,9 @@ struct RequireSession: RouterMiddleware {
         var context = context
         switch try AuthorizationHeader(request.headers[.authorization]) {
         case .none:
-            throw Refusal(.sessionRequired, "Send Authorization: Layer with a session token, or create a session.")
+            throw Refusal.sessionRequired
         case .export:
-            throw Refusal(.sessionRequired, "An export token is valid only for GET /me/export and DELETE /me.")
+            throw Refusal.exportTokenOutOfPlace
         case .session(let token):
             let session = try await service.checkSession(token, on: connection)
             context.session = session
@@ -32,9 +32,7 @@ struct RequireSession: RouterMiddleware {
             return try await next(request, context)
         case .identity(let token, let applicationID, let named):
             guard allowsIdentityToken else {
-                throw Refusal(
-                    .malformedRequest,
-                    "This path does not accept an identity token. Create the session at POST /sessions.")
+                throw Refusal.identityTokenOutOfPlace
             }
             let opened = try await create(token, applicationID, named, on: connection)
             context.session = opened.session
@@ -55,8 +53,7 @@ struct RequireSession: RouterMiddleware {
     ) async throws -> OpenedSession {
         do {
             if let named, named != service.realm {
-                throw Refusal(
-                    .invalidIdentityToken, "The realm is not the one of this service.", reason: .wrongAudience)
+                throw Refusal.foreignRealm
             }
             let opened = try await service.openSession(
                 identityToken: token, applicationID: applicationID, on: connection)
@@ -65,7 +62,7 @@ struct RequireSession: RouterMiddleware {
         } catch let refusal as Refusal where refusal.code == .invalidIdentityToken {
             throw HeaderSignInRefusal(refusal: refusal)
         } catch let refusal as Refusal where refusal.subject == .applicationID {
-            throw Refusal(refusal.code, "app-id of Authorization: \(refusal.detail)")
+            throw Refusal.authorizedApplication(refusal)
         }
     }
 }

@@ -95,17 +95,9 @@ extension ResponseBudget.Level {
 
     fileprivate var refusal: Refusal {
         switch self {
-        case .certificate:
-            Refusal(
-                .rateLimited, "Large responses to this certificate are still unread. Read them first.",
-                retryAfter: Self.pause)
-        case .user:
-            Refusal(
-                .rateLimited, "Large responses to this user's devices are still unread. Read them first.",
-                retryAfter: Self.pause)
-        case .total:
-            Refusal(
-                .unavailable, "Too many large responses are under way. Try again in a moment.", retryAfter: Self.pause)
+        case .certificate: .responsesUnread(ofCertificate: Self.pause)
+        case .user: .responsesUnread(ofUser: Self.pause)
+        case .total: .tooManyResponses(retryAfter: Self.pause)
         }
     }
 }

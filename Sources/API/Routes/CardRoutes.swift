@@ -36,7 +36,7 @@ package struct CardRoutes: Sendable {
         switch (aamva, mrz) {
         case (let text?, nil): input = .aamva(text)
         case (nil, let text?): input = .mrz(text)
-        default: throw Refusal(.malformedRequest, "Send one of $.aamva and $.mrz.")
+        default: throw Refusal.oneMemberOf("aamva", "mrz")
         }
         do {
             let evaluated = try await submit(input, for: try context.checkedSession)

@@ -73,7 +73,7 @@ package struct ProviderRoutes: Sendable {
         switch try members.value("public_key") {
         case .string(let pem): keyText = pem
         case .object(let jwk): keyText = JSONValue.object(jwk).jsonText
-        default: throw Refusal(.malformedRequest, "$.public_key is neither a PEM text nor a JWK.")
+        default: throw Refusal.memberMustBe("a PEM text or a JWK", "public_key")
         }
         let algorithm = try members.optionalString("alg")
         let proof = try members.string("proof")
@@ -89,10 +89,10 @@ package struct ProviderRoutes: Sendable {
         switch request.uri.queryParameters["sessions"] {
         case nil, "keep": endingSessions = false
         case "end": endingSessions = true
-        default: throw Refusal(.malformedRequest, "The query parameter sessions must be keep or end.")
+        default: throw Refusal.parameterMustBe("keep or end", "sessions")
         }
         guard let id = ProviderKeyID(try context.parameters.require("key_id")[...]) else {
-            throw Refusal(.notFound, "The provider has no such key.")
+            throw Refusal.unknownOwnKey
         }
         try await revokeOwnKey(id, endingSessions: endingSessions, by: caller)
         return Response(status: .noContent)

@@ -21,7 +21,7 @@ package struct SessionRoutes: Sendable {
             return Response.json(status: .created, body)
         }
         router.get("nonce", cost: .free) { _, _ -> Response in
-            throw Refusal(.sessionRequired, "The nonce is in WWW-Authenticate. POST /nonces returns one, too.")
+            throw Refusal.nonceInChallenge
         }
         router.post("sessions", cost: .write, use: create)
         router.post("sessions/resume", cost: .write, use: resumeSession)
@@ -113,11 +113,9 @@ package struct SessionRoutes: Sendable {
         switch try AuthorizationHeader(request.headers[.authorization]) {
         case .session(let token): return token
         case .identity:
-            throw Refusal(
-                .malformedRequest,
-                "This path does not accept an identity token. Send the session's token in Authorization.")
+            throw Refusal.identityTokenForSession
         case .none, .export:
-            throw Refusal(.sessionRequired, "Send Authorization: Layer session-token=\"…\".")
+            throw Refusal.sessionTokenRequired
         }
     }
 

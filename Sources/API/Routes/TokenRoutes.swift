@@ -52,7 +52,7 @@ package struct TokenRoutes: Sendable {
     @Sendable private func tokenForProvider(_ request: Request, _ context: PublicContext) async throws -> Response {
         let form = try await request.form(upTo: service.policy[\.requests].maximumBody)
         guard try grant(of: form) == .clientCredentials else {
-            throw Self.elsewhere("Devices get their tokens at \(service.urls.clientTokenEndpoint), with mutual TLS.")
+            throw Refusal.grantOfDevices(at: service.urls.clientTokenEndpoint)
         }
         try Self.requireOneProof(request, form)
         let answer = try await issue(form.assertion, scope: form["scope"], at: context.cost)
@@ -70,7 +70,7 @@ package struct TokenRoutes: Sendable {
         case .tokenExchange where form["subject_token_type"] == Self.idTokenType:
             return try await exchangeIDToken(form, on: connection)
         case .tokenExchange: return try await exchangeToken(form, proof: try request.proof, on: connection)
-        case .clientCredentials: throw Self.elsewhere("Providers get their tokens at \(service.urls.tokenEndpoint).")
+        case .clientCredentials: throw Refusal.grantOfProviders(at: service.urls.tokenEndpoint)
         }
     }
 
@@ -94,19 +94,18 @@ package struct TokenRoutes: Sendable {
     /// Exchanges an issuer's ID token for a session token, as the assertion grant does with an identity token.
     private func exchangeIDToken(_ form: FormBody, on connection: ClientConnection) async throws -> Response {
         guard [nil, Self.accessTokenType].contains(form["requested_token_type"]) else {
-            throw Refusal(.malformedRequest, "requested_token_type must be \(Self.accessTokenType) or omitted.")
+            throw Refusal.requestedTypeMustBe(Self.accessTokenType)
         }
         try requireNoActor(form)
         guard form.targets.allSatisfy({ service.urls.audiences.contains($0) || $0 == service.urls.client }) else {
-            throw Refusal(
-                .malformedRequest, "audience or resource is not this service. Omit it.", reason: .invalidTarget)
+            throw Refusal.audienceElsewhere
         }
         return try await openSession(form, by: "subject_token", as: .idToken, on: connection)
     }
 
     private func requireNoActor(_ form: FormBody) throws(Refusal) {
         guard form["actor_token"] == nil, form["actor_token_type"] == nil else {
-            throw Refusal(.malformedRequest, "Delegation is not supported. Remove actor_token.")
+            throw Refusal.delegationUnsupported
         }
     }
 
@@ -122,16 +121,14 @@ package struct TokenRoutes: Sendable {
     private func exchangeRequest(_ form: FormBody, proof: String?) throws(Refusal) -> SessionExchange {
         let token = try form.required("subject_token")
         guard try form.required("subject_token_type") == Self.accessTokenType else {
-            throw Refusal(
-                .malformedRequest,
-                "subject_token_type must be \(Self.accessTokenType) for a session's token, or \(Self.idTokenType).")
+            throw Refusal.subjectTypeMustBe(Self.accessTokenType, or: Self.idTokenType)
         }
         guard [nil, Self.jwtType, Self.accessTokenType].contains(form["requested_token_type"]) else {
-            throw Refusal(.malformedRequest, "requested_token_type must be \(Self.jwtType) or omitted.")
+            throw Refusal.requestedTypeMustBe(Self.jwtType)
         }
         try requireNoActor(form)
         guard !form.targets.isEmpty else {
-            throw Refusal(.malformedRequest, "audience is missing in the form. It must be the provider's id.")
+            throw Refusal.audienceRequired
         }
         return SessionExchange(
             token, for: form.targets, clientID: form["client_id"], scope: form["scope"], proof: proof)
@@ -211,20 +208,15 @@ package struct TokenRoutes: Sendable {
     private static func requireOneProof(_ request: Request, _ form: FormBody) throws(Refusal) {
         guard form["client_assertion"] == nil || request.headers[.authorization] == nil && form["client_secret"] == nil
         else {
-            throw Refusal(.malformedRequest, "The request has more than one client authentication. Send one.")
+            throw Refusal.severalClientProofs
         }
     }
 
     private func grant(of form: FormBody) throws(Refusal) -> Grant {
         guard let grant = Grant(rawValue: try form.required("grant_type")) else {
-            let known = Grant.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Refusal(.malformedRequest, "grant_type must be one of \(known).", reason: .unsupportedGrantType)
+            throw Refusal.unknownGrant(Grant.self)
         }
         return grant
-    }
-
-    private static func elsewhere(_ sentence: String) -> Refusal {
-        Refusal(.malformedRequest, sentence, reason: .unsupportedGrantType)
     }
 }
 
@@ -234,7 +226,7 @@ extension Request {
         get throws(Refusal) {
             let fields = headers[values: .dpop]
             guard fields.count <= 1 else {
-                throw Refusal(.invalidDPoPProof, "The request has several DPoP fields. Send one.", reason: .malformed)
+                throw Refusal.severalDPoPProofs
             }
             return fields.first
         }

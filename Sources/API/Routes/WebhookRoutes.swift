@@ -72,7 +72,7 @@ extension Request {
         get throws(Refusal) {
             let fields = headers[values: .countersignProof]
             guard fields.count <= 1 else {
-                throw Refusal(.malformedRequest, "The request has several Countersign-Proof fields. Send one.")
+                throw Refusal.severalFields("Countersign-Proof")
             }
             return fields.first
         }

@@ -24,22 +24,17 @@ package struct CertificationRequest: Sendable {
         } catch {
             // A PEM document or a Layer CSR that was encoded once more.
             let isText = bytes.allSatisfy { (0x20...0x7E).contains($0) || $0 == 0x0A || $0 == 0x0D }
-            throw Refusal.csr(
-                .malformed,
-                isText
-                    ? "The base64 contains text. Send that text itself, a PEM document or a Layer CSR."
-                    : "The request is not a CertificationRequest in DER (RFC 2986 §4.2).")
+            throw isText ? Refusal.csrEncodedTwice : .csrNotDER
         }
         let publicKey = try DevicePublicKey(subjectPublicKeyInfo: Array(parts.subjectPublicKeyInfo))
         guard let algorithm = proofAlgorithms[parts.signatureAlgorithm] else {
-            throw Refusal.csr(
-                .badProof, "Sign the request with ECDSA or RSA (PKCS#1 v1.5) and SHA-256, SHA-384 or SHA-512.")
+            throw Refusal.csrAlgorithmUnsupported
         }
         guard
             publicKey.certificateKey.isValidSignature(
                 parts.signature, for: parts.information, signatureAlgorithm: algorithm)
         else {
-            throw Refusal.csr(.badProof, "The request's signature was not made with the key in the request.")
+            throw Refusal.csrSignatureInvalid
         }
         return CertificationRequest(publicKey: publicKey, wishedDeviceID: deviceID(in: parts.subject))
     }
@@ -51,18 +46,9 @@ package struct CertificationRequest: Sendable {
             return document.bytes
         } catch {
             switch error {
-            case .tooLong:
-                throw Refusal.csr(.malformed, "A certification request has at most \(PEM.maximumLength) bytes.")
-            case .privateKey:
-                throw Refusal.csr(
-                    .malformed,
-                    "The text contains a private key. Regard it as leaked. Make a new "
-                        + "pair, and send the certification request only.")
-            case .absent, .notOne:
-                throw Refusal.csr(
-                    .malformed,
-                    "The request is not a PEM document CERTIFICATE REQUEST (RFC 7468), its base64 alone, or a Layer "
-                        + "CSR of three parts with dots between them.")
+            case .tooLong: throw Refusal.csrTooLong
+            case .privateKey: throw Refusal.csrWithPrivateKey
+            case .absent, .notOne: throw Refusal.csrUnreadable
             }
         }
     }

@@ -23,7 +23,7 @@ package struct DevicePublicKey: Sendable, Hashable {
         case .rsa(let key): certificateKey = Certificate.PublicKey(key)
         case .p256(let key): certificateKey = Certificate.PublicKey(key)
         case .p384(let key): certificateKey = Certificate.PublicKey(key)
-        case .ed25519: throw Refusal.csr(.unsupportedKey, "The key's type is not supported. Use RSA, P-256 or P-384.")
+        case .ed25519: throw Refusal.csrKeyUnsupported
         }
         self.publicKey = publicKey
     }
@@ -36,15 +36,8 @@ package struct DevicePublicKey: Sendable, Hashable {
         do throws(PublicKeyDefect) {
             key = try PublicKey(subjectPublicKeyInfo: bytes)
         } catch {
-            throw Refusal.csr(Refusal.Reason(error.reason), error.detail)
+            throw Refusal.invalidCSR(Refusal.Reason(error.reason), error.detail)
         }
         try self.init(key)
-    }
-}
-
-extension Refusal {
-    /// The refusal of a request with a reason code.
-    static func csr(_ reason: Reason, _ detail: String) -> Refusal {
-        Refusal(.invalidCSR, detail, reason: reason)
     }
 }

@@ -37,27 +37,20 @@ package struct AAMVACard: Sendable, Equatable, Confidential {
     /// - Throws: as ``read(_:)-(String)``.
     package static func read(_ bytes: [UInt8]) throws(Refusal) -> AAMVACard {
         guard bytes.count <= maximumLength else {
-            throw Refusal(.malformedRequest, "aamva is longer than \(maximumLength) bytes: no card holds so much.")
+            throw Refusal.barcodeTooLong(allowed: maximumLength)
         }
         var conformance = AAMVAConformance()
         let hasMark = bytes.starts(with: [0xEF, 0xBB, 0xBF])
         if hasMark { conformance.note(.byteOrderMark) }
         guard let header = AAMVAHeader(bytes, start: hasMark ? 3 : 0, noting: &conformance) else {
-            throw Refusal(
-                .malformedRequest,
-                "aamva has no AAMVA header: send the barcode's whole text, from @ and \"ANSI \" on, in base64.")
+            throw Refusal.barcodeWithoutHeader
         }
         let elements = try AAMVAElements(bytes, header: header, noting: &conformance)
         guard elements.all.contains(where: { !$0.id.isJurisdictionSpecific }) else {
-            throw Refusal(
-                .malformedRequest,
-                "aamva holds a header but no data element: keep the line feeds between the elements when encoding it.")
+            throw Refusal.barcodeWithoutElements
         }
         guard !elements.lacksSeparators else {
-            throw Refusal(
-                .malformedRequest,
-                "aamva's elements are in one line: keep the line feeds between them. A scanner that types like a keyboard "
-                    + "may turn them into blanks.")
+            throw Refusal.barcodeWithoutSeparators
         }
         return AAMVACard(header: header, elements: elements, bytes: bytes, conformance: conformance)
     }

@@ -127,8 +127,7 @@ struct AAMVAElements {
         isAfterReturn = false
         guard let id = elementID(at: start, end: end) else { return conformance.note(.strayText) }
         guard all.count < Self.maximumCount else {
-            throw Refusal(
-                .malformedRequest, "aamva holds more than \(Self.maximumCount) data elements: this is no card's text.")
+            throw Refusal.tooManyElements(allowed: Self.maximumCount)
         }
         let value = start + 3..<end
         if let earlier = first(id), !id.isJurisdictionSpecific, !bytes[earlier.value].elementsEqual(bytes[value]) {

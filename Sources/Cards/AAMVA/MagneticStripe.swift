@@ -25,15 +25,12 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
     /// - Throws: `Refusal` `malformed_request` unless both of the first two tracks are present.
     package static func read(_ bytes: [UInt8], today: CalendarDate) throws(Refusal) -> MagneticStripe {
         guard bytes.count <= AAMVACard.maximumLength else {
-            throw Refusal(.malformedRequest, "aamva is longer than \(AAMVACard.maximumLength) bytes.")
+            throw Refusal.barcodeTooLong(allowed: AAMVACard.maximumLength)
         }
         guard let first = track(bytes[...], from: "%"), let second = track(bytes[first.endIndex...], from: ";"),
             let separator = second.firstIndex(of: UInt8(ascii: "="))
         else {
-            throw Refusal(
-                .malformedRequest,
-                "aamva holds the tracks of a magnetic stripe, but not the first two whole: send all from % to the last ?."
-            )
+            throw Refusal.incompleteTracks
         }
         // Readers show the third track's sentinel in three ways.
         let third = track(bytes[second.endIndex...], from: "%#+")

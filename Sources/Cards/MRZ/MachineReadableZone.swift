@@ -41,28 +41,21 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
     ///   identity document. Wrong check digits and dates do not throw.
     package static func read(_ text: String, today: CalendarDate) throws(Refusal) -> MachineReadableZone {
         guard text.utf8.count <= maximumLength else {
-            throw Refusal(.malformedRequest, "mrz is longer than \(maximumLength) bytes: send the zone's lines alone.")
+            throw Refusal.zoneTooLong(allowed: maximumLength)
         }
         let zone = text.utf8.filter { ![0x0A, 0x0D, 0x20, 0x09].contains($0) }.map(\.capitalised)
         guard let format = MachineReadableFormat.allCases.first(where: { $0.length == zone.count }) else {
-            throw Refusal(
-                .malformedRequest,
-                "mrz has \(zone.count) characters: TD1 has 3 lines of 30, TD2 2 of 36, TD3 2 of 44, filled up with <.")
+            throw Refusal.wrongZoneLength(zone.count)
         }
         guard zone.allSatisfy({ $0.isCapital || $0.isDigit || $0 == filler }) else {
-            throw Refusal(.malformedRequest, "mrz holds a character other than A to Z, 0 to 9 and <.")
+            throw Refusal.wrongZoneCharacter
         }
         // These look like TD2, but have another layout and, above all, no day of expiry.
         guard format != .td2 || !zone.starts(with: "IDFRA".utf8) else {
-            throw Refusal(
-                .malformedRequest,
-                "mrz is that of a French identity card of before 2021, which is not supported: its zone states no expiry. "
-                    + "Show a passport, or the card that followed it.")
+            throw Refusal.formerFrenchCard
         }
         guard let kind = kind(of: zone, format) else {
-            throw Refusal(
-                .malformedRequest,
-                "mrz begins with a code that is no identity document's: P on TD3, A, C or I on TD1 and TD2.")
+            throw Refusal.wrongZoneKind
         }
         return MachineReadableZone(zone, format: format, kind: kind, today: today)
     }

@@ -47,10 +47,7 @@ package struct SiteVerify: Sendable {
         do {
             return try await ask(response, rules)
         } catch {
-            throw Refusal(
-                .unavailable, "The captcha cannot be checked at the moment. Nothing was changed. Try again.",
-                retryAfter: 5,
-                privateDetail: "siteverify: \(ErrorWords.of(error))")
+            throw Refusal.captchaUnavailable("siteverify: \(ErrorWords.of(error))")
         }
     }
 

@@ -35,8 +35,7 @@ package enum SoughtAddress: Sendable, Confidential {
         } else if case .address(let slug, let externalID)? = try? AuthorizationAddress(text) {
             self = .name(slug, externalID: externalID)
         } else {
-            throw Refusal(
-                .malformedRequest, "$.address is neither a number in E.164 form nor <provider>/<user>.")
+            throw Refusal.unreadableAddress
         }
     }
 }

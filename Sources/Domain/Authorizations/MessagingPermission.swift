@@ -142,9 +142,9 @@ package struct MessagingPermission: Sendable, Equatable {
             moved.changedAt = now
             return moved
         case .forbidden where present == .expired:
-            throw Refusal(.gone, "Nobody answered the request in time: ask again.", state: present.rawValue)
+            throw Refusal.authorizationExpired(state: present.rawValue)
         case .forbidden:
-            throw Refusal(.conflict, "The authorization is \(present.rawValue).", state: present.rawValue)
+            throw Refusal.authorizationIs(present.rawValue)
         }
     }
 
@@ -154,14 +154,12 @@ package struct MessagingPermission: Sendable, Equatable {
     package func requireAskableAgain(now: Date, policy: AuthorizationPolicy) throws(Refusal) {
         let present = state(now: now)
         if present.isOpen {
-            throw Refusal(
-                .conflict, "There is an authorization between the two of you.", about: .authorizations,
-                state: present.rawValue)
+            throw Refusal.authorizationExists(state: present.rawValue)
         }
         let end = changedAt.addingTimeInterval(policy.againAfterRejection)
         if present == .rejected, now < end {
-            throw Refusal(
-                .conflict, "The person declined; ask again later.", state: present.rawValue,
+            throw Refusal.authorizationRejected(
+                state: present.rawValue,
                 retryAfter: max(1, Int(saturating: end.timeIntervalSince(now).rounded(.up))))
         }
     }
@@ -192,8 +190,7 @@ package enum AuthorizationAddress: Sendable, Equatable {
         guard parts.count == 2, let slug = Slug(String(parts[0])), (1...256).contains(parts[1].utf8.count),
             !parts[1].utf8.contains(0)
         else {
-            throw Refusal(
-                .malformedRequest, "It is neither a user id nor an address (<provider>/<user>).", about: .recipient)
+            throw Refusal.unreadableRecipient
         }
         self = .address(slug, externalID: String(parts[1]))
     }

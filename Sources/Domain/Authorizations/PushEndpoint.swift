@@ -18,10 +18,7 @@ package struct PushEndpoint: Hashable, Sendable, CustomStringConvertible {
             return arn.hasPrefix(start) && Self.isIdentifier(arn.dropFirst(start.count))
         }
         guard arn.utf8.count <= Self.maximumLength, owner != nil else {
-            throw Refusal(
-                .malformedRequest,
-                "It is not the ARN of an endpoint of a platform application that this service serves.",
-                about: .pushEndpoint)
+            throw Refusal.unknownPushEndpoint
         }
         self.arn = arn
     }

@@ -196,6 +196,6 @@ extension Ban {
     ///
     /// - Throws: ``Refusal`` `malformed_request`.
     package static func requirePlain(note: String) throws(Refusal) {
-        try PlainText.require(note, "A note", bytes: 0...maximumNote, for: .note)
+        try PlainText.require(note, about: .note, bytes: 0...maximumNote, for: .note)
     }
 }

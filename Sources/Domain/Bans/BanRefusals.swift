@@ -2,32 +2,78 @@ import Encoding
 import Foundation
 
 extension Refusal {
-    /// What a banned device is told: as of a revoked certificate.
+    /// A banned device, whose certificate is as good as revoked.
     package static func deviceBanned(by entry: BanEntry) -> Refusal {
         Refusal(.certificateRevoked, "This device is banned \(entry.duration).")
     }
 
-    /// What a user is told whose session is still there while the ban is in force.
+    /// A banned user whose session has not been ended yet.
     package static func userBanned(by entry: BanEntry) -> Refusal {
         Refusal(
             .userBanned, "This user is banned \(entry.duration).", banReason: entry.ban.reason,
             until: entry.endsAt)
     }
 
-    /// What the holder of a banned user's proof is told at sign-in, with the token for the own data.
+    /// A banned user at sign-in, who gets a token for the export and erasure of their data.
     package static func signInBanned(by entry: BanEntry, exportToken: Secret<String>) -> Refusal {
         Refusal(
             .userBanned,
-            "This user is banned \(entry.duration); the export token shows and erases what is held on the user.",
+            "This user is banned \(entry.duration). The export token reads and erases the data about the user.",
             banReason: entry.ban.reason, until: entry.endsAt, exportToken: exportToken)
     }
 
-    /// What a user is told within a session who may sign in, and nothing more.
+    /// A user who may sign in, but not use messaging.
     package static func messagingBanned(by entry: BanEntry) -> Refusal {
         Refusal(
-            .userBanned, "You may not ask or answer others \(entry.duration).", banReason: entry.ban.reason,
+            .userBanned, "You are banned from messaging \(entry.duration).", banReason: entry.ban.reason,
             until: entry.endsAt)
     }
+}
+
+/// Refusals of commands about bans.
+extension Refusal {
+    package static func unknownBan(_ id: BanID) -> Refusal {
+        Refusal(.notFound, "There is no ban \(id). Check the id.")
+    }
+
+    /// - Parameter other: a ban of another subject that includes this one.
+    package static func notBanned(_ kind: String, heldBy other: BanID?) -> Refusal {
+        let hint = other.map { "Ban \($0), of another subject, includes it: lift that one." } ?? "Check its spelling."
+        return Refusal(.notFound, "There is no active ban on this \(kind). \(hint)")
+    }
+
+    package static func banIsOver(state: String) -> Refusal {
+        Refusal(.conflict, "The ban is already \(state). Nothing is left to lift.", state: state)
+    }
+
+    package static func alreadyBanned(_ kind: String, by ban: Ban) -> Refusal {
+        let end = ban.endsAt.map { "until \($0.rfc3339)" } ?? "for good"
+        return Refusal(
+            .conflict, "Ban \(ban.id) is active on this \(kind) \(end).", state: Ban.State.active.rawValue)
+    }
+
+    package static let devicesWithoutUser = Refusal(
+        .malformedRequest, "Only a ban of a user can include devices. Ban the user, or leave the devices out.")
+
+    package static let unreadableDocument = Refusal(
+        .malformedRequest,
+        "A document is JURISDICTION:NUMBER, such as VA:T64235789. A country has three letters.")
+
+    package static func bansUnreadable(_ privateDetail: String) -> Refusal {
+        Refusal(
+            .unavailable, "Bans cannot be looked up at this moment. Nothing was changed. Try again.", retryAfter: 30,
+            privateDetail: privateDetail)
+    }
+
+    package static let erasureUnderWay = Refusal(
+        .unavailable, "The user's data is being erased at this moment. Sign in again in a moment.", retryAfter: 5)
+
+    package static let numberBanned = Refusal(
+        .userBanned, "This number is banned and cannot be verified. Verify another number.")
+
+    /// The reason is withheld: a barcode is easily forged, and the ban is on the document's real holder.
+    package static let documentBanned = Refusal(
+        .userBanned, "This document is banned and cannot prove an identity. Show another one.")
 }
 
 extension BanEntry {

@@ -64,21 +64,14 @@ package struct DeviceCertificate: Sendable, Equatable {
     /// - Throws: ``Refusal`` `certificate_revoked`; its sentence names the reason.
     package func requireValid(at now: Date) throws(Refusal) {
         if isUnadmitted {
-            throw Refusal(
-                .certificateRevoked,
-                "This certificate was not shown in time, or another was issued in its place: certify the device anew.")
+            throw Refusal.certificateUnadmitted
         }
         if let revoked {
             let superseded = revoked.reason == "superseded"
-            throw Refusal(
-                .certificateRevoked,
-                superseded
-                    ? "This certificate was superseded by its renewal: connect with the new one."
-                    : "This certificate was revoked: certify the device anew.")
+            throw superseded ? Refusal.certificateSuperseded : .certificateRevoked
         }
         guard now < notAfter else {
-            throw Refusal(
-                .certificateRevoked, "This certificate expired at \(notAfter.rfc3339): certify the device anew.")
+            throw Refusal.certificateExpired(at: notAfter)
         }
     }
 }

@@ -25,28 +25,26 @@ package struct MessageBody: Sendable, Equatable, Confidential {
     /// - Throws: ``Refusal`` `malformed_request`, `payload_too_large`.
     package init(_ value: JSONValue) throws(Refusal) {
         guard case .array(let values) = value, (1...Self.maximumParts).contains(values.count) else {
-            throw Refusal(.malformedRequest, "$.parts is a list of 1 to \(Self.maximumParts) parts.")
+            throw Refusal.wrongNumberOfParts(allowed: Self.maximumParts)
         }
         var parts: [Part] = []
-        for (index, value) in values.enumerated() { parts.append(try Self.part(value, "$.parts[\(index)]")) }
+        for (index, value) in values.enumerated() { parts.append(try Self.part(value, number: index + 1)) }
         self.parts = parts
         guard size <= Self.maximumBytes else {
-            throw Refusal(.payloadTooLarge, "The parts have more than \(Self.maximumBytes) bytes.")
+            throw Refusal.partsTooLarge(allowed: Self.maximumBytes)
         }
     }
 
-    private static func part(_ value: JSONValue, _ path: String) throws(Refusal) -> Part {
+    private static func part(_ value: JSONValue, number: Int) throws(Refusal) -> Part {
         guard case .object(let members) = value, members.count == 2, let type = value["type"]?.text, isType(type)
         else {
-            throw Refusal(
-                .malformedRequest, "\(path) is an object of type, a media type without parameters, and a body.")
+            throw Refusal.malformedPart(number)
         }
         if let text = value["body"]?.text { return Part(type: type.lowercased(), content: .text(text)) }
         if let bytes = value["body_base64"]?.text.flatMap(Base64URL.decode) {
             return Part(type: type.lowercased(), content: .bytes(bytes))
         }
-        throw Refusal(
-            .malformedRequest, "\(path) has either body, a text, or body_base64, base64url without padding.")
+        throw Refusal.unreadablePartContent(number)
     }
 
     /// Whether a text is `type/subtype` of restricted names.

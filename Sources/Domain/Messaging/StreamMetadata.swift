@@ -14,9 +14,9 @@ package struct StreamMetadata: Sendable, Equatable, Confidential {
     /// Takes an object.
     ///
     /// - Throws: ``Refusal`` `malformed_request` for anything else, and for one that is too large.
-    package init(_ value: JSONValue, _ path: String) throws(Refusal) {
-        guard case .object = value else { throw Refusal(.malformedRequest, "\(path) is not an object.") }
-        try Self.requireBounds(value, path)
+    package init(_ value: JSONValue, about subject: Refusal.Subject) throws(Refusal) {
+        guard case .object = value else { throw Refusal.notObject(subject) }
+        try Self.requireBounds(value, about: subject)
         self.value = value
     }
 
@@ -27,12 +27,12 @@ package struct StreamMetadata: Sendable, Equatable, Confidential {
     /// `null` removes.
     ///
     /// - Throws: ``Refusal`` `malformed_request` if patch or result is too large.
-    package func merged(with patch: JSONValue, _ path: String) throws(Refusal) -> StreamMetadata {
-        guard case .object = patch else { throw Refusal(.malformedRequest, "\(path) is not an object.") }
+    package func merged(with patch: JSONValue, about subject: Refusal.Subject) throws(Refusal) -> StreamMetadata {
+        guard case .object = patch else { throw Refusal.notObject(subject) }
         // Checked first, so that the work is bounded.
-        try Self.requireBounds(patch, path)
+        try Self.requireBounds(patch, about: subject)
         let merged = Self.merge(patch, into: value)
-        try Self.requireBounds(merged, path)
+        try Self.requireBounds(merged, about: subject)
         return StreamMetadata(stored: merged)
     }
 
@@ -53,12 +53,10 @@ package struct StreamMetadata: Sendable, Equatable, Confidential {
         return .object(members)
     }
 
-    private static func requireBounds(_ value: JSONValue, _ path: String) throws(Refusal) {
+    private static func requireBounds(_ value: JSONValue, about subject: Refusal.Subject) throws(Refusal) {
         var keys = 0
         guard isShallow(value, depth: 1, &keys), keys <= maximumKeys, value.jsonText.utf8.count <= maximumBytes else {
-            throw Refusal(
-                .malformedRequest,
-                "\(path) has at most \(maximumKeys) names, \(maximumDepth) levels and \(maximumBytes) bytes.")
+            throw Refusal.metadataTooLarge(subject)
         }
     }
 

@@ -23,7 +23,7 @@ package struct UserNotification: Sendable, Equatable, Confidential {
     /// - Throws: `Refusal` `malformed_request`.
     package init(id: String, title: String?, body: String?, data: JSONValue?) throws(Refusal) {
         guard let uuid = UUID(uuidString: id), id.utf8.count == 36 else {
-            throw Refusal(.malformedRequest, "$.id is not a UUID.")
+            throw Refusal.notUUID(.newID)
         }
         self.id = uuid.uuidString.lowercased()
         (self.title, self.body) = (title, body)
@@ -33,11 +33,10 @@ package struct UserNotification: Sendable, Equatable, Confidential {
             guard members.allSatisfy({ $0.value.text != nil }), Set(members.map(\.name)).count == members.count,
                 !members.contains(where: { ["aps", "notification_id"].contains($0.name) })
             else {
-                throw Refusal(
-                    .malformedRequest, "$.data holds texts, and none is named aps or notification_id.")
+                throw Refusal.unsuitableNotificationData
             }
             self.data = members
-        default: throw Refusal(.malformedRequest, "$.data is not an object.")
+        default: throw Refusal.notObject(.notificationData)
         }
     }
 

@@ -8,7 +8,7 @@ extension PhoneNumber: Confidential {
         do throws(PhoneNumberDefect) {
             try self.init(reading: text, region: region)
         } catch {
-            throw Refusal(.malformedRequest, error.sentence, reason: Refusal.Reason(error))
+            throw Refusal.unreadableNumber(error)
         }
     }
 }

@@ -14,7 +14,7 @@ package struct LanguagePreferences: Sendable {
     /// - Throws: ``Refusal`` `malformed_request` if it does not have the form of a tag (RFC 5646).
     package init(tag: String) throws(Refusal) {
         guard Self.isRange(tag) else {
-            throw Refusal(.malformedRequest, "$.locale is not a language tag such as de or pt-BR.")
+            throw Refusal.unreadableLanguage
         }
         ranges = [tag]
     }

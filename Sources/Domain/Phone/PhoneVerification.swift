@@ -149,16 +149,14 @@ package struct PhoneVerification: Sendable, Equatable {
     package func requireResendable(now: Date, policy: PhonePolicy) throws(Refusal) {
         let state = state(now: now, policy: policy)
         guard state.after(.resend) != nil else {
-            throw Refusal(.conflict, "The verification is over: start another.", state: state.rawValue)
+            throw Refusal.verificationIsOver(state: state.rawValue)
         }
         guard let moment = resendAfter(policy: policy) else {
-            throw Refusal(
-                .conflict, "The code was sent as often as it may be: start another verification later.",
-                state: "no_more_resends")
+            throw Refusal.resendsExhausted
         }
         let wait = Int(saturating: moment.timeIntervalSince(now).rounded(.up))
         guard wait <= 0 else {
-            throw Refusal(.rateLimited, "The code may be sent again in \(wait) s.", retryAfter: wait)
+            throw Refusal.resendTooSoon(retryAfter: wait)
         }
     }
 }

@@ -114,15 +114,12 @@ package struct SendGuard: Sendable {
     package func requireWithinUserLimits(_ attempt: SendAttempt, _ counts: SendCounts) throws(Refusal) {
         guard limitsRates else { return }
         guard counts.otherNumbersOfUser < policy.numbersPerUser else {
-            throw Refusal(
-                .rateLimited, "You tried \(policy.numbersPerUser) numbers lately: try one of them.",
-                retryAfter: Int(policy.numbersPerUserPeriod))
+            throw Refusal.numbersExhausted(
+                policy.numbersPerUser, retryAfter: Int(policy.numbersPerUserPeriod))
         }
         let mine = attempt.isOwner ? policy.sendsPerDayPerNumber : policy.sendsPerDayPerNumberAndUser
         guard counts.askedByUserToday < mine else {
-            throw Refusal(
-                .rateLimited, "You requested \(mine) texts to this number in a day: try again tomorrow.",
-                retryAfter: 86_400)
+            throw Refusal.textsExhausted(mine)
         }
     }
 

@@ -22,17 +22,17 @@ extension ProviderIssuer {
     /// - Throws: ``Refusal`` `malformed_request` for a bad client id, `conflict` for one that is registered or one too many.
     package func adding(_ clients: IssuerClients) throws(Refusal) -> ProviderIssuer {
         let new = IssuerClients(
-            audiences: try Self.clients(clients.audiences, "audience"),
-            parties: try Self.clients(clients.parties, "party"))
-        for (known, added, name) in [(audiences, new.audiences, "audience"), (parties, new.parties, "party")] {
+            audiences: try Self.clients(clients.audiences, .audience),
+            parties: try Self.clients(clients.parties, .party))
+        let kinds: [([String], [String], Refusal.Subject)] = [
+            (audiences, new.audiences, .audience), (parties, new.parties, .party),
+        ]
+        for (known, added, subject) in kinds {
             if let twice = added.first(where: { known.hasBytes(of: $0) }) {
-                throw Refusal(
-                    .conflict, "The provider has the \(name) \(twice) already. Leave it out.", state: "registered")
+                throw Refusal.issuerClientRegistered(twice, subject)
             }
             guard known.count + added.count <= Self.mostClients else {
-                throw Refusal(
-                    .conflict, "A provider has at most \(Self.mostClients) of them. Remove another \(name) first.",
-                    state: "full")
+                throw Refusal.issuerClientsExhausted(subject, allowed: Self.mostClients)
             }
         }
         return having(audiences: audiences + new.audiences, parties: parties + new.parties)
@@ -44,18 +44,14 @@ extension ProviderIssuer {
     /// - Throws: ``Refusal`` `not_found` for a client that it does not have, `conflict` for the last audience or party.
     package func removing(_ clients: IssuerClients, allowingAnyParty: Bool) throws(Refusal) -> ProviderIssuer {
         let (kept, keptParties) = (
-            try Self.without(clients.audiences, audiences, "audience"),
-            try Self.without(clients.parties, parties, "party")
+            try Self.without(clients.audiences, audiences, .audience),
+            try Self.without(clients.parties, parties, .party)
         )
         guard !kept.isEmpty else {
-            throw Refusal(
-                .conflict, "A provider by issuer needs an audience. Add another before you remove the last one.",
-                state: "last_audience")
+            throw Refusal.lastAudience
         }
         guard !keptParties.isEmpty || parties.isEmpty || allowingAnyParty else {
-            throw Refusal(
-                .conflict, "Without its last party any client may request ID tokens for the provider.", about: .parties,
-                state: "last_party")
+            throw Refusal.lastParty
         }
         return having(audiences: kept, parties: keptParties)
     }
@@ -66,9 +62,11 @@ extension ProviderIssuer {
             parties: parties, algorithms: algorithms, endsSessionsOfRemovedKeys: endsSessionsOfRemovedKeys)
     }
 
-    private static func without(_ removed: [String], _ known: [String], _ name: String) throws(Refusal) -> [String] {
+    private static func without(
+        _ removed: [String], _ known: [String], _ subject: Refusal.Subject
+    ) throws(Refusal) -> [String] {
         if let unknown = removed.first(where: { !known.hasBytes(of: $0) }) {
-            throw Refusal(.notFound, "The provider has no \(name) \(unknown). Look at the list of its clients.")
+            throw Refusal.unknownIssuerClient(unknown, subject)
         }
         return known.filter { !removed.hasBytes(of: $0) }
     }

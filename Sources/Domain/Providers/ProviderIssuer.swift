@@ -44,31 +44,27 @@ package struct ProviderIssuer: Sendable, Equatable {
         endsSessionsOfRemovedKeys: Bool, allowingLoopback: Bool
     ) throws(Refusal) {
         guard PublicURL(url, allowingLoopback: allowingLoopback) != nil, !url.utf8.contains(UInt8(ascii: "?")) else {
-            throw Refusal(
-                .malformedRequest,
-                "An issuer is an https URL of a public host, without a query and a fragment, as its ID tokens name it.")
+            throw Refusal.unreadableIssuer
         }
         guard !url.hasSuffix(Self.discoveryPath) else {
-            throw Refusal(
-                .malformedRequest,
-                "This is the URL of a discovery document. Give the issuer alone: leave out \(Self.discoveryPath).")
+            throw Refusal.discoveryURLAsIssuer
         }
-        let (audiences, parties) = (try Self.clients(audiences, "audience"), try Self.clients(parties, "party"))
+        let (audiences, parties) = (try Self.clients(audiences, .audience), try Self.clients(parties, .party))
         guard let first = audiences.first else {
-            throw Refusal(.malformedRequest, "An issuer needs an audience: the client id that it gave.")
+            throw Refusal.issuerWithoutAudience
         }
         self.init(
             url: url, audience: first, otherAudiences: Array(audiences.dropFirst()), parties: parties,
             algorithms: algorithms, endsSessionsOfRemovedKeys: endsSessionsOfRemovedKeys)
     }
 
-    static func clients(_ texts: [String], _ name: String) throws(Refusal) -> [String] {
+    static func clients(_ texts: [String], _ subject: Refusal.Subject) throws(Refusal) -> [String] {
         guard texts.count <= mostClients else {
-            throw Refusal(.malformedRequest, "Give at most \(mostClients) times --\(name).")
+            throw Refusal.tooManyIssuerClients(subject, allowed: mostClients)
         }
         var different: [String] = []
         for text in texts {
-            try PlainText.require(text, "A client id (--\(name))", bytes: 1...256, for: .identifier)
+            try PlainText.require(text, about: subject, bytes: 1...256, for: .identifier)
             if !different.contains(where: { $0.hasSameBytes(as: text) }) { different.append(text) }
         }
         return different

@@ -31,8 +31,7 @@ package enum ProviderScope: String, Sendable, CaseIterable {
         var scopes: Set<ProviderScope> = []
         for word in text.split(separator: " ", omittingEmptySubsequences: false) {
             guard let scope = ProviderScope(rawValue: String(word)) else {
-                let known = allCases.map(\.rawValue).joined(separator: ", ")
-                throw Refusal(.malformedRequest, "scope is made of \(known).", reason: .invalidScope)
+                throw Refusal.unknownScope
             }
             scopes.insert(scope)
         }

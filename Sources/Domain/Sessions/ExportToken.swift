@@ -36,11 +36,11 @@ package struct ExportToken: Sendable, Equatable {
     package init(shown text: String, thumbprint: Digest256, key: ExportKey, now: Date) throws(Refusal) {
         guard text.utf8.count == 75, let bytes = Base64URL.decode(text), bytes.count == Self.length,
             constantTimeEqual(bytes[24...], key.code(over: bytes[..<24], thumbprint: thumbprint))
-        else { throw Refusal(.sessionRequired, "The export token is not one that this device was given.") }
+        else { throw Refusal.exportTokenUnknown }
         userID = UserID(bytes[..<16].withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
         expiresAt = Date(milliseconds: bytes[16..<24].reduce(Int64(0)) { $0 << 8 | Int64($1) })
         guard now < expiresAt else {
-            throw Refusal(.sessionExpired, "The export token has expired: sign in again for a new one.")
+            throw Refusal.exportTokenExpired
         }
     }
 }

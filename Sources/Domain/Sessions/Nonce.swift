@@ -38,14 +38,11 @@ package struct Nonce: Sendable, Equatable {
     ///   `nonce_other_device` for what it issued to another certificate. Expiry is not judged here.
     package init(shown text: String, thumbprint: Digest256, key: NonceKey) throws(Refusal) {
         guard let bytes = Self.authentic(text, key: key) else {
-            throw Refusal(
-                .invalidIdentityToken, "This service did not issue the nonce in nce.", reason: .nonceUnknown)
+            throw Refusal.nonceUnknown
         }
         self.init(authentic: bytes, key)
         guard constantTimeEqual(bytes[24..<32], key.deviceTag(of: thumbprint, randomBytes: randomBytes)) else {
-            throw Refusal(
-                .invalidIdentityToken, "The nonce in nce was issued to another device certificate.",
-                reason: .nonceOtherDevice)
+            throw Refusal.nonceOfAnotherDevice
         }
     }
 

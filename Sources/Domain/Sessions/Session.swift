@@ -152,9 +152,9 @@ package struct Session: Sendable, Equatable {
         switch effectiveState(at: now, policy: policy) {
         case .authenticated: return
         case .challenged:
-            throw Refusal(.sessionChallenged, "The session is challenged: renew it with a fresh identity token.")
-        case .expired: throw Refusal(.sessionExpired, "The session has expired: create a new one.")
-        case .destroyed: throw Refusal(.sessionDestroyed, "The session was ended: create a new one.")
+            throw Refusal.sessionChallenged
+        case .expired: throw Refusal.sessionExpired
+        case .destroyed: throw Refusal.sessionEnded
         }
     }
 
@@ -164,10 +164,10 @@ package struct Session: Sendable, Equatable {
     /// - Throws: ``Refusal`` `session_challenged` or `session_destroyed`.
     package func requireOpen(as shown: Session) throws(Refusal) {
         guard state != .challenged else {
-            throw Refusal(.sessionChallenged, "The session is challenged: renew it with a fresh identity token.")
+            throw Refusal.sessionChallenged
         }
         guard state == .authenticated, tokenHash == shown.tokenHash, userID == shown.userID,
             deviceID == shown.deviceID
-        else { throw Refusal(.sessionDestroyed, "The session was ended: create a new one.") }
+        else { throw Refusal.sessionEnded }
     }
 }

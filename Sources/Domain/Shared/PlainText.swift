@@ -34,18 +34,16 @@ package enum PlainText {
 
     /// Refuses a text that is not plain, or whose length in UTF-8 is outside the range.
     ///
-    /// - Parameter name: the name of the text in the refusal.
+    /// - Parameter subject: the text, as the refusal names it.
     /// - Throws: ``Refusal`` `malformed_request`. No part of the text is in it.
     package static func require(
-        _ text: String, _ name: String, bytes: ClosedRange<Int>, for use: Use
+        _ text: String, about subject: Refusal.Subject, bytes: ClosedRange<Int>, for use: Use
     ) throws(Refusal) {
         guard bytes.contains(text.utf8.count) else {
-            throw Refusal(
-                .malformedRequest, "\(name) has \(bytes.lowerBound) to \(bytes.upperBound) bytes.")
+            throw Refusal.wrongLength(text.utf8.count, of: subject, allowed: bytes)
         }
         guard isPlain(text, for: use) else {
-            throw Refusal(
-                .malformedRequest, "\(name) holds a control, format or direction character, which nobody would see.")
+            throw Refusal.hiddenCharacter(in: subject)
         }
     }
 

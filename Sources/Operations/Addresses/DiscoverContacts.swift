@@ -42,7 +42,7 @@ package struct DiscoverContacts: Sendable {
                     DiscoveryWeek(at: transaction.now), of: session.providerID, seed: seed)
             }
         }
-        guard let found else { throw Self.unknownWeek }
+        guard let found else { throw Refusal.unknownWeek }
         return Week(week: found.week, publicKey: found.publicKey, bits: found.bits)
     }
 
@@ -53,7 +53,7 @@ package struct DiscoverContacts: Sendable {
     ///   `unavailable`.
     package func evaluate(_ blinded: [[UInt8]], week: Int64, for session: Session) async throws -> [[UInt8]] {
         guard (1...Self.maximumElements).contains(blinded.count) else {
-            throw Refusal(.malformedRequest, "$.blinded holds 1 to \(Self.maximumElements) elements.")
+            throw Refusal.wrongNumberOfContacts(allowed: Self.maximumElements)
         }
         let keys = context.keys.personal
         let key = try await context.act(for: session) { transaction, _, _ in
@@ -61,9 +61,7 @@ package struct DiscoverContacts: Sendable {
             let entry = try find(week, of: session, in: transaction)
             guard let number = try AuthenticatedUserRepository(transaction, keys: keys).numberIndex(of: session.userID)
             else {
-                throw Refusal(
-                    .conflict, "Prove a phone number first.", about: .phoneVerification,
-                    state: Assurance.none.rawValue)
+                throw Refusal.phoneRequired
             }
             try count(blinded.count, for: number, in: transaction)
             return entry.key
@@ -71,7 +69,7 @@ package struct DiscoverContacts: Sendable {
         do {
             return try await evaluator.evaluate(blinded, key)
         } catch is ObliviousKey.NoElement {
-            throw Refusal(.malformedRequest, "$.blinded holds what is no compressed point of P-384.")
+            throw Refusal.unreadableContact
         }
     }
 
@@ -96,7 +94,7 @@ package struct DiscoverContacts: Sendable {
             // A set that has grown has more bits: fewer give a larger part, and tell less.
             guard bits <= entry.bits, let bucket = DiscoveryBucket(number, bits: bits),
                 tag.map({ $0.count == DiscoveryEntry.tagLength }) ?? true
-            else { throw Refusal(.notFound, "The week's set has no such bucket.") }
+            else { throw Refusal.unknownBucket }
             if context.rateLimiting == .on {
                 try RateRepository(transaction).count(
                     "discovery \(session.userID)",
@@ -124,20 +122,17 @@ package struct DiscoverContacts: Sendable {
             (DiscoveryWeek.oldest(at: transaction.now).number...DiscoveryWeek(at: transaction.now).number)
                 .contains(number),
             let entry = try context.discoveryKeys(in: transaction).find(week, of: session.providerID)
-        else { throw Self.unknownWeek }
+        else { throw Refusal.unknownWeek }
         return entry
     }
-
-    private static let unknownWeek = Refusal(.notFound, "The week is over: read GET /contact-discovery again.")
 
     private func count(_ evaluations: Int, for number: Digest256, in transaction: any Transaction) throws {
         guard context.rateLimiting == .on else { return }
         let limit = context.policy[\.addresses].evaluationsPerDay
         guard try !DiscoveryRepository(transaction).count(evaluations, for: number, limit: limit) else { return }
         let left = 86_400 - transaction.now.timeIntervalSince1970.truncatingRemainder(dividingBy: 86_400)
-        throw Refusal(
-            .rateLimited, "At most \(limit) contacts are evaluated for a number on one day.",
-            retryAfter: max(1, Int(saturating: left.rounded(.up))))
+        throw Refusal.contactsExhausted(
+            limit, retryAfter: max(1, Int(saturating: left.rounded(.up))))
     }
 
     /// Evaluates for one request at a time, a few elements at a turn: so many requests as there may be take one core.

@@ -24,7 +24,7 @@ extension Service {
             let isBlocked = try BlockRepository(transaction).holds(other, blocks: session.userID)
             return isBanned || isBlocked ? nil : candidate
         }
-        guard let found else { throw Refusal(.notFound, "Nobody of your provider can be found by that address.") }
+        guard let found else { throw Refusal.unknownAddress }
         return found
     }
 

@@ -17,9 +17,7 @@ extension Service {
             if type == .phone,
                 try AuthenticatedUserRepository(transaction, keys: keys).numberIndex(of: user) == nil
             {
-                throw Refusal(
-                    .conflict, "Prove a phone number first.", about: .phoneVerification,
-                    state: Assurance.none.rawValue)
+                throw Refusal.phoneRequired
             }
             try countChange(of: user, in: transaction)
             try FindableAddressRepository(transaction).insert(type, of: user, at: transaction.now)
@@ -54,7 +52,7 @@ extension Service {
 
     private static func type(_ text: String) throws(Refusal) -> AddressType {
         guard let type = AddressType(rawValue: text) else {
-            throw Refusal(.notFound, "The path ends in phone or name.")
+            throw Refusal.unknownAddressType
         }
         return type
     }

@@ -17,8 +17,7 @@ package struct AuditFilter: Sendable {
     /// - Throws: `Refusal` `malformed_request` for an event that does not exist.
     package init(subject: String? = nil, event: String? = nil, since: Date? = nil) throws(Refusal) {
         if let event, AuditRepository.Event(rawValue: event) == nil {
-            let known = AuditRepository.Event.allCases.map(\.rawValue).sorted().joined(separator: ", ")
-            throw Refusal(.malformedRequest, "There is no event \(event); known: \(known).")
+            throw Refusal.unknownChoice(of: "event", AuditRepository.Event.self)
         }
         (self.subject, self.event, self.since) = (subject, event, since)
     }

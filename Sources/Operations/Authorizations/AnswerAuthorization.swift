@@ -46,8 +46,7 @@ extension Service {
             }
             guard try records.move(moved, from: found.state) else {
                 let state = try records.find(id)?.state(now: transaction.now)
-                throw Refusal(
-                    .conflict, "The authorization changed at this very moment.", state: (state ?? .cancelled).rawValue)
+                throw Refusal.authorizationChanged(state: (state ?? .cancelled).rawValue)
             }
             try authorizationPushes.queue(AuthorizationRow(of: moved), of: moved, in: transaction, &events)
             return try AuthorizationView(moved, box, parties: parties, keys: keys)

@@ -54,9 +54,7 @@ struct AuthorizationParties {
     func requireCaller(_ user: UserID) throws {
         if let entry = try ban(of: user) { throw Refusal.messagingBanned(by: entry) }
         guard try isVerified(user) else {
-            throw Refusal(
-                .notVerified, "You need the level \(required.rawValue) for this: show a card first.",
-                reason: .caller, requiredLevel: required)
+            throw Refusal.levelRequired(required)
         }
     }
 
@@ -69,8 +67,6 @@ struct AuthorizationParties {
 
     /// The other side lacks the level.
     var partnerIsNotVerified: Refusal {
-        Refusal(
-            .notVerified, "The other person needs the level \(required.rawValue) for this.", reason: .partner,
-            requiredLevel: required)
+        Refusal.partnerLevelRequired(required)
     }
 }

@@ -21,7 +21,7 @@ extension Service {
                 session.userID, AuthorizationRepository(transaction), BlockRepository(transaction)
             )
             guard try blocks.insert(me, blocks: other.id, at: now, limit: limit) else {
-                throw Refusal(.conflict, "You block \(limit) users already: end another block first.", state: "full")
+                throw Refusal.blocksExhausted(limit)
             }
             try records.hideRequests(askedBy: other.id, from: me)
             for (authorizations, event) in [
@@ -48,11 +48,11 @@ extension Service {
     }
 
     private func find(_ text: String, _ session: Session, in transaction: any Transaction) throws -> User? {
-        guard let id = UserID(text[...]) else { throw Refusal(.notFound, "The path does not end in a user's id.") }
-        guard id != session.userID else { throw Refusal(.malformedRequest, "You cannot block yourself.") }
+        guard let id = UserID(text[...]) else { throw Refusal.noUserInPath }
+        guard id != session.userID else { throw Refusal.ownBlock }
         guard let user = try UserRepository(transaction).find(id) else { return nil }
         guard user.providerID == session.providerID else {
-            throw Refusal(.notFound, "Your provider has no such user.")
+            throw Refusal.unknownUser
         }
         return user
     }

@@ -18,7 +18,7 @@ package struct AuthorizationFilter: Sendable {
         self.state = try Self.word(state, "state")
         mark = try cursor.map { cursor throws(Refusal) in
             guard let mark = Self.mark(cursor) else {
-                throw Refusal(.malformedRequest, "cursor is not one that an earlier page gave.")
+                throw Refusal.unknownCursor
             }
             return mark
         }
@@ -29,8 +29,7 @@ package struct AuthorizationFilter: Sendable {
     ) throws(Refusal) -> Word? where Word.RawValue == String {
         guard let text else { return nil }
         guard let word = Word(rawValue: text) else {
-            let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Refusal(.malformedRequest, "\(name) is one of \(words).")
+            throw Refusal.unknownChoice(of: name, Word.self)
         }
         return word
     }
@@ -64,7 +63,6 @@ package struct AuthorizationPage: Sendable {
 }
 
 extension Refusal {
-    static let unknownAuthorization = Refusal(.notFound, "There is no such authorization of yours.")
 }
 
 extension Service {

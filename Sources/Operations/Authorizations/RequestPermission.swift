@@ -14,12 +14,12 @@ package struct PermissionRequest: Sendable {
     /// - Throws: `Refusal` `malformed_request`.
     package init(id: String, to: String, eventID: String?) throws(Refusal) {
         guard let id = AuthorizationID(id[...]) else {
-            throw Refusal(.malformedRequest, "It is not a UUID.", about: .authorizationID)
+            throw Refusal.notUUID(.newID)
         }
         self.id = id
         self.to = try AuthorizationAddress(to)
         guard eventID.map({ (1...256).contains($0.utf8.count) }) ?? true else {
-            throw Refusal(.malformedRequest, "It is not 1 to 256 bytes long.", about: .eventID)
+            throw Refusal.wrongEventIDLength
         }
         self.eventID = eventID
     }
@@ -37,7 +37,7 @@ extension Service {
     ///   recipient declined lately. `rate_limited`, `malformed_request`, `unavailable`.
     package func requestPermission(_ request: PermissionRequest, for session: Session) async throws -> AuthorizationID {
         let own = try await caches.providers.find(session.providerID)?.provider.slug
-        if case .address(let slug, _) = request.to, slug != own { throw Self.unknownPerson }
+        if case .address(let slug, _) = request.to, slug != own { throw Refusal.unknownUser }
         // The counts must commit, so the refusal is thrown after the transaction.
         let refusal = try await act(for: session, inTurn: .permissions) { transaction, _, events -> Refusal? in
             let parties = AuthorizationParties(policy, in: transaction)
@@ -65,13 +65,11 @@ extension Service {
         in transaction: any Transaction
     ) throws {
         guard earlier.requesterID == session.userID else {
-            throw Refusal(.notFound, "The id is not yours: make a new one.")
+            throw Refusal.idTaken
         }
         let words = try SealedRequest.open(earlier, of: session.userID, keys: keys.personal, in: transaction)
         guard words == SealedRequest(to: request.to.text, eventID: request.eventID) else {
-            throw Refusal(
-                .conflict, "You used this id for another request.",
-                state: earlier.state(now: transaction.now).rawValue)
+            throw Refusal.idReused(state: earlier.state(now: transaction.now).rawValue)
         }
     }
 
@@ -87,12 +85,10 @@ extension Service {
                 try users.find(providerID: session.providerID, externalID: externalID)
             }
         guard let found else { return nil }
-        guard found.providerID == session.providerID else { throw Self.unknownPerson }
-        guard found.id != session.userID else { throw Refusal(.malformedRequest, "It is you.", about: .recipient) }
+        guard found.providerID == session.providerID else { throw Refusal.unknownUser }
+        guard found.id != session.userID else { throw Refusal.recipientIsCaller }
         return found
     }
-
-    private static let unknownPerson = Refusal(.notFound, "Your provider has no such user.")
 
     /// Counts the requests themselves, so that the limit is exact over any 24 hours.
     private func requireWithinLimit(_ user: UserID, in transaction: any Transaction) throws {
@@ -104,9 +100,8 @@ extension Service {
                 ofNewest: limit, askedBy: user, since: now.addingTimeInterval(-86_400))
         else { return }
         let wait = oldest.addingTimeInterval(86_400).timeIntervalSince(now)
-        throw Refusal(
-            .rateLimited, "You made \(limit) requests in 24 hours: try again later.",
-            retryAfter: max(1, Int(saturating: wait.rounded(.up))))
+        throw Refusal.authorizationsExhausted(
+            limit, retryAfter: max(1, Int(saturating: wait.rounded(.up))))
     }
 
     /// The refusal reveals that a user is not verified, so it counts too: nobody may probe a whole list of names.
@@ -146,9 +141,7 @@ extension Service {
             expiresAt: now.addingTimeInterval(policy.requestLifetime), changedAt: now, sealedTo: sealed.to,
             sealedEvent: sealed.event)
         guard try records.insert(authorization) else {
-            throw Refusal(
-                .conflict, "You made the same request at the same moment.",
-                state: MessagingPermissionState.request.rawValue)
+            throw Refusal.requestedTwice(state: MessagingPermissionState.request.rawValue)
         }
         try authorizationPushes.queue(AuthorizationRow(of: authorization), of: authorization, in: transaction, &events)
     }

@@ -17,9 +17,7 @@ package enum BanTarget: Sendable {
     /// - Throws: `Refusal` `malformed_request`. It holds nothing of the number.
     package static func document(reading text: String) throws(Refusal) -> BanTarget {
         guard let name = DocumentName(text) else {
-            throw Refusal(
-                .malformedRequest,
-                "A document is JURISDICTION:NUMBER, such as VA:T64235789; a country has three letters.")
+            throw Refusal.unreadableDocument
         }
         return .document(name)
     }
@@ -60,7 +58,7 @@ package struct BanOrder: Sendable {
         replaces: Bool = false
     ) throws(Refusal) {
         guard !withDevices || target.kind == .user else {
-            throw Refusal(.malformedRequest, "Devices can be banned along with a user only.")
+            throw Refusal.devicesWithoutUser
         }
         if let note { try Ban.requirePlain(note: note) }
         self.target = target

@@ -57,7 +57,7 @@ struct BanPlanner: Sendable {
         case .document(let name): enter(blind.document(name), .direct, until: ban.endsAt)
         case .device(let id):
             guard try DeviceRepository(transaction).exists(id) else {
-                throw Refusal(.notFound, "There is no device \(id).")
+                throw Refusal.unknownDevice(id)
             }
             plan.subject = AuditSubject(.device, id)
             plan.devices = [id]
@@ -66,10 +66,7 @@ struct BanPlanner: Sendable {
         for device in plan.devices { try add(device, order, to: &plan, of: ban, in: transaction) }
         plan.replaced = try present(ban, plan, in: transaction)
         if let present = plan.replaced.first, !order.replaces {
-            let end = present.endsAt.map { "until \($0.rfc3339)" } ?? "for good"
-            throw Refusal(
-                .conflict, "Ban \(present.id) is in force on this \(order.target.kind.rawValue) \(end).",
-                state: Ban.State.active.rawValue)
+            throw Refusal.alreadyBanned(order.target.kind.rawValue, by: present)
         }
         try weigh(&plan, order.scope, in: transaction)
         return plan

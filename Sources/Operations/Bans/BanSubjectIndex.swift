@@ -86,10 +86,8 @@ struct BanSubjectIndex: Sendable {
             try keys.reload()
             if try records.isOutOfReach(kind, of: keys.indexVersions) {
                 let missing = needed.subtracting(keys.indexVersions).sorted().map(String.init)
-                throw Refusal(
-                    .unavailable, "Bans cannot be looked up at this moment; nothing was changed.", retryAfter: 30,
-                    privateDetail:
-                        "blind-index.key lacks a version that bans in force need: \(missing.joined(separator: ", "))")
+                throw Refusal.bansUnreadable(
+                    "blind-index.key lacks a version that bans in force need: \(missing.joined(separator: ", "))")
             }
         }
         let entries = try records.entries(on: subjects().map(\.subject))

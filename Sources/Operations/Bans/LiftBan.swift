@@ -49,7 +49,7 @@ extension Administration {
 
     private func find(_ id: BanID, in transaction: any Transaction) throws -> Ban {
         guard let ban = try BanRepository(transaction).find(id) else {
-            throw Refusal(.notFound, "There is no ban \(id).")
+            throw Refusal.unknownBan(id)
         }
         return ban
     }
@@ -65,15 +65,14 @@ extension Administration {
             found.append(entry.ban)
         }
         guard !found.isEmpty else {
-            let other = entries.first.map { " It is held by ban \($0.ban.id), which names another subject." }
-            throw Refusal(.notFound, "There is no ban in force on this \(target.kind.rawValue).\(other ?? "")")
+            throw Refusal.notBanned(target.kind.rawValue, heldBy: entries.first?.ban.id)
         }
         return found
     }
 
     private static func over(_ ban: Ban, at now: Date) -> Refusal {
         let state = ban.state(at: now).rawValue
-        return Refusal(.conflict, "The ban is \(state) already.", state: state)
+        return Refusal.banIsOver(state: state)
     }
 
     /// Lifts a ban in the transaction of another change.

@@ -28,9 +28,7 @@ package struct RefuseBanned: Sendable {
     /// - Throws: `Refusal` `unavailable` while the user's data is being erased: what comes anew would go with it.
     static func activeBan(atSignInOf user: UserID, in transaction: any Transaction) throws -> BanEntry? {
         if try ErasureRepository(transaction).isUnderWay(user) {
-            throw Refusal(
-                .unavailable, "The user's data is being erased at this moment: sign in again in a moment.",
-                retryAfter: 5)
+            throw Refusal.erasureUnderWay
         }
         let entries = try BanRepository(transaction).holdsInForce(on: user, margin: margin)
         if entries.isEmpty { try GenerationRepository(transaction).setMayBeBanned(false, .user(user)) }

@@ -37,12 +37,12 @@ package final class CachedCertificate: Sendable {
 
     private let value: Mutex<Value>
     /// The sessions that were created under it.
-    let identityTokens = RecentAttempts("Too many identity tokens were shown under this certificate")
+    let identityTokens = RecentAttempts("identity tokens with this certificate")
     /// The session tokens that were exchanged under it.
-    let exchanges = RecentAttempts("Too many tokens were exchanged under this certificate")
+    let exchanges = RecentAttempts("token exchanges with this certificate")
 
     /// The readings of streams under it.
-    let streamReads = RecentAttempts("Streams were read too often under this certificate")
+    let streamReads = RecentAttempts("reads of streams with this certificate")
 
     init(_ judged: Judged, look: UInt64) {
         value = Mutex(Value(judged: judged, look: look))
@@ -86,21 +86,15 @@ package final class CachedCertificate: Sendable {
             return value
         }
         guard !value.isInDoubt else {
-            throw Refusal(
-                .unavailable, "This node reads the certificate anew; nothing was changed. Try again.", retryAfter: 1)
+            throw Refusal.certificateInDoubt
         }
-        guard !value.isLost else { throw Refusal.unknownCertificate }
+        guard !value.isLost else { throw Refusal.certificateUnknown }
         let judged = value.judged
         try judged.certificate.requireValid(at: now)
         if !judged.entries.isEmpty, let entry = BanEntry.activeBan(among: judged.entries, for: .all, at: now) {
             throw Refusal.deviceBanned(by: entry)
         }
     }
-}
-
-extension Refusal {
-    static let unknownCertificate = Refusal(
-        .certificateRevoked, "This service did not issue the certificate: certify the device anew.")
 }
 
 /// The certificates that this process has been shown, by thumbprint.
@@ -142,8 +136,7 @@ package final class CertificateCache: Sendable {
             guard let found else { return nil }
             if table.known(thumbprint) === found { return found }
         }
-        throw Refusal(
-            .unavailable, "Too much is changing at this moment; nothing was changed. Try again.", retryAfter: 1)
+        throw Refusal.tooManyChanges
     }
 
     /// Nothing that is remembered is known to hold. What no connection holds is forgotten. The rest is read anew before

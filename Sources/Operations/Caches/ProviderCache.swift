@@ -73,8 +73,8 @@ package final class ProviderCache: Sendable {
 
     /// What one provider did of late.
     private struct Attempts {
-        let notifications = RecentAttempts("The provider has sent too many notifications")
-        let signatures = RecentAttempts("Too many signed answers were asked for")
+        let notifications = RecentAttempts("notifications of the provider")
+        let signatures = RecentAttempts("requests for signed answers")
     }
 
     /// Remembers what a store holds.

@@ -18,7 +18,7 @@ package enum CardInput: Sendable, Confidential {
             let standard = text.replacing("-", with: "+").replacing("_", with: "/").filter { !$0.isWhitespace }
             let padded = standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
             guard let bytes = Data(base64Encoded: padded) else {
-                throw Refusal(.malformedRequest, "The text is not base64.", about: .barcode)
+                throw Refusal.barcodeNotBase64
             }
             return try .read(barcode: Array(bytes), today: today)
         case .mrz(let text): return .machineReadable(try MachineReadableZone.read(text, today: today))

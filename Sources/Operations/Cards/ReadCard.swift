@@ -20,7 +20,7 @@ package struct ReadCard: Sendable {
             guard let id = IdentityCardID(text[...]), let entry = try IdentityCardRepository(transaction).find(id),
                 entry.userID == session.userID,
                 let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
-            else { throw Refusal(.notFound, "You have shown no such card.") }
+            else { throw Refusal.unknownOwnCard }
             return EvaluatedCard(
                 id: id, status: entry.status,
                 assurance: try UserRepository(transaction).find(session.userID)?.assurance ?? .none,

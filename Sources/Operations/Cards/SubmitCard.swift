@@ -34,8 +34,7 @@ package struct SubmitCard: Sendable {
         var card = scanned.identityCard
         card.issuerSignature = assessment.issuerSignature
         guard assessment.verdict != .rejected, let facts = CardFacts(card) else {
-            throw Refusal(
-                .cardRejected, "The card is rejected: see the checks that failed.", checks: assessment.checks)
+            throw Refusal.cardRejected(assessment.checks)
         }
         var checks = assessment.checks
         var assurance = card.issuerSignature.state == .verified ? Assurance.issuerSigned : .barcode
@@ -47,13 +46,10 @@ package struct SubmitCard: Sendable {
         return try await keep(facts, input, checks, assurance, of: scanned, for: session)
     }
 
-    private static let phoneFirst = Refusal(
-        .conflict, "Prove a phone number first.", about: .phoneVerification, state: Assurance.none.rawValue)
-
     /// Counts the attempt, and returns the user's name at the provider.
     private func countAttempt(_ session: Session, _ policy: CardPolicy) async throws -> String? {
         try await context.act(for: session) { transaction, holder, _ in
-            guard holder.user.assurance >= .phone else { throw Self.phoneFirst }
+            guard holder.user.assurance >= .phone else { throw Refusal.phoneRequired }
             try RateRepository(transaction).countExactly(
                 "card \(session.userID)", limit: RateLimit(count: policy.submissions, per: policy.submissionsPeriod))
             return try UserProfile.find(session.userID, keys: keys, in: transaction).displayName
@@ -106,7 +102,7 @@ package struct SubmitCard: Sendable {
                 guard
                     let changes = try users.identityVerified(
                         session.userID, facts, assurance: assurance, at: transaction.now)
-                else { throw Self.phoneFirst }
+                else { throw Refusal.phoneRequired }
                 for change in changes { events.record(.assuranceChanged(change)) }
                 if let name = DocumentName(facts) {
                     try bans.extendMessagingBan(
@@ -125,7 +121,7 @@ package struct SubmitCard: Sendable {
         }
         guard let evaluated else {
             // The reason is withheld: a barcode is easily forged, and the ban is on the document's real holder.
-            throw Refusal(.userBanned, "This document is banned: it proves nobody's identity here.")
+            throw Refusal.documentBanned
         }
         return evaluated
     }

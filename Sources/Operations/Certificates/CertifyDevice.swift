@@ -101,7 +101,7 @@ package struct CertifyDevice: Sendable {
         let granted = Granted(request: request, presenceKey: presenceKey, enrolment: enrolment, places: places)
         if isFree, let wished, let issued = try await issue(parsed, as: wished, granted) { return issued }
         guard let issued = try await issue(parsed, as: context.environment.newIdentifier(), granted) else {
-            throw Refusal(.unavailable, "No device id is free at this moment; nothing was changed.", retryAfter: 1)
+            throw Refusal.noFreeDeviceID
         }
         return issued
     }
@@ -173,7 +173,7 @@ package struct CertifyDevice: Sendable {
                     try NonceRepository(transaction).spend(
                         identifier: "enrolment \(enrolment.identifier)", of: enrolment.provider,
                         until: enrolment.rememberUntil)
-                else { throw Refusal(.invalidCSR, "The enrolment token was used before.", reason: .gate) }
+                else { throw Refusal.enrolmentTokenUsed }
             }
             try issuing.record(issued, subjectPublicKeyInfo: parsed.key.subjectPublicKeyInfo, in: transaction, &events)
             try RepeatedRequestRepository(transaction).remember(
@@ -192,7 +192,7 @@ package struct CertifyDevice: Sendable {
         do throws(Refusal) {
             return try VerificationKey(pem: pem)
         } catch {
-            throw Refusal(.malformedRequest, error.detail, about: .presenceKey)
+            throw Refusal.unreadablePresenceKey(error.detail)
         }
     }
 
@@ -202,23 +202,21 @@ package struct CertifyDevice: Sendable {
         case .open: return nil
         case .captcha:
             guard let captcha = request.captcha, captcha.utf8.count <= 4096 else {
-                throw Refusal(.invalidCSR, "This service wants a solved captcha.", reason: .gate, about: .captcha)
+                throw Refusal.captchaRequired
             }
             guard try await verifyCaptcha(captcha) else {
-                throw Refusal(.invalidCSR, "The captcha was not accepted.", reason: .gate)
+                throw Refusal.captchaRejected
             }
             return nil
         case .provider:
             guard let text = request.enrolmentToken else {
-                throw Refusal(
-                    .invalidCSR, "This service wants an enrolment token of a provider.", reason: .gate,
-                    about: .enrolmentToken)
+                throw Refusal.enrolmentTokenRequired
             }
             let token: UnverifiedToken
             do throws(Refusal) {
                 token = try UnverifiedToken(text, refusing: .invalidCSR)
             } catch {
-                throw Refusal(.invalidCSR, error.detail, reason: .gate, about: .enrolmentToken)
+                throw Refusal.enrolmentTokenUnreadable(error.detail)
             }
             let known = try await context.caches.providers.find(token.issuer)
             return try ProviderTokenVerifier(

@@ -32,25 +32,22 @@ package struct IssueCertificate: Sendable {
     func requireUnusedKey(_ key: DevicePublicKey, by device: DeviceID? = nil, in transaction: any Transaction) throws {
         guard let hash = Digest256(key.keyHash) else { return }
         try requireUnbanned(.deviceKey(hash), in: transaction)
-        if try CertificateUpkeep(transaction).isRevoked(hash) { throw Self.revokedKey }
+        if try CertificateUpkeep(transaction).isRevoked(hash) { throw Refusal.keyRevoked }
         for certificate in try CertificateRepository(transaction).list(keyHash: hash) where !certificate.isUnadmitted {
             if let revoked = certificate.revoked, revoked.reason != RevocationReason.superseded.rawValue {
-                throw Self.revokedKey
+                throw Refusal.keyRevoked
             }
             guard certificate.deviceID == device else {
-                throw Refusal(.invalidCSR, "This key is certified already: make a new one.", reason: .keyInUse)
+                throw Refusal.keyCertified
             }
         }
     }
-
-    private static let revokedKey = Refusal(
-        .invalidCSR, "This key was revoked: make a new one.", reason: .keyRevoked)
 
     /// Refuses what a banned device has used, its name or a key, as if it were revoked.
     func requireUnbanned(_ subject: BanEntry.Subject, in transaction: any Transaction) throws {
         let entries = try BanRepository(transaction).entries(on: [subject])
         guard BanEntry.activeBan(among: entries, for: .all, at: transaction.now) == nil else {
-            throw Refusal(.invalidCSR, "This key or device is banned.", reason: .keyRevoked)
+            throw Refusal.keyBanned
         }
     }
 
@@ -66,12 +63,10 @@ package struct IssueCertificate: Sendable {
                 revocationListURL: "\(baseURL())/certificates/revocations",
                 policyOID: rules.policyOID.isEmpty ? nil : rules.policyOID)
         } catch {
-            throw Refusal(
-                .unavailable, "The authority cannot sign at this moment; nothing was changed.", retryAfter: 5,
-                privateDetail: ErrorWords.of(error))
+            throw Refusal.authorityUnavailable(ErrorWords.of(error))
         }
         guard let thumbprint = Digest256(issued.thumbprint), let keyHash = Digest256(issued.keyHash) else {
-            throw Refusal(.unavailable, "The authority cannot sign at this moment; nothing was changed.", retryAfter: 5)
+            throw Refusal.authorityUnavailable()
         }
         let certificate = DeviceCertificate(
             serial: issued.serial, thumbprint: thumbprint, deviceID: deviceID, keyHash: keyHash,

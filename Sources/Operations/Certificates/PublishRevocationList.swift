@@ -77,8 +77,7 @@ package final class PublishRevocationList: Sendable {
     /// - Throws: `Refusal` `unavailable` where there is none that is young enough.
     package func document() async throws -> RevocationListDocument {
         let now = environment.now()
-        var failure: any Error = Refusal(
-            .unavailable, "The revocation list is changing too quickly; try again.", retryAfter: 1)
+        var failure: any Error = Refusal.revocationListChanging
         for _ in 0..<4 {
             switch state.withLock({ step(&$0, now: now) }) {
             case .serve(let list): return list
@@ -172,7 +171,7 @@ package final class PublishRevocationList: Sendable {
             }
             if isPublished { return RevocationListDocument(published) }
         }
-        throw Refusal(.unavailable, "The revocation list is changing too quickly; try again.", retryAfter: 1)
+        throw Refusal.revocationListChanging
     }
 
     /// How many entries are read at once.

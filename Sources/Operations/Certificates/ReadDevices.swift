@@ -37,7 +37,7 @@ extension Administration {
     package func readDevice(_ id: DeviceID) async throws -> DeviceDetail {
         try await read { transaction in
             let devices = DeviceRepository(transaction)
-            guard let summary = try devices.find(id) else { throw Refusal(.notFound, "There is no device \(id).") }
+            guard let summary = try devices.find(id) else { throw Refusal.unknownDevice(id) }
             return DeviceDetail(
                 summary: summary, hasPresenceKey: try devices.presenceKey(of: id) != nil,
                 certificates: try CertificateRepository(transaction).list(deviceID: id),
@@ -60,7 +60,7 @@ extension Administration {
     package func readCertificate(
         serial: String
     ) async throws -> (certificate: DeviceCertificate, successors: [DeviceCertificate]) {
-        let unknown = Refusal(.notFound, "There is no certificate with the serial number \(serial).")
+        let unknown = Refusal.unknownCertificate(serial: serial)
         guard let canonical = IssuedCertificate.canonicalSerial(serial) else { throw unknown }
         return try await read { transaction in
             let records = CertificateRepository(transaction)

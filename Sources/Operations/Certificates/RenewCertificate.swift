@@ -22,11 +22,10 @@ package struct RenewCertificate: Sendable {
     /// - Throws: `Refusal` `conflict` before two thirds of the life, `invalid_csr`, `rate_limited`, `unavailable`.
     package func callAsFunction(csr: String?, on connection: ClientConnection) async throws -> CertifiedDevice {
         guard let present = connection.certificate?.certificate else {
-            throw Refusal(.certificateRevoked, "Connect again.")
+            throw Refusal.connectionWithoutCertificate
         }
         guard context.environment.now() >= present.renewAfter else {
-            throw Refusal(
-                .conflict, "The certificate can be renewed from \(present.renewAfter.rfc3339) on.", state: "not_due")
+            throw Refusal.renewalNotDue(until: present.renewAfter)
         }
         let key: DevicePublicKey
         if let csr {
@@ -42,7 +41,7 @@ package struct RenewCertificate: Sendable {
         try await context.write { transaction, events in
             let records = CertificateRepository(transaction)
             guard let now = try records.find(serial: present.serial), now.revoked == nil else {
-                throw Refusal(.certificateRevoked, "This certificate was revoked or superseded.")
+                throw Refusal.certificateRevokedOrSuperseded
             }
             try RefuseBanned.requireUnbanned(present.deviceID, in: transaction)
             try issuing.requireUnusedKey(key, by: present.deviceID, in: transaction)

@@ -20,7 +20,7 @@ struct RevokeCertificate {
     func callAsFunction(serial: String, _ events: inout RecordedEvents) throws {
         let records = CertificateRepository(transaction)
         guard let certificate = try records.find(serial: serial) else {
-            throw Refusal(.notFound, "There is no certificate with the serial number \(serial).")
+            throw Refusal.unknownCertificate(serial: serial)
         }
         let device = certificate.deviceID
         let notify = try NotifyOfRevocation(device, in: transaction)
@@ -42,7 +42,7 @@ struct RevokeCertificate {
     private func withdraw(_ certificate: DeviceCertificate) throws -> [String] {
         let records = CertificateRepository(transaction)
         guard try records.revoke(serial: certificate.serial, at: transaction.now, reason: reason.rawValue) else {
-            throw Self.revokedAlready
+            throw Refusal.alreadyRevoked
         }
         return try records.listUnseenRenewals(of: certificate.serial).filter {
             try records.revoke(serial: $0, at: transaction.now, reason: reason.rawValue)
@@ -57,10 +57,7 @@ struct RevokeCertificate {
         let revoked = try lost.map(\.serial).filter {
             try records.compromise(serial: $0, at: transaction.now, reason: reason.rawValue)
         }
-        guard !revoked.isEmpty else { throw Self.revokedAlready }
+        guard !revoked.isEmpty else { throw Refusal.alreadyRevoked }
         return revoked.filter { $0 != certificate.serial }
     }
-
-    private static let revokedAlready = Refusal(
-        .conflict, "The certificate is revoked already.", state: "revoked")
 }

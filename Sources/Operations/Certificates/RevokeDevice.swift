@@ -12,7 +12,7 @@ extension Administration {
     {
         try await read { transaction in
             let certificates = try CertificateRepository(transaction).list(deviceID: id)
-            guard !certificates.isEmpty else { throw Refusal(.notFound, "There is no device \(id).") }
+            guard !certificates.isEmpty else { throw Refusal.unknownDevice(id) }
             let present = certificates.filter { $0.revoked == nil }
             return (present.map(\.serial), try CountedSessions(behind: .device(id), in: transaction))
         }
@@ -28,7 +28,7 @@ extension Administration {
         return try await write { transaction, events in
             let records = CertificateRepository(transaction)
             let certificates = try records.list(deviceID: id)
-            guard !certificates.isEmpty else { throw Refusal(.notFound, "There is no device \(id).") }
+            guard !certificates.isEmpty else { throw Refusal.unknownDevice(id) }
             let notify = try NotifyOfRevocation(id, in: transaction)
             let count = try CountedSessions(behind: .device(id), in: transaction)
             // A superseded one of a key in other hands is listed for that.
@@ -39,7 +39,7 @@ extension Administration {
                     : records.revoke(serial: serial, at: now, reason: reason.rawValue)
             }
             guard !revoked.isEmpty else {
-                throw Refusal(.conflict, "Every certificate of the device is revoked already.", state: "revoked")
+                throw Refusal.deviceAlreadyRevoked
             }
             for certificate in revoked {
                 events.record(

@@ -17,7 +17,7 @@ extension Service {
             return
         }
         guard let found = try await caches.certificates.find(connection.thumbprint) else {
-            throw Refusal.unknownCertificate
+            throw Refusal.certificateUnknown
         }
         try require(found, at: now, of: connection)
         if found.certificate.firstSeenAt == nil { try await recordFirstSight(found.certificate) }
@@ -63,7 +63,7 @@ extension Service {
             guard try records.recordFirstSight(thumbprint: certificate.thumbprint, at: now) else {
                 // Another node was faster, or it was too late.
                 guard let present = try records.find(thumbprint: certificate.thumbprint) else {
-                    throw Refusal.unknownCertificate
+                    throw Refusal.certificateUnknown
                 }
                 if present.isUnadmitted { try present.requireValid(at: now) }
                 return

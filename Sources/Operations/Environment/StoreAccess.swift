@@ -50,24 +50,3 @@ extension Database {
         try await reached { try await readReserved(body) }
     }
 }
-
-extension Refusal {
-    static func storeMoved(_ sentence: String) -> Refusal {
-        Refusal(
-            .unavailable, "This node's store was moved to another place; nothing was changed. Ask another node.",
-            reason: .storeMoved, retryAfter: 5, privateDetail: sentence)
-    }
-
-    static func storeUnavailable(_ reason: String) -> Refusal {
-        Refusal(
-            .unavailable, "The service cannot reach its store; nothing was changed. Try again.", retryAfter: 1,
-            privateDetail: reason)
-    }
-
-    static func outcomeUnknown(_ reason: String) -> Refusal {
-        Refusal(
-            .unavailable,
-            "The store was lost while the change was being made: look whether it was made, then try again.",
-            reason: .outcomeUnknown, retryAfter: 1, privateDetail: reason)
-    }
-}

@@ -24,10 +24,10 @@ extension Administration {
         tokenAlgorithm: AccessTokenAlgorithm = .rs256, readKeySet: KeySetReader.Read
     ) async throws -> IssuerRegistration {
         let name = name ?? issuer.host
-        try PlainText.require(name, "A provider's name", bytes: 1...256, for: .prose)
-        if let account { try PlainText.require(account, "An account", bytes: 1...256, for: .prose) }
+        try PlainText.require(name, about: .name, bytes: 1...256, for: .prose)
+        if let account { try PlainText.require(account, about: .account, bytes: 1...256, for: .prose) }
         guard let slug = slug ?? Slug(from: name) else {
-            throw Refusal(.malformedRequest, "No slug can be made of the name.", about: .slug)
+            throw Refusal.noSlug
         }
         let (set, freshness) = try await keys(of: issuer, by: readKeySet)
         let provider = Provider(
@@ -38,17 +38,15 @@ extension Administration {
             let providers = ProviderRepository(transaction)
             for audience in issuer.audiences {
                 guard try providers.find(issuer: issuer.url, audience: audience) == nil else {
-                    throw Refusal(
-                        .conflict, "The issuer has a provider with the audience \(audience) already.",
-                        state: "registered")
+                    throw Refusal.audienceRegistered(audience)
                 }
             }
             let others = try providers.list(issuer: issuer.url, limit: IssuerKeys.mostProviders)
             guard others.count < IssuerKeys.mostProviders else {
-                throw Refusal(.conflict, "The issuer has \(IssuerKeys.mostProviders) providers already.", state: "full")
+                throw Refusal.issuerProvidersExhausted(IssuerKeys.mostProviders)
             }
             guard try providers.insert(provider) else {
-                throw Refusal(.conflict, "The slug \(slug.text) is taken.", about: .slug, state: "taken")
+                throw Refusal.slugTaken(slug)
             }
             try providers.insert(application, at: transaction.now)
             for (index, member) in set.members.enumerated() {
@@ -75,16 +73,16 @@ extension Administration {
         switch await readKeySet(issuer.url) {
         case .read(let read, let field): (bytes, cacheControl) = (read, field)
         case .failed(let reason):
-            throw Refusal(.malformedRequest, "The issuer's keys cannot be read: \(reason).")
+            throw Refusal.issuerUnreachable(reason)
         }
         do {
             let set = try WebKeySet(bytes, allowing: issuer.signatureAlgorithms)
             guard !set.members.isEmpty else {
-                throw Refusal(.malformedRequest, "The issuer's key set has no key for these algorithms.")
+                throw Refusal.issuerWithoutKeys
             }
             return (set, IssuerReading.freshness(byCacheControl: cacheControl))
         } catch let defect as TokenDefect {
-            throw Refusal(.malformedRequest, "The issuer's keys cannot be read. \(defect.detail)")
+            throw Refusal.issuerKeysUnreadable(defect.detail)
         }
     }
 }

@@ -22,9 +22,7 @@ package struct ChangeIssuerClients: Sendable {
             for audience in clients.audiences {
                 guard let owner = try providers.find(issuer: issuer.url, audience: audience), owner != provider.id
                 else { continue }
-                throw Refusal(
-                    .conflict, "The issuer has another provider with the audience \(audience). Remove it there first.",
-                    state: "registered")
+                throw Refusal.audienceOfAnotherProvider(audience)
             }
             issuer = try issuer.adding(clients)
             provider.issuer = issuer
@@ -78,10 +76,7 @@ package struct ChangeIssuerClients: Sendable {
     ) throws -> (provider: Provider, issuer: ProviderIssuer) {
         let provider = try providers.require(name)
         guard let issuer = provider.issuer else {
-            throw Refusal(
-                .malformedRequest,
-                "\(provider.slug.text) signs its own identity tokens, so it has no clients of an issuer. Name another provider."
-            )
+            throw Refusal.providerWithoutIssuer(provider.slug)
         }
         return (provider, issuer)
     }

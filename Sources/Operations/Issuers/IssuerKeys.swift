@@ -69,10 +69,7 @@ package struct IssuerKeys: Sendable {
             known = try await context.caches.providers.find(known.provider.id) ?? known
         }
         guard reading.mayServe(at: context.environment.now()) else {
-            throw Refusal(
-                .invalidIdentityToken,
-                "The issuer's keys could not be read for a day, and those that were known count no more.",
-                reason: .unknownKey)
+            throw Refusal.issuerKeysExpired
         }
         return known
     }
@@ -88,7 +85,7 @@ package struct IssuerKeys: Sendable {
 
     private func load(_ issuer: String) async throws -> IssuerReading {
         guard let reading = try await context.read({ try IssuerRepository($0).find(issuer) }) else {
-            throw Refusal(.invalidIdentityToken, "iss names no registered issuer.", reason: .unknownIssuer)
+            throw Refusal.issuerNotRegistered
         }
         context.caches.issuers.remember(reading, of: issuer)
         return reading

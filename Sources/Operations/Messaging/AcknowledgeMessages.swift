@@ -14,7 +14,7 @@ extension Service {
         ) { transaction, holder, events in
             let access = MessageStreamAccess(self, holder.user, in: transaction)
             let found = try access.require(.acknowledge, stream)
-            guard let member = found.member else { throw MessageStreamAccess.unknown }
+            guard let member = found.member else { throw Refusal.unknownStream }
             let receipts = member.receipts(delivered: delivered, read: read, last: found.stream.lastSequence)
             guard receipts != (member.deliveredThrough, member.readThrough) else { return receipts }
             let members = StreamMemberRepository(transaction)
@@ -46,7 +46,7 @@ extension Service {
         in stream: String, for holder: SessionHolder, _ transaction: any Transaction
     ) throws -> (MessageStreamID, [UserID]) {
         let found = try MessageStreamAccess(self, holder.user, in: transaction).require(.append, stream)
-        guard found.member != nil else { throw MessageStreamAccess.unsupported(found.stream.kind) }
+        guard found.member != nil else { throw Refusal.unsupported(by: found.stream.kind) }
         let members = try StreamMemberRepository(transaction).present(in: found.stream.id)
         return (found.stream.id, members.filter { $0 != holder.user.id })
     }

@@ -13,12 +13,12 @@ package struct NewMessage: Sendable {
     ///
     /// - Throws: `Refusal` `malformed_request`, `payload_too_large`.
     package init(id: String, parts: JSONValue, inReplyTo: String?) throws(Refusal) {
-        guard let id = MessageID(id[...]) else { throw Refusal(.malformedRequest, "$.id is not a UUID.") }
+        guard let id = MessageID(id[...]) else { throw Refusal.notUUID(.newID) }
         self.id = id
         body = try MessageBody(parts)
         self.inReplyTo = try inReplyTo.map { text throws(Refusal) in
             guard let reply = MessageID(text[...]) else {
-                throw Refusal(.malformedRequest, "$.in_reply_to is not a UUID.")
+                throw Refusal.notUUID(.repliedMessage)
             }
             return reply
         }
@@ -46,7 +46,7 @@ extension Service {
             }
             let thread = try request.inReplyTo.map { id in
                 guard let head = try messages.find(id, in: found.stream.id) else {
-                    throw Refusal(.notFound, "The stream has no message that $.in_reply_to names.")
+                    throw Refusal.unknownRepliedMessage
                 }
                 return head.thread ?? head.id
             }
@@ -64,7 +64,7 @@ extension Service {
             guard
                 let number = try MessageStreamRepository(transaction).takeNumber(
                     of: found.stream, at: transaction.now)
-            else { throw MessageStreamAccess.unknown }
+            else { throw Refusal.unknownStream }
             if found.stream.kind == .call { try requireTurn(number, found.stream, holder.user.id, transaction.now) }
             let message = StreamMessage(
                 streamID: found.stream.id, sequence: number, id: request.id, senderID: holder.user.id,
@@ -94,13 +94,13 @@ extension Service {
     private static func requireSame(
         _ earlier: StreamMessage, _ request: NewMessage, _ key: StreamKey, _ user: UserID
     ) throws -> StreamMessage {
-        guard earlier.senderID == user else { throw Refusal(.notFound, "The id is not yours: make a new one.") }
+        guard earlier.senderID == user else { throw Refusal.idTaken }
         guard let sealed = earlier.sealedBody else {
-            throw Refusal(.conflict, "The message was deleted.", state: "deleted")
+            throw Refusal.messageDeleted
         }
         guard earlier.inReplyTo == request.inReplyTo,
             try key.open(sealed, in: .messageBody, of: earlier.id) == request.body.json.jsonText
-        else { throw Refusal(.conflict, "You used this id for another message.", state: "sent") }
+        else { throw Refusal.idReused(state: "sent") }
         return earlier
     }
 
@@ -111,19 +111,17 @@ extension Service {
             ringing: policy[\.calls].ringing)
         switch turn {
         case .allowed: return
-        case .others: throw Refusal(.conflict, "It is the other side's turn in this call.", state: "turn")
-        case .answered: throw Refusal(.conflict, "The call was answered on another device.", state: "answered")
-        case .missed: throw Refusal(.conflict, "The call has rung for too long.", state: "missed")
+        case .others: throw Refusal.notYourTurn
+        case .answered: throw Refusal.callAnswered
+        case .missed: throw Refusal.callMissed
         }
     }
 
     private var limit: Int64 { Int64(policy[\.streams].storedBytes) }
 
-    private var full: Refusal { MessageStreamAccess.full("Your messages take \(limit) bytes: delete some first.") }
-
     /// Nobody else changes the user's row between this look and the commit.
     private func requireRoom(for size: Int64, beside stored: Int64) throws {
-        guard stored <= limit - max(StreamMessage.smallestSize, size) else { throw full }
+        guard stored <= limit - max(StreamMessage.smallestSize, size) else { throw Refusal.messagesExhausted(limit) }
     }
 
     /// Tells the members. A sender who has read everything else has read this, too.

@@ -20,11 +20,11 @@ extension Service {
             let present = ever.filter { $0.leftAt == nil }.map(\.userID)
             if let id, present.contains(id) { return }
             try access.requireAddable(id, to: found.stream.kind)
-            guard let id else { throw MessageStreamAccess.unknown }
+            guard let id else { throw Refusal.unknownStream }
             guard present.count < MessageStream.maximumMembers,
                 ever.count < MessageStream.maximumMembersEver || ever.contains(where: { $0.userID == id })
             else {
-                throw MessageStreamAccess.full("The stream has as many members as a stream may have.")
+                throw Refusal.tooManyMembers
             }
             try members.admit(
                 StreamMember(streamID: found.stream.id, userID: id, joinedAt: found.stream.lastSequence))

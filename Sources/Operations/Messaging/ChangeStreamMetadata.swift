@@ -12,7 +12,7 @@ package enum MetadataChange: Sendable {
     func applied(to present: StreamMetadata) throws(Refusal) -> StreamMetadata {
         switch self {
         case .set(let metadata): metadata
-        case .merge(let patch): try present.merged(with: patch, "$.merge")
+        case .merge(let patch): try present.merged(with: patch, about: .metadataPatch)
         }
     }
 }

@@ -39,7 +39,7 @@ extension Service {
             let messages = StreamMessageRepository(transaction)
             guard let id = MessageID(message[...]), let old = try messages.find(id, in: found.stream.id),
                 try old.senderID == holder.user.id || access.verdict(.deleteOthersMessage, found) == .allowed
-            else { throw Refusal(.notFound, "The stream has no such message of yours.") }
+            else { throw Refusal.unknownOwnMessage }
             guard old.sealedBody != nil else { return }
             let freed = try messages.deleteBody(old)
             // A removed member has it, too, if it came before the removal.

@@ -20,14 +20,13 @@ package struct MessageStreamFilter: Sendable {
     package init(kind: String?, cursor: String?) throws(Refusal) {
         self.kind = try kind.map { text throws(Refusal) in
             guard let kind = MessageStream.Kind(rawValue: text) else {
-                let kinds = MessageStream.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-                throw Refusal(.malformedRequest, "kind is one of \(kinds).")
+                throw Refusal.unknownChoice(of: "kind", MessageStream.Kind.self)
             }
             return kind
         }
         self.cursor = try cursor.map { text throws(Refusal) in
             guard let cursor = Self.parse(text) else {
-                throw Refusal(.malformedRequest, "cursor is not one that an earlier page gave.")
+                throw Refusal.unknownCursor
             }
             return cursor
         }
@@ -81,9 +80,9 @@ extension Service {
     package func readMessageStream(_ stream: String, to session: Session) async throws -> MessageStreamView {
         try await read(for: session) { transaction, holder in
             let access = MessageStreamAccess(self, holder.user, in: transaction)
-            guard let id = MessageStreamID(stream[...]) else { throw MessageStreamAccess.unknown }
+            guard let id = MessageStreamID(stream[...]) else { throw Refusal.unknownStream }
             var views = try MessageStreamViews(access, of: [id], whole: [id])
-            guard let view = try views.view(of: id, isWhole: true) else { throw MessageStreamAccess.unknown }
+            guard let view = try views.view(of: id, isWhole: true) else { throw Refusal.unknownStream }
             return view
         }
     }

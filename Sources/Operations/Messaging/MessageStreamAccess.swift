@@ -29,13 +29,11 @@ struct MessageStreamAccess {
         var lastVisible: Int64 { member?.leftAt ?? stream.lastSequence }
     }
 
-    static let unknown = Refusal(.notFound, "There is no such stream of yours.")
-
     /// Finds a stream by its id. Deleted ones are found, too.
     ///
     /// - Throws: `Refusal` `not_found`, also for another provider's.
     func find(_ text: String) throws -> Found {
-        guard let id = MessageStreamID(text[...]), let found = try find(id) else { throw Self.unknown }
+        guard let id = MessageStreamID(text[...]), let found = try find(id) else { throw Refusal.unknownStream }
         return found
     }
 
@@ -130,21 +128,16 @@ struct MessageStreamAccess {
         let parties = parties(kind)
         switch verdict {
         case .allowed: return
-        case .unknown: throw Self.unknown
+        case .unknown: throw Refusal.unknownStream
         case .banned, .levelTooLow: try parties.requireCaller(user.id)
         case .partnerNotVerified: throw parties.partnerIsNotVerified
         case .closed:
-            throw Refusal(
-                .conflict, "There is no approved authorization between the two of you.", state: "closed")
-        case .left: throw Refusal(.conflict, "You are no member of the stream any more.", state: "left")
+            throw Refusal.streamClosed
+        case .left: throw Refusal.streamLeft
         case .fixed:
-            throw Self.unsupported(kind)
+            throw Refusal.unsupported(by: kind)
         }
-        throw Self.unknown
-    }
-
-    static func unsupported(_ kind: MessageStream.Kind) -> Refusal {
-        Refusal(.conflict, "A stream of the kind \(kind.rawValue) has no such thing.", state: "unsupported")
+        throw Refusal.unknownStream
     }
 
     /// Whether the user may open a conversation with another one, or add that one to it.
@@ -153,13 +146,12 @@ struct MessageStreamAccess {
     func requireAddable(_ other: UserID?, to kind: MessageStream.Kind) throws {
         if kind == .conversation, context.policy[\.streams].conversationRequires == .provider {
             guard let other, try !BlockRepository(transaction).holds(other, blocks: user.id) else {
-                throw Refusal(.notFound, "Your provider has no such user.")
+                throw Refusal.unknownUser
             }
             return
         }
         guard let other, try parties(kind).arePermitted(user.id, other) else {
-            throw Refusal(
-                .conflict, "There is no approved authorization between you and that user.", state: "unauthorized")
+            throw Refusal.messagingUnauthorized
         }
         if kind.isBetweenTwo { try parties(kind).requirePartner(other) }
     }
@@ -177,12 +169,10 @@ struct MessageStreamAccess {
     /// The key of a stream that is not deleted.
     func key(_ stream: MessageStreamID) throws -> StreamKey {
         guard let key = try StreamKeyRepository(transaction, keys: context.keys.personal).find(stream) else {
-            throw Self.unknown
+            throw Refusal.unknownStream
         }
         return key
     }
-
-    static func full(_ detail: String) -> Refusal { Refusal(.conflict, detail, state: "full") }
 }
 
 extension Service {

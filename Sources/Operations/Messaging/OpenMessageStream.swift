@@ -23,7 +23,7 @@ extension Service {
             // Comes last: the user's row is locked among those of the members, in their order.
             let count = try StreamUserRepository(transaction).count(streams: 1, of: holder.user.id).streams
             guard count <= policy[\.streams].streamsPerUser else {
-                throw MessageStreamAccess.full("You have \(count - 1) streams: delete one first.")
+                throw Refusal.tooManyStreams(count - 1)
             }
             return stream
         }
@@ -33,14 +33,14 @@ extension Service {
         _ earlier: MessageStream, _ opening: StreamOpening, _ access: MessageStreamAccess
     ) throws -> MessageStream {
         guard earlier.createdBy == access.user.id else {
-            throw Refusal(.notFound, "The id is not yours: make a new one.")
+            throw Refusal.idTaken
         }
         guard earlier.deletedAt == nil else {
-            throw Refusal(.conflict, "The stream was deleted.", state: "deleted")
+            throw Refusal.streamDeleted
         }
         let sealed = try MessageStreamRepository(access.transaction).sealed(of: earlier.id).opening
         guard try sealed.map({ try access.key(earlier.id).open($0, in: .streamOpening) }) == opening.json.jsonText
-        else { throw Refusal(.conflict, "You used this id for another request.", state: "open") }
+        else { throw Refusal.idReused(state: "open") }
         return earlier
     }
 
@@ -49,7 +49,7 @@ extension Service {
     ) throws -> Set<UserID> {
         // Before any look-up, so that the refusal tells nothing of those before it.
         guard !opening.members.contains(where: { $0.names(access.user, at: slug) }) else {
-            throw Refusal(.malformedRequest, "$.members names you: name the others alone.")
+            throw Refusal.memberIsCaller
         }
         let users = UserRepository(access.transaction)
         var found: Set<UserID> = []
@@ -82,7 +82,7 @@ extension Service {
             opening: try key.seal(opening.json.jsonText, in: .streamOpening),
             metadata: try key.seal(opening.metadata.value.jsonText, in: .streamMetadata))
         guard isNew else {
-            throw Refusal(.conflict, "You made the same request at the same moment.", state: "open")
+            throw Refusal.requestedTwice(state: "open")
         }
         guard stream.kind != .forum else { return stream }
         let members = [user.id] + others

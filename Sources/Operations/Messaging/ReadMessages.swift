@@ -34,7 +34,7 @@ package struct MessageRange: Sendable {
         self.after = try Self.number(after, "after")
         self.before = try Self.number(before, "before")
         guard self.after == nil || self.before == nil else {
-            throw Refusal(.malformedRequest, "Send either after or before.")
+            throw Refusal.afterAndBefore
         }
         let limit = try Self.number(limit, "limit") ?? Int64(MessagePage.size)
         self.limit = min(max(1, Int(clamping: limit)), MessagePage.size)
@@ -43,7 +43,7 @@ package struct MessageRange: Sendable {
     private static func number(_ text: String?, _ name: String) throws(Refusal) -> Int64? {
         guard let text else { return nil }
         guard text.utf8.count <= 18, let number = Int64(text), number >= 0 else {
-            throw Refusal(.malformedRequest, "\(name) is not a whole number of 0 or more.")
+            throw Refusal.notSequence(name)
         }
         return number
     }

@@ -19,23 +19,25 @@ package struct StreamOpening: Sendable, Confidential {
         id: String, kind: String, members: JSONValue?, title: String?, description: String?, imageURL: String?,
         metadata: JSONValue?
     ) throws(Refusal) {
-        guard let id = MessageStreamID(id[...]) else { throw Refusal(.malformedRequest, "$.id is not a UUID.") }
+        guard let id = MessageStreamID(id[...]) else { throw Refusal.notUUID(.newID) }
         guard let kind = MessageStream.Kind(rawValue: kind) else {
-            let kinds = MessageStream.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Refusal(.malformedRequest, "$.kind is one of \(kinds).")
+            throw Refusal.unknownStreamKind
         }
         (self.id, self.kind) = (id, kind)
         self.members = try Self.members(members, of: kind)
-        if let title { try PlainText.require(title, "$.title", bytes: 1...255, for: .prose) }
-        if let description { try PlainText.require(description, "$.description", bytes: 1...4096, for: .note) }
+        if let title { try PlainText.require(title, about: .streamTitle, bytes: 1...255, for: .prose) }
+        if let description {
+            try PlainText.require(description, about: .streamDescription, bytes: 1...4096, for: .note)
+        }
         if let imageURL {
-            try PlainText.require(imageURL, "$.image_url", bytes: 9...2048, for: .identifier)
+            try PlainText.require(imageURL, about: .streamImage, bytes: 9...2048, for: .identifier)
             guard imageURL.hasPrefix("https://") else {
-                throw Refusal(.malformedRequest, "$.image_url is not an https URL.")
+                throw Refusal.insecureStreamImage
             }
         }
         (self.title, about, self.imageURL) = (title, description, imageURL)
-        self.metadata = try metadata.map { value throws(Refusal) in try StreamMetadata(value, "$.metadata") } ?? .empty
+        self.metadata =
+            try metadata.map { value throws(Refusal) in try StreamMetadata(value, about: .streamMetadata) } ?? .empty
     }
 
     private static func members(
@@ -48,16 +50,12 @@ package struct StreamOpening: Sendable, Confidential {
             case .forum: 0...0
             }
         guard case .array(let values) = value ?? .array([]), counts.contains(values.count) else {
-            throw Refusal(
-                .malformedRequest,
-                "$.members is a list of the others: one in a direct stream and a call, up to "
-                    + "\(MessageStream.maximumMembers - 1) in a conversation, none in a forum.")
+            throw Refusal.wrongNumberOfMembers
         }
         var members: [AuthorizationAddress] = []
         for value in values {
             guard let text = value.text, let address = try? AuthorizationAddress(text) else {
-                throw Refusal(
-                    .malformedRequest, "$.members names each user by id or by address (<provider>/<user>).")
+                throw Refusal.unreadableMember
             }
             members.append(address)
         }

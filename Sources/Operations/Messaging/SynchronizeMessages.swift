@@ -47,7 +47,7 @@ package struct SyncAnchor: Sendable, Equatable {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].utf8.count <= 16, let sequence = Self.number(parts[1]),
             let time = Self.number(parts[2])
-        else { throw Refusal(.malformedRequest, "anchor is neither 0 nor one that an earlier answer gave.") }
+        else { throw Refusal.unknownAnchor }
         (history, self.sequence, givenAt, isLatest) = (String(parts[0]), sequence, time, false)
     }
 
@@ -101,9 +101,7 @@ extension Service {
     {
         let (policy, polls) = (policy[\.streams], node.messagePolls)
         guard let place = polls.enter(session.userID, of: session.userID, limit: policy.waitingPolls) else {
-            throw Refusal(
-                .rateLimited, "Too many synchronizations of yours are under way: wait for their answers.",
-                retryAfter: 1)
+            throw Refusal.tooManySynchronizations
         }
         defer { polls.leave(place) }
         let (typing, user) = (node.typing, session.userID)

@@ -100,7 +100,7 @@ package struct CopyStore: Sendable {
     /// Returns if a run may still write to the copy.
     static func requireTurn(_ run: String, in transaction: any Transaction) throws {
         guard let mark = try transaction.copyMark(.target), mark.run == run, mark.state == .open else {
-            throw Refusal(.conflict, "Another run of this copy has taken over.")
+            throw Refusal.copyTakenOver
         }
     }
 
@@ -111,9 +111,7 @@ package struct CopyStore: Sendable {
         let names = nodes.map { node in
             "\(node.host), seen \(Int(max(0, transaction.now.timeIntervalSince(node.seenAt)))) s ago"
         }
-        throw Refusal(
-            .conflict, "Nodes serve this store (\(names.joined(separator: "; "))): stop them first.",
-            reason: .nodesLive)
+        throw Refusal.nodesLive(names)
     }
 
     private struct Begun {
@@ -128,12 +126,12 @@ package struct CopyStore: Sendable {
         let isPutAway = source?.state == .moved
         if isPutAway {
             guard try await self.source.pendingMigrations(of: migrations).isEmpty else {
-                throw Refusal(.conflict, "This move was begun by an older build: end it with that one.")
+                throw Refusal.moveOfOlderBuild
             }
         } else {
             try await self.source.requireUsable()
             guard try await self.source.pendingMigrations(of: migrations).isEmpty else {
-                throw Refusal(.conflict, "\(places.source) has not this build's schema: migrate it first.")
+                throw Refusal.schemaOutdated(places.source)
             }
             // Asked again when it matters: here nothing was written yet.
             if isFinal, !cutsNodes { try await self.source.read { try Self.requireNoNodes(in: $0) } }
@@ -141,18 +139,18 @@ package struct CopyStore: Sendable {
         let held = try await target.tables().map(\.name)
         var mark = try await target.copyMarks().target
         guard held.isEmpty || mark != nil else {
-            throw Refusal(.conflict, "\(places.target) holds tables already: a store is copied into an empty one.")
+            throw Refusal.copyTargetNotEmpty(places.target)
         }
         if source == nil, mark == nil { source = try await identify() }
         guard let source, mark == nil || mark?.copy == source.copy else {
-            throw Refusal(.conflict, "\(places.target) is a copy of another store.")
+            throw Refusal.copyOfAnotherStore(places.target)
         }
         guard !isPutAway || mark?.target == source.target else {
-            throw Refusal(.conflict, "\(places.source) was moved to \(source.peer).")
+            throw Refusal.movedElsewhere(places.source, to: source.peer)
         }
         if let mark, mark.state == .finished {
             guard isPutAway else {
-                throw Refusal(.conflict, "\(places.target) is in use already: a store is copied into an empty one.")
+                throw Refusal.copyTargetInUse(places.target)
             }
             return Begun(mark: mark, isPutAway: true, isFinished: true)
         }
@@ -188,12 +186,11 @@ package struct CopyStore: Sendable {
             let name = isPutAway ? CopyMark.retire(shape.name) : shape.name
             let other = present.first { $0.name == name || $0.name == shape.name }
             guard let other, Set(other.columns) == Set(shape.columns), other.key == shape.key, !shape.key.isEmpty else {
-                throw Refusal(
-                    .conflict, "The table \(shape.name) is not the same on both sides: copy with the source's build.")
+                throw Refusal.tableDiffers(shape.name)
             }
         }
         guard present.count(where: { !CopyMark.owns(table: $0.name) }) == copied.count else {
-            throw Refusal(.conflict, "The source has tables that this build does not know.")
+            throw Refusal.unknownTables
         }
         // The sizes are the source's: those of a copy that was just begun are none. Which nodes run on the source is
         // nothing to the copy.
@@ -223,7 +220,7 @@ package struct CopyStore: Sendable {
     /// Puts the copy into use, unless the source was taken back meanwhile.
     private func finish(_ mark: CopyMark) async throws {
         guard try await source.copyMarks().source?.target == mark.target else {
-            throw Refusal(.conflict, "\(places.source) was taken into use again: its copy is not.")
+            throw Refusal.sourceInUseAgain(places.source)
         }
         var finished = mark
         finished.state = .finished

@@ -8,7 +8,7 @@ extension OutboxRepository {
     /// - Throws: `Refusal` `not_found`.
     func require(_ id: OutboxMessageID) throws -> OutboxMessage {
         guard let message = try find(id) else {
-            throw Refusal(.notFound, "There is no message \(id) in the outbox.")
+            throw Refusal.unknownOutboxMessage(id)
         }
         return message
     }
@@ -33,12 +33,10 @@ extension Administration {
             let records = OutboxRepository(transaction)
             let message = try records.require(id)
             guard message.state == .dead else {
-                throw Refusal(
-                    .conflict, "The message is \(message.state.rawValue): only dead ones are tried again.",
-                    state: message.state.rawValue)
+                throw Refusal.notRetriable(message.state)
             }
             guard transaction.now < message.expiresAt else {
-                throw Refusal(.conflict, "The message is past its time.", state: OutboxState.expired.rawValue)
+                throw Refusal.outboxMessageExpired
             }
             try records.restart(id)
             events.record(.messageRetried(id), by: actor)
@@ -69,7 +67,7 @@ extension Administration {
     private static func find(_ id: OutboxMessageID, _ records: OutboxRepository) throws -> OutboxMessage {
         let message = try records.require(id)
         guard message.state == .waiting || message.state == .dead else {
-            throw Refusal(.conflict, "The message is \(message.state.rawValue).", state: message.state.rawValue)
+            throw Refusal.notDroppable(message.state)
         }
         return message
     }

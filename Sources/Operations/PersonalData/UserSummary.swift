@@ -22,7 +22,7 @@ package struct UserSummary: Sendable {
             found = try users.find(providerID: provider.id, externalID: String(name[name.index(after: slash)...]))
         }
         guard let user = found else {
-            throw Refusal(.notFound, "There is no user \(name): give an id, or <provider slug>/<external id>.")
+            throw Refusal.noUser(named: name)
         }
         return try UserSummary(user, in: transaction)
     }

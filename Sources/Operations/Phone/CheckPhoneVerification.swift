@@ -134,10 +134,10 @@ extension CheckPhoneVerification.Outcome {
     /// - Throws: `Refusal` `verification_failed` or `user_banned`.
     package func requireRight() throws(Refusal) {
         guard verdict == .right || verdict == .repeated else {
-            throw Refusal(.verificationFailed, "The code is not the right one, or the verification is over.")
+            throw Refusal.wrongCode
         }
         guard !isBanned else {
-            throw Refusal(.userBanned, "This number is banned: it proves nobody's identity here.")
+            throw Refusal.numberBanned
         }
     }
 }

@@ -139,7 +139,7 @@ struct PhoneTexts: Sendable {
     ) throws -> SendTarget {
         let userID = recipient.userID
         guard let user = try UserRepository(transaction).find(userID) else {
-            throw Refusal(.notFound, "The user no longer exists.")
+            throw Refusal.userErased
         }
         return SendTarget(
             userID: userID, providerID: user.providerID,

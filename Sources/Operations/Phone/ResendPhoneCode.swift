@@ -22,7 +22,7 @@ package struct ResendPhoneCode: Sendable {
     ) async throws -> StartedPhoneVerification {
         let policy = context.policy[\.phones]
         let (keys, texts) = (context.keys.personal, PhoneTexts(context: context))
-        guard let id = PhoneVerificationID(text[...]) else { throw Self.unknown }
+        guard let id = PhoneVerificationID(text[...]) else { throw Refusal.unknownVerification }
         let names = PhoneTexts.Names(context.environment)
         let (started, number) = try await context.act(for: session, inTurn: .texts) {
             transaction, _, events -> (StartedPhoneVerification, PhoneNumber) in
@@ -30,7 +30,7 @@ package struct ResendPhoneCode: Sendable {
             guard let entry = try records.find(id), entry.challenge.userID == session.userID,
                 entry.challenge.deviceID == session.deviceID,
                 let dataKey = try DataKeyRepository(transaction, keys: keys).find(session.userID)
-            else { throw Self.unknown }
+            else { throw Refusal.unknownVerification }
             var challenge = entry.challenge
             try challenge.requireResendable(now: transaction.now, policy: policy)
             let e164 = try dataKey.open(entry.sealedNumber, in: .verificationNumber, of: id)
@@ -44,13 +44,11 @@ package struct ResendPhoneCode: Sendable {
                 dataKey: dataKey, names: names, in: transaction, &events)
             if outcome.isSent { challenge.isSent = true }
             guard try records.recordResend(challenge) else {
-                throw Refusal(.rateLimited, "The code was sent again at this very moment.", retryAfter: 1)
+                throw Refusal.resentElsewhere
             }
             return (StartedPhoneVerification(challenge, outcome: outcome, policy: policy), number)
         }
         context.development?.note(started.decision, number)
         return started
     }
-
-    private static let unknown = Refusal(.notFound, "There is no such verification of this user on this device.")
 }

@@ -18,7 +18,7 @@ package struct ResumeTexts: Sendable {
         let actor = context.actor
         try await context.write { transaction, events in
             guard try PhoneSendRepository(transaction).lift(name) else {
-                throw Refusal(.notFound, "Nothing of that name is thinned out: see the names in the list.")
+                throw Refusal.textsNotLimited
             }
             events.record(.phoneSendsResumed(name: name), by: actor, because: reason)
         }

@@ -117,9 +117,7 @@ package struct StartPhoneVerification: Sendable {
     ) async throws -> Nonce? {
         guard let proof else {
             guard !context.policy[\.phones].presenceRequired else {
-                throw Refusal(
-                    .invalidPresenceProof, "This service requires a proof of the user's presence.",
-                    reason: .missing, about: .presence)
+                throw Refusal.presenceProofRequired
             }
             return nil
         }
@@ -139,13 +137,10 @@ package struct StartPhoneVerification: Sendable {
     private func isSolved(_ captcha: String?) async throws -> Bool {
         guard let captcha else { return false }
         guard !context.policy[\.certification].captchaURL.isEmpty else {
-            throw Refusal(
-                .malformedRequest, "This service verifies no captchas: leave the member out.", about: .captcha)
+            throw Refusal.captchaUnsupported
         }
         guard captcha.utf8.count <= 4096, try await verifyCaptcha(captcha) else {
-            throw Refusal(
-                .invalidPresenceProof, "The captcha was not accepted: solve another.", reason: .captcha,
-                about: .captcha)
+            throw Refusal.textCaptchaRejected
         }
         return true
     }
@@ -156,12 +151,5 @@ package struct StartPhoneVerification: Sendable {
         } catch let refusal as Refusal {
             throw refusal.ofPresenceProof
         }
-    }
-}
-
-extension Refusal {
-    /// The same refusal for a nonce in a presence proof.
-    fileprivate var ofPresenceProof: Refusal {
-        Refusal(.invalidPresenceProof, detail, reason: reason)
     }
 }

@@ -28,8 +28,7 @@ package struct ProvenProvider: Sendable {
         _ key: ProviderKeyID, of provider: ProviderID, in transaction: any Transaction
     ) throws {
         guard try ProviderKeyRepository(transaction).mayAct(key, for: provider) else {
-            throw Refusal(
-                .providerTokenInvalid, "The key that signed the token, or its provider, does not count any more.")
+            throw Refusal.providerKeyEnded
         }
     }
 }
@@ -104,7 +103,7 @@ package struct AuthenticateProvider: Sendable {
         let known = try await context.caches.providers.find(token.issuer)
         let verified = try verifier.verify(
             token, with: request, provider: known?.provider, key: known?.key(token.keyID), now: now)
-        guard let known else { throw Refusal(.providerTokenInvalid, "iss names no provider.") }
+        guard let known else { throw Refusal.unknownTokenIssuer }
         let bearer = VerifiedBearers.Bearer(
             provider: known, keyID: verified.keyID, scopes: nil, verifiedAt: now, expiresAt: verified.expiresAt)
         return (bearer, verified.isForOneRequest)
@@ -119,13 +118,10 @@ package struct AuthenticateProvider: Sendable {
         guard let known = try await context.caches.providers.find(access.provider), known.provider.disabledAt == nil,
             let key = known.key(access.keyID), !key.retired
         else {
-            throw Refusal(
-                .providerTokenInvalid,
-                "The key by which the access token was taken, or its provider, does not count any more.")
+            throw Refusal.accessTokenKeyEnded
         }
         guard scope?.isGranted(by: access.scopes) ?? true else {
-            throw Refusal(
-                .insufficientScope, "The access token lacks the scope \(scope?.rawValue ?? "") of this call.")
+            throw Refusal.scopeRequired(scope)
         }
         return VerifiedBearers.Bearer(
             provider: known, keyID: access.keyID, scopes: access.scopes, verifiedAt: now, expiresAt: access.expiresAt)
@@ -136,26 +132,20 @@ package struct AuthenticateProvider: Sendable {
     /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid` or `rate_limited`.
     package func callAsFunction(_ shown: ShownAssertion, at cost: CallCost) async throws -> ProvenProvider {
         guard let assertion = shown.assertion else {
-            throw Refusal(
-                .providerTokenRequired, "Send client_assertion, a token that one of the provider's keys signed.")
+            throw Refusal.assertionRequired
         }
         guard shown.type == ClientAssertion.type else {
-            throw Refusal(
-                .providerTokenInvalid, "client_assertion_type is not \(ClientAssertion.type).")
+            throw Refusal.wrongAssertionType(ClientAssertion.type)
         }
         let token = try read(assertion)
         let known = try await context.caches.providers.find(token.issuer)
         let proof = try verifier.verifyAssertion(
             token, audiences: context.urls.audiences, provider: known?.provider, key: known?.key(token.keyID),
             now: context.environment.now())
-        guard let known else { throw Refusal(.providerTokenInvalid, "iss names no provider.") }
+        guard let known else { throw Refusal.unknownTokenIssuer }
         guard shown.clientID == nil || shown.clientID.flatMap({ ProviderID($0[...]) }) == proof.provider else {
             let isApp = known.applications.contains { $0.id.description == shown.clientID?.lowercased() }
-            throw Refusal(
-                .providerTokenInvalid,
-                isApp
-                    ? "client_id is the id of an app (app_id), which is for grants of devices: here it is the provider_id."
-                    : "client_id is another client than the assertion's: it is the provider_id, as iss.")
+            throw isApp ? Refusal.applicationIDAsClient : .clientOfAnotherProvider
         }
         try context.count(cost, by: .provider(proof.provider))
         try await spend("assertion \(proof.identifier)", of: proof.provider, until: proof.rememberUntil)
@@ -176,15 +166,13 @@ package struct AuthenticateProvider: Sendable {
                 return try await fresh(bearer, for: request, at: cost)
             }
             _ = try await self(bearer, for: scope, in: request, at: cost)
-            throw Refusal(
-                .providerTokenInvalid,
-                "An access token alone does not permit this: send a fresh provider token in Countersign-Proof too.")
+            throw Refusal.freshProofRequired
         }
         let caller = try await self(bearer, for: scope, in: request, at: cost)
         // Counted already.
         let proven = try await fresh(proof, for: request, at: .free)
         guard proven.id == caller.id else {
-            throw Refusal(.providerTokenInvalid, "The proof is of another provider than the bearer token.")
+            throw Refusal.proofOfAnotherProvider
         }
         return proven
     }
@@ -198,7 +186,7 @@ package struct AuthenticateProvider: Sendable {
         let proof = try verifier.verifyFresh(
             token, request: request, provider: known?.provider, key: known?.key(token.keyID),
             now: context.environment.now())
-        guard let known else { throw Refusal(.providerTokenInvalid, "iss names no provider.") }
+        guard let known else { throw Refusal.unknownTokenIssuer }
         try context.count(cost, by: .provider(proof.token.provider))
         try await spend("proof \(proof.identifier)", of: proof.token.provider, until: proof.rememberUntil)
         return FreshProof(ProvenProvider(known: known, keyID: proof.token.keyID))
@@ -216,13 +204,13 @@ package struct AuthenticateProvider: Sendable {
             if isLimited { try RateRepository($0).count("proofs \(provider)", limit: limit) }
             return try NonceRepository($0).spend(identifier: identifier, of: provider, until: expiry)
         }
-        guard isNew else { throw Refusal(.providerTokenInvalid, "jti was used before: make a proof for each request.") }
+        guard isNew else { throw Refusal.proofUsed }
     }
 
     private func read(_ bearer: String?) throws -> UnverifiedToken {
         try context.invalidator.requireFresh()
         guard let bearer else {
-            throw Refusal(.providerTokenRequired, "Send Authorization: Bearer with a provider token.")
+            throw Refusal.bearerRequired
         }
         return try UnverifiedToken(bearer, refusing: .providerTokenInvalid)
     }

@@ -11,7 +11,7 @@ extension Service {
             let user = try await store.snapshot({
                 try UserRepository($0).find(providerID: provider, externalID: externalID)
             })
-        else { throw Refusal(.notFound, "The provider has no such user here.") }
+        else { throw Refusal.unknownProviderUser }
         return user
     }
 }

@@ -96,10 +96,7 @@ extension Service {
     func ownSession(_ token: String, of provider: ProviderID) async throws -> Session? {
         guard let shown = SessionToken(shown: token) else {
             guard !SessionAccessToken.isSigned(token, by: keys.accessTokens) else {
-                throw Refusal(
-                    .malformedRequest,
-                    "This is an access token: verify it by the keys at \(urls.issuer)/.well-known/jwks.json. "
-                        + "Only session tokens are introspected and revoked.")
+                throw Refusal.accessTokenIntrospected(issuer: urls.issuer)
             }
             return nil
         }

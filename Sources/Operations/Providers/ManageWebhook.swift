@@ -21,7 +21,7 @@ package struct ManageWebhook: Sendable {
     /// - Throws: `Refusal` `not_found`.
     package func callAsFunction(_ provider: ProviderID) async throws -> String {
         guard let url = try await context.read({ try ProviderWebhookRepository($0).find(provider) }) else {
-            throw Refusal(.notFound, "The provider has set no webhook.")
+            throw Refusal.noWebhook
         }
         return url
     }
@@ -32,15 +32,11 @@ package struct ManageWebhook: Sendable {
     ///   `provider_token_invalid` where the key that signed, or the provider, ended meanwhile; `rate_limited`.
     package func set(_ text: String, by caller: FreshProof) async throws -> String {
         guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
-            throw Refusal(
-                .malformedRequest,
-                "It is no https URL of a public host: ASCII, no user, no fragment, 1,024 bytes at most.",
-                about: .webhookURL)
+            throw Refusal.notPublicURL(.webhookURL)
         }
         try await context.countReceiverChange("webhook", of: caller.id)
         guard await !url.isPrivate(of: .provider(caller.id)) else {
-            throw Refusal(
-                .malformedRequest, "It names a host with an address that is not public.", about: .webhookURL)
+            throw Refusal.privateHost(.webhookURL)
         }
         try await context.write { transaction, events in
             try caller.requireActive(in: transaction)

@@ -27,7 +27,7 @@ package struct ReceiveProviderEvent: Sendable {
             token, audiences: [context.realm, context.urls.issuer], provider: known?.provider,
             key: known?.key(token.keyID), now: context.environment.now())
         try context.count(cost, by: .provider(event.provider))
-        guard let keyID = token.keyID else { throw Refusal(.providerTokenInvalid, "The header has no kid.") }
+        guard let keyID = token.keyID else { throw Refusal.eventWithoutKeyID }
         try await context.write { transaction, events in
             try ProvenProvider.requireActive(keyID, of: event.provider, in: transaction)
             guard

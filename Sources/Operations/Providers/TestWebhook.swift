@@ -23,7 +23,7 @@ package struct TestWebhook: Sendable {
             try caller.requireActive(in: transaction)
             let webhooks = ProviderWebhookRepository(transaction)
             guard try webhooks.find(caller.id) != nil else {
-                throw Refusal(.notFound, "The provider has set no webhook.")
+                throw Refusal.noWebhook
             }
             if isLimited { try RateRepository(transaction).count("webhook test \(caller.id)", limit: limit) }
             try webhooks.enqueueTest(id, state: id.description, to: caller.id)

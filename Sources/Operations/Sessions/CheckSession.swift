@@ -15,7 +15,7 @@ extension Service {
         try session.requireAuthenticated(now: now, policy: policy)
         if !connection.isAttached(session.id) {
             guard policy.attach == .implicit else {
-                throw Refusal(.sessionNotAttached, "Resume the session on this connection first.")
+                throw Refusal.sessionNotAttached
             }
             connection.attach(session)
         }
@@ -42,21 +42,20 @@ extension Service {
     func boundSession(_ shown: String, on connection: ClientConnection) async throws -> (Session, CachedSession) {
         let now = environment.now()
         let policy = policy[\.sessions]
-        guard let token = SessionToken(shown: shown),
-            let cached = try await caches.sessions.find(token, now: now, policy: policy)
+        guard let token = SessionToken(shown: shown) else { throw Refusal.notSessionToken }
+        guard let cached = try await caches.sessions.find(token, now: now, policy: policy)
         else {
-            throw Refusal(.sessionDestroyed, "The session was ended: create a new one.")
+            throw Refusal.sessionEnded
         }
         let session = cached.session
         switch session.effectiveState(at: now, policy: policy) {
-        case .destroyed: throw Refusal(.sessionDestroyed, "The session was ended: create a new one.")
-        case .expired: throw Refusal(.sessionExpired, "The session has expired: create a new one.")
+        case .destroyed: throw Refusal.sessionEnded
+        case .expired: throw Refusal.sessionExpired
         case .authenticated, .challenged: break
         }
         guard session.thumbprint == connection.thumbprint else {
             try await recordMismatch(of: session, on: connection)
-            throw Refusal(
-                .bindingMismatch, "The session is bound to another device's certificate; it is now challenged.")
+            throw Refusal.sessionOfAnotherDevice
         }
         return (session, cached)
     }

@@ -37,16 +37,14 @@ extension Service {
     ///
     /// - Throws: `Refusal` `not_found` for what is not the user's own, too.
     package func endOtherSession(_ id: String, by session: Session) async throws {
-        guard let id = SessionID(id[...]) else { throw Self.unknown }
+        guard let id = SessionID(id[...]) else { throw Refusal.unknownOwnSession }
         try await act(for: session) { transaction, holder, events in
             guard let other = try SessionRepository(transaction).find(id), other.userID == holder.user.id,
                 other.state != .unauthenticated
-            else { throw Self.unknown }
+            else { throw Refusal.unknownOwnSession }
             try Self.end(other, in: transaction, &events)
         }
     }
-
-    private static let unknown = Refusal(.notFound, "The user has no such session.")
 
     private static func end(
         _ session: Session, in transaction: any Transaction, _ events: inout RecordedEvents

@@ -61,10 +61,8 @@ extension Service {
         try countExchange(connection)
         let session = try await checkSession(request.sessionToken, on: connection)
         guard request.isOfApp(session) else {
-            throw Refusal(
-                .malformedRequest,
-                request.clientID.flatMap { ProviderID($0[...]) } == session.providerID
-                    ? Provider.idForApplication : "It is not the app_id of the session's app.", about: .clientID)
+            throw request.clientID.flatMap { ProviderID($0[...]) } == session.providerID
+                ? Refusal.providerIDAsApplication(.clientID) : .clientOfAnotherApp
         }
         let confirmation = try confirmation(by: request.proof, on: connection)
         let basis: Basis
@@ -171,10 +169,7 @@ extension Service {
             guard let found = try url.flatMap({ try ProviderResourceRepository(transaction).find($0) }),
                 found.providerID == session.providerID, ![urls.issuer, urls.client].contains(where: found.url.isWithin)
             else {
-                throw Refusal(
-                    .malformedRequest,
-                    "audience or resource is neither the id nor a registered URL of the provider that vouched for the user.",
-                    reason: .invalidTarget)
+                throw Refusal.foreignAudience
             }
             audience = found.url.text
         }
@@ -188,7 +183,7 @@ extension Service {
     ) throws(Refusal) -> SessionAccessToken.Confirmation {
         guard let proof else { return .certificate }
         guard let certificate = connection.certificate?.certificate else {
-            throw Refusal(.invalidDPoPProof, "The connection shows no certificate.", reason: .unknownKey)
+            throw Refusal.proofWithoutCertificate
         }
         return .key(
             try DPoPProof(

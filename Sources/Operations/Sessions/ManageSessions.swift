@@ -32,7 +32,7 @@ extension Administration {
             case .user(let name): return try few(.user(try UserSummary.find(name, in: transaction).user.id))
             case .device(let id):
                 guard try DeviceRepository(transaction).exists(id) else {
-                    throw Refusal(.notFound, "There is no device \(id).")
+                    throw Refusal.unknownDevice(id)
                 }
                 return try few(.device(id))
             case .provider(let name):
@@ -47,7 +47,7 @@ extension Administration {
     /// - Throws: `Refusal` `not_found`.
     package func readSession(_ id: SessionID) async throws -> Session {
         guard let session = try await read({ try SessionRepository($0).find(id) }) else {
-            throw Self.unknown(id)
+            throw Refusal.unknownSession(id)
         }
         return session
     }
@@ -58,11 +58,11 @@ extension Administration {
     package func challengeSession(_ id: SessionID, reason: AuditReason? = nil) async throws {
         try await write { transaction, events in
             let records = SessionRepository(transaction)
-            guard let session = try records.find(id) else { throw Self.unknown(id) }
+            guard let session = try records.find(id) else { throw Refusal.unknownSession(id) }
             guard session.state.after(.challenge, while: .disconnected, by: .service) != nil,
                 try records.challenge(.session(id), at: transaction.now) > 0
             else {
-                throw Refusal(.conflict, "The session is \(session.state.rawValue).", state: session.state.rawValue)
+                throw Refusal.sessionIs(session.state.rawValue)
             }
             events.record(.sessionChallenged(session), by: actor, because: reason)
         }
@@ -74,15 +74,13 @@ extension Administration {
     package func endSession(_ id: SessionID, reason: AuditReason? = nil) async throws {
         try await write { transaction, events in
             let records = SessionRepository(transaction)
-            guard let session = try records.find(id) else { throw Self.unknown(id) }
+            guard let session = try records.find(id) else { throw Refusal.unknownSession(id) }
             guard session.state.after(.destroy, while: .disconnected, by: .service) != nil,
                 let ended = try records.end(.session(id), at: transaction.now, .byAdmin).first
             else {
-                throw Refusal(.conflict, "The session is \(session.state.rawValue).", state: session.state.rawValue)
+                throw Refusal.sessionIs(session.state.rawValue)
             }
             events.record(.sessionEnded(ended, .byAdmin), by: actor, because: reason)
         }
     }
-
-    private static func unknown(_ id: SessionID) -> Refusal { Refusal(.notFound, "There is no session \(id).") }
 }

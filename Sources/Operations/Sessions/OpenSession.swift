@@ -18,7 +18,7 @@ extension Service {
     ) async throws -> OpenedSession {
         guard let device = connection.certificate,
             let state = SessionState.unauthenticated.after(.create, while: connection.state)
-        else { throw Refusal(.certificateRevoked, "Connect again.") }
+        else { throw Refusal.connectionWithoutCertificate }
         let policy = policy[\.sessions]
         let identity = try await verifyIdentity(identityToken, as: proof, on: connection)
         let application = try Self.application(
@@ -155,22 +155,17 @@ extension Service {
         let application: Application
         if let text {
             guard let id = ApplicationID(text[...]), let found = applications.first(where: { $0.id == id }) else {
-                throw Refusal(
-                    .malformedRequest, identity.known.provider.mistakenApplication(text), about: subject)
+                throw identity.known.provider.mistakenApplication(text, about: subject)
             }
             application = found
         } else {
             guard applications.count == 1, let only = applications.first else {
-                throw Refusal(
-                    .malformedRequest, "It is missing, and the provider has \(applications.count) apps.", about: subject
-                )
+                throw Refusal.applicationRequired(among: applications.count, subject)
             }
             application = only
         }
         if let wanted = identity.token.applicationID, wanted != application.id {
-            throw Refusal(
-                .invalidIdentityToken, "app_id in the token names another app than the request.",
-                reason: .wrongAudience)
+            throw Refusal.tokenOfAnotherApp
         }
         return application
     }
@@ -188,14 +183,12 @@ extension Service {
 }
 
 extension Provider {
-    static let idForApplication = "It is the provider_id: for a device it is an app_id."
-
     /// What a text is that should be the `app_id` of one of its apps. The clients of OAuth know several ids.
-    func mistakenApplication(_ text: String) -> String {
-        if ProviderID(text[...]) == id { return Self.idForApplication }
+    func mistakenApplication(_ text: String, about subject: Refusal.Subject) -> Refusal {
+        if ProviderID(text[...]) == id { return .providerIDAsApplication(subject) }
         if issuer?.audiences.contains(where: { $0.hasSameBytes(as: text) }) ?? false {
-            return "It is the client id at the issuer: send the app_id that this service gave out."
+            return .issuerClientAsApplication(subject)
         }
-        return "It names no app of the provider."
+        return .unknownApplication(subject)
     }
 }

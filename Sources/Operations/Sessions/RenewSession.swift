@@ -16,16 +16,13 @@ extension Service {
         let (old, _) = try await boundSession(sessionToken, on: connection)
         let state = old.effectiveState(at: environment.now(), policy: policy)
         guard let renewed = state.machineState.after(.renew, while: connection.state) else {
-            throw Refusal(.conflict, "Only a challenged session can be renewed.", state: state.rawValue)
+            throw Refusal.notRenewable(state: state.rawValue)
         }
         let identity = try await verifyIdentity(identityToken, on: connection)
-        let anotherUser = Refusal(
-            .conflict, "The identity token names another user than the session's.", state: state.rawValue)
+        let anotherUser = Refusal.renewedByAnotherUser(state: state.rawValue)
         guard identity.token.provider == old.providerID else { throw anotherUser }
         if let application = identity.token.applicationID, application != old.applicationID {
-            throw Refusal(
-                .invalidIdentityToken, "app_id in the token names another app than the session's.",
-                reason: .wrongAudience)
+            throw Refusal.tokenOfAnotherAppThanSession
         }
         let token = SessionToken(of: old.id, randomBytes: environment.randomBytes(32))
         let admission = try await signIn(spending: identity.nonce) {
@@ -49,7 +46,7 @@ extension Service {
             let isRenewed = try SessionRepository(transaction).renew(
                 session, replacing: old.tokenHash, at: found.generations.key)
             guard isRenewed else {
-                throw Refusal(.sessionDestroyed, "The session was ended or renewed meanwhile.")
+                throw Refusal.sessionRenewedElsewhere
             }
             events.record(.sessionRenewed(session, replacing: old.tokenHash))
             return .admitted((session, found.user?.assurance ?? .none))

@@ -59,7 +59,7 @@ extension Service {
     ) async throws -> OpenedSession {
         let (session, _) = try await boundSession(sessionToken, on: connection)
         guard UserID(userID[...]) == session.userID else {
-            throw Refusal(.sessionDestroyed, "There is no such session of this user: create a new one.")
+            throw Refusal.sessionOfAnotherUser
         }
         let policy = policy[\.sessions]
         try session.requireAuthenticated(now: environment.now(), policy: policy)

@@ -39,7 +39,7 @@ extension Service {
         let thumbprint = connection.thumbprint
         return try await write { transaction, events in
             guard let certificate = try CertificateRepository(transaction).find(thumbprint: thumbprint) else {
-                throw SessionHolder.unknownCertificate
+                throw Refusal.certificateUnknown
             }
             try certificate.requireValid(at: transaction.now)
             try RefuseBanned.requireUnbanned(certificate.deviceID, in: transaction)
@@ -70,9 +70,9 @@ struct SessionHolder {
             }
         }
         guard let found = try HolderRepository(transaction).holder(of: shown) else {
-            throw Refusal(.sessionDestroyed, "The session was ended: create a new one.")
+            throw Refusal.sessionEnded
         }
-        guard let certificate = found.certificate else { throw Self.unknownCertificate }
+        guard let certificate = found.certificate else { throw Refusal.certificateUnknown }
         try certificate.requireValid(at: transaction.now)
         if found.mayDeviceBeBanned { try RefuseBanned.requireUnbanned(shown.deviceID, in: transaction) }
         try found.session.requireOpen(as: shown)
@@ -82,7 +82,4 @@ struct SessionHolder {
         user = found.user
         session = found.session
     }
-
-    fileprivate static let unknownCertificate = Refusal(
-        .certificateRevoked, "This service did not issue the certificate: certify the device anew.")
 }

@@ -16,12 +16,10 @@ extension VerifiedIdentity {
                 providerID: token.provider, externalID: token.externalID),
             mostSessions: mostSessions)
         guard context.mayKeyOpenSessions else {
-            throw Refusal(
-                .invalidIdentityToken, "The key named by kid was retired or its provider was disabled.",
-                reason: .keyRetired)
+            throw Refusal.keyRetired
         }
         guard let certificate = context.certificate else {
-            throw Refusal(.certificateRevoked, "This service did not issue the certificate: certify the device anew.")
+            throw Refusal.certificateUnknown
         }
         try certificate.requireValid(at: transaction.now)
         if context.mayDeviceBeBanned {
@@ -76,7 +74,7 @@ extension Service {
             return try await write(body)
         } catch StoreError.constraint(kind: .unique) {
             guard try await !read({ try NonceRepository($0).isSpent(nonce) }) else {
-                throw NonceRepository.used
+                throw Refusal.nonceUsed
             }
             return try await write(body)
         }

@@ -62,7 +62,7 @@ extension Service {
         let token = try verifier.verify(
             unverified, provider: known?.provider, key: known?.key(unverified.keyID), now: environment.now())
         guard let known else {
-            throw Refusal(.invalidIdentityToken, "iss names no provider.", reason: .unknownIssuer)
+            throw Refusal.unknownIssuer
         }
         return (token, known)
     }
@@ -93,7 +93,7 @@ extension Service {
             known = now
         }
         guard let known else {
-            throw Refusal(.invalidIdentityToken, "iss names no provider.", reason: .unknownIssuer)
+            throw Refusal.unknownIssuer
         }
         try await IssuerKeys(self).audit(token, of: known.provider)
         return (token, known)

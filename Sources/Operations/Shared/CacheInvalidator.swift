@@ -225,14 +225,10 @@ package final class CacheInvalidator: Sendable {
     /// - Throws: `Refusal` `unavailable`.
     package func requireFresh() throws(Refusal) {
         guard isFresh else {
-            throw Refusal(
-                .unavailable, "This node's view of the store is too old to decide from; nothing was changed.",
-                retryAfter: 1, privateDetail: "the last proof of being current was \(age) s ago")
+            throw Refusal.staleView(age: age)
         }
         guard isClockRight else {
-            throw Refusal(
-                .unavailable, "This node's clock differs too much from the store's; nothing was changed.",
-                retryAfter: 5, privateDetail: "the clock is \(clockDifference) s ahead of the store's")
+            throw Refusal.wrongClock(difference: clockDifference)
         }
     }
 

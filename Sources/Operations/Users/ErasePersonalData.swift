@@ -48,9 +48,7 @@ extension Service {
     /// - Throws: `Refusal` `session_challenged` if the session is older than ten minutes.
     func requireFresh(_ session: Session) throws(Refusal) {
         guard environment.now().timeIntervalSince(session.renewedAt) <= 600 else {
-            throw Refusal(
-                .sessionChallenged,
-                "This call requires a session that was created or renewed within the last ten minutes: sign in again.")
+            throw Refusal.sessionTooOld
         }
     }
 }

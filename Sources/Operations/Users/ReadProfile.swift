@@ -23,7 +23,7 @@ extension Service {
         let keys = keys.personal
         return try await read { transaction in
             guard let user = try UserRepository(transaction).find(session.userID) else {
-                throw Refusal(.notFound, "The user no longer exists.")
+                throw Refusal.userErased
             }
             let proved = try AuthenticatedUserRepository(transaction, keys: keys).find(user.id)
             return Profile(user: user, address: address, proved: proved, age: proved?.age(on: today))
@@ -47,8 +47,7 @@ extension Service {
             return isSet
         }
         guard isSet else {
-            throw Refusal(
-                .conflict, "Prove a phone number first.", about: .phoneVerification, state: Assurance.none.rawValue)
+            throw Refusal.phoneRequired
         }
     }
 }

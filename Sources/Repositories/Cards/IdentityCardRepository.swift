@@ -106,7 +106,7 @@ package struct IdentityCardRepository {
             let at: Int64? = try transaction.value(
                 "SELECT submitted_at FROM identity_cards WHERE id = $1", [.id(cursor)])
             guard let at else {
-                throw Refusal(.notFound, "\(cursor) is no longer in this list.", about: .cursor)
+                throw Refusal.cursorGone("\(cursor)")
             }
             place = [.integer(at), .id(cursor)]
         }

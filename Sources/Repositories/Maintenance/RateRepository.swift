@@ -26,8 +26,7 @@ package struct RateRepository {
         let arrival = try arrival(key)
         switch limit.evaluate(arrival: arrival, now: now) {
         case .refused(let retryAfter):
-            throw Refusal(
-                .rateLimited, "Too many requests: try again in \(retryAfter) s.", retryAfter: retryAfter)
+            throw Refusal.tooManyRequests(retryAfter: retryAfter)
         case .admitted(let next):
             try transaction.enqueue(
                 """
@@ -122,8 +121,7 @@ package struct RateRepository {
     package func requireRoom(_ key: String, limit: RateLimit) throws {
         let arrival = try arrival(key)
         if case .refused(let retryAfter) = limit.evaluate(arrival: arrival, now: transaction.now) {
-            throw Refusal(
-                .rateLimited, "Too many requests: try again in \(retryAfter) s.", retryAfter: retryAfter)
+            throw Refusal.tooManyRequests(retryAfter: retryAfter)
         }
     }
 

@@ -23,8 +23,8 @@ package struct NonceRepository {
         try requireUnexpired(nonce)
         let spent = Session(spending: nonce, of: holder, at: transaction.now)
         let generation: String? = try transaction.value("SELECT \(Self.generation)")
-        guard generation == nonce.generation else { throw Self.restored }
-        guard try SessionRepository(transaction).insertEnded(spent) else { throw Self.used }
+        guard generation == nonce.generation else { throw Refusal.storeRestored }
+        guard try SessionRepository(transaction).insertEnded(spent) else { throw Refusal.nonceUsed }
     }
 
     /// Refuses a nonce that has expired, one that expires after its row would be deleted, and one of a process that
@@ -34,18 +34,9 @@ package struct NonceRepository {
     /// - Throws: `Refusal` `invalid_identity_token` with reason `nonce_expired`, `unavailable` after a restore while
     ///   this process ran.
     package func require(_ nonce: Nonce, generation: String) throws(Refusal) {
-        guard nonce.generation == generation else { throw Self.restored }
+        guard nonce.generation == generation else { throw Refusal.storeRestored }
         try requireUnexpired(nonce)
     }
-
-    package static let used = Refusal(
-        .invalidIdentityToken, "The nonce in nce was used before: take a new one and sign again.", reason: .nonceUsed)
-
-    /// The refusal of a process that was suspended while the store was restored. It accepts nonces from before, and the
-    /// store no longer has a record of which were spent.
-    private static let restored = Refusal(
-        .unavailable, "The store was restored while this node ran; nothing was changed. Ask another node.",
-        retryAfter: 5)
 
     /// The store's generation of nonces, as an expression.
     static let generation = "(SELECT value FROM generations WHERE name = 'nonces')"
@@ -59,15 +50,11 @@ package struct NonceRepository {
     private func requireUnexpired(_ nonce: Nonce) throws(Refusal) {
         let now = transaction.now
         guard nonce.expiresAt.timeIntervalSince(now) <= NoncePolicy.longestRemainder else {
-            throw Refusal(
-                .invalidIdentityToken, "The nonce in nce was issued by a wrong clock: take a new one.",
-                reason: .nonceExpired)
+            throw Refusal.nonceOfWrongClock
         }
         guard now < nonce.expiresAt else {
             let late = Int(saturating: now.timeIntervalSince(nonce.expiresAt).rounded(.up))
-            throw Refusal(
-                .invalidIdentityToken, "The nonce in nce expired \(late) s ago: take a new one and sign again.",
-                reason: .nonceExpired)
+            throw Refusal.nonceExpired(secondsAgo: late)
         }
     }
 

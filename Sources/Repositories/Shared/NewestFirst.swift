@@ -22,7 +22,7 @@ struct NewestFirst: Sendable {
         guard let cursor else { return [.integer(.max), .text("")] }
         let at: Int64? = try transaction.value("SELECT \(time) FROM \(table) WHERE \(key) = $1", [.text(cursor)])
         guard let at else {
-            throw Refusal(.notFound, "\(cursor) is no longer in this list.", about: .cursor)
+            throw Refusal.cursorGone(cursor)
         }
         return [.integer(at), .text(cursor)]
     }

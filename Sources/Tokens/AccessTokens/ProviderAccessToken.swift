@@ -45,22 +45,21 @@ package struct ProviderAccessToken: Sendable, Equatable {
     package init(
         _ token: UnverifiedToken, keys: AccessTokenKeys, issuer: String, now: Date
     ) throws(Refusal) {
-        func refuse(_ detail: String) -> Refusal { Refusal(.providerTokenInvalid, detail) }
         guard Self.isNamed(by: token), token.header.contentType == nil, token.header.algorithm == "RS256",
             let key = keys.key(token.header.keyID), key.isValid(signature: token.signature, over: token.signingInput)
-        else { throw refuse("This service did not sign the access token.") }
+        else { throw Refusal.accessTokenUnknown }
         let claims = token.payload
         guard claims["iss"]?.text == issuer, claims["aud"]?.text == issuer else {
-            throw refuse("The access token's audience is not this service.")
+            throw Refusal.accessTokenOfAnotherAudience
         }
         guard let provider = claims["sub"]?.text.flatMap({ ProviderID($0[...]) }),
             let keyID = claims["key_id"]?.text.flatMap({ ProviderKeyID($0[...]) }),
             let scopes = claims["scope"]?.text,
             let identifier = claims["jti"]?.text.flatMap(UUID.init),
             case .integer(let issuedAt)? = claims["iat"], case .integer(let expiresAt)? = claims["exp"]
-        else { throw refuse("The access token is not for the calls of a provider.") }
+        else { throw Refusal.accessTokenOfSession }
         let expiry = Date(timeIntervalSince1970: TimeInterval(expiresAt))
-        guard now < expiry else { throw refuse("The access token has expired. Request a new one at POST /token.") }
+        guard now < expiry else { throw Refusal.accessTokenExpired }
         self.init(
             provider: provider, keyID: keyID,
             scopes: Set(scopes.split(separator: " ").compactMap { ProviderScope(rawValue: String($0)) }),

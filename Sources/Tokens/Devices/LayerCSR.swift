@@ -23,8 +23,7 @@ package struct LayerCSR: Sendable, Equatable {
         let token = try UnverifiedToken(compact, refusing: .invalidCSR)
         let key = try Self.key(of: token)
         guard key.isValid(signature: token.signature, over: token.signingInput) else {
-            throw Refusal(
-                .invalidCSR, "The request is not signed by the private half of the key in pky.", reason: .badProof)
+            throw Refusal.csrSignatureInvalid
         }
         var claims = ClaimReader(token.payload)
         userAgent = claims.optionalText("uat", bytes: 0...512, for: .prose)
@@ -35,21 +34,19 @@ package struct LayerCSR: Sendable, Equatable {
 
     /// Parses the contained key, with the algorithm that the header names for it.
     private static func key(of token: UnverifiedToken) throws(Refusal) -> VerificationKey {
-        func malformed(_ detail: String) -> Refusal { Refusal(.invalidCSR, detail, reason: .malformed) }
         if let defect = token.header.typeDefect(required: true) { throw defect.refusal(.invalidCSR) }
         guard token.header.contentType?.utf8.elementsEqual(contentType.utf8) ?? false else {
-            throw malformed("The header's cty is not \(contentType).")
+            throw Refusal.csrContentType(expected: contentType)
         }
         let algorithm: SignatureAlgorithm
         switch (token.header.algorithm, token.payload["pka"]?.text) {
         case ("RS256", "RSA"): algorithm = .rs256
         case ("ES256", "EC"): algorithm = .es256
-        case ("RS256", _), ("ES256", _):
-            throw malformed("The claim pka does not match alg: RSA needs RS256, EC needs ES256.")
-        default: throw malformed("The header's alg is neither RS256 nor ES256.")
+        case ("RS256", _), ("ES256", _): throw Refusal.csrKeyTypeMismatch
+        default: throw Refusal.csrAlgorithmUnknown
         }
         guard let encoded = token.payload["pky"]?.text, let bytes = Base64URL.decodeEitherAlphabet(encoded.utf8) else {
-            throw malformed("The claim pky is not the base64 of a SubjectPublicKeyInfo.")
+            throw Refusal.csrKeyUnreadable
         }
         do throws(PublicKeyDefect) {
             return try VerificationKey(PublicKey(subjectPublicKeyInfo: bytes), algorithm: algorithm)

@@ -22,8 +22,7 @@ package struct RegisteredKey: Sendable {
     /// - Throws: `Refusal` `invalid_provider_key` for a record whose key or algorithm would not be registered today.
     package init(_ record: ProviderKeyRecord) throws(Refusal) {
         guard let algorithm = SignatureAlgorithm(rawValue: record.algorithm) else {
-            throw Refusal(
-                .invalidProviderKey, "The algorithm of the registered key is not supported.", reason: .unsupportedKey)
+            throw Refusal.unsupportedKey
         }
         self.init(
             id: record.id, providerID: record.providerID,

@@ -52,7 +52,7 @@ package struct VerificationKey: Sendable {
             return
         }
         guard text.utf8.count <= PEM.maximumLength, let jwk = try? StrictJSON.parse(text.utf8) else {
-            throw Refusal(.invalidProviderKey, "The key looks like a JWK but is not JSON.", reason: .malformed)
+            throw Refusal.keyNotJSON
         }
         try self.init(jwk: jwk, algorithm: algorithm)
     }

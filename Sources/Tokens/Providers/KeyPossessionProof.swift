@@ -23,13 +23,12 @@ package struct KeyPossessionProof: Sendable {
         now: Date
     ) throws(Refusal) {
         let token = try UnverifiedToken(compact, refusing: .invalidProviderKey)
-        func refuse(_ detail: String) -> Refusal { Refusal(.invalidProviderKey, detail, reason: .badProof) }
         if let defect = token.header.typeDefect(required: false) { throw defect.refusal(.invalidProviderKey) }
         guard token.header.algorithm == key.algorithm.rawValue else {
-            throw refuse("The proof's alg is not \(key.algorithm.rawValue), the algorithm of the new key.")
+            throw Refusal.keyProofAlgorithm(expected: key.algorithm.rawValue)
         }
         guard key.isValid(signature: token.signature, over: token.signingInput) else {
-            throw refuse("The proof is not signed by the new key.")
+            throw Refusal.keyProofSignatureInvalid
         }
         var claims = ClaimReader(token.payload)
         let names = ["iss", "sub"].filter(claims.has)
@@ -39,7 +38,7 @@ package struct KeyPossessionProof: Sendable {
         claims.audience(realm: realm, required: TokenProfile.keyPossession.requiresAudience)
         if let defect = claims.defects.first { throw defect.refusal(.invalidProviderKey) }
         guard !named.isEmpty, named.allSatisfy({ ProviderID($0) == provider }) else {
-            throw refuse("The proof's iss (or sub) is not the provider id.")
+            throw Refusal.keyProofOfAnotherProvider
         }
         self.key = key
         self.provider = provider

@@ -81,7 +81,7 @@ extension ProviderTokenVerifier {
                     + " email (your user's id), opaque (id a session's), or complex of these.")
         }
         if let defect = claims.defects.first { throw Self.refusal(defect) }
-        guard let subject else { throw Refusal(.providerTokenInvalid, "The claim sub_id has no user or session.") }
+        guard let subject else { throw Refusal.eventWithoutSubject }
         return ProviderEventToken(
             provider: provider.id, identifier: identifier,
             rememberUntil: issuedAt.addingTimeInterval(Self.maximumEventAge + clockSkew), subject: subject,
@@ -90,7 +90,7 @@ extension ProviderTokenVerifier {
 
     /// RFC 8935 §2.4 has error codes for some defects.
     private static func refusal(_ defect: TokenDefect) -> Refusal {
-        Refusal(.providerTokenInvalid, defect.detail, reason: defect.reason)
+        Refusal.invalidProviderToken(defect.detail, reason: defect.reason)
     }
 
     /// `events`: an object with at least one event, each of which is an object (RFC 8417 §2.2).

@@ -119,7 +119,7 @@ package struct ProviderTokenVerifier: Sendable {
         do throws(Refusal) {
             verified = try self.token(input, &claims, now: now)
         } catch {
-            throw Refusal(.invalidCSR, "The enrolment token is not valid. \(error.detail)", reason: .gate)
+            throw Refusal.enrolmentTokenInvalid(error.detail)
         }
         return EnrolmentToken(
             provider: verified.provider, keyID: verified.keyID, identifier: identifier, issuedAt: verified.issuedAt,

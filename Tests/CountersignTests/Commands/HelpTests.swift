@@ -1,4 +1,5 @@
 import ArgumentParser
+import Domain
 import Foundation
 import Testing
 
@@ -44,6 +45,20 @@ struct HelpTests {
                 #expect((argument["abstract"] as? String)?.isEmpty == false, "\(command.path): \(name)")
             }
         }
+    }
+
+    @Test("has every flag that a refusal names")
+    func flagsOfRefusals() throws {
+        let names = try Self.described().flatMap(\.arguments).flatMap { argument in
+            (argument["names"] as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }
+        }
+        let flags = Refusal.Subject.allCases.flatMap { subject in
+            Refusal(.malformedRequest, "X.", about: subject).commandWording.matches(of: /--([a-z-]+)/).map {
+                String($0.output.1)
+            }
+        }
+        #expect(flags.count >= 8)
+        for flag in flags { #expect(names.contains(flag), "\(flag)") }
     }
 
     @Test("says what a command does as an order, and what an option takes in one sentence")

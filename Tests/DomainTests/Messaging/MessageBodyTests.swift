@@ -59,8 +59,8 @@ struct StreamMetadataTests {
             ("{}", #"{"a":{"bb":{"ccc":null}}}"#, #"{"a":{"bb":{}}}"#),
         ])
     func merges(target: String, patch: String, result: String) throws {
-        let metadata = try StreamMetadata(try Self.json(target), "$")
-        #expect(try metadata.merged(with: try Self.json(patch), "$").value == Self.json(result))
+        let metadata = try StreamMetadata(try Self.json(target), about: .newMetadata)
+        #expect(try metadata.merged(with: try Self.json(patch), about: .newMetadata).value == Self.json(result))
     }
 
     @Test("have bounds for names, levels and bytes, before and after a merge")
@@ -71,16 +71,16 @@ struct StreamMetadataTests {
         }
         var deep = JSONValue.object([])
         for _ in 0..<7 { deep = .object([JSONMember(name: "d", value: deep)]) }
-        _ = try StreamMetadata(deep, "$")
+        _ = try StreamMetadata(deep, about: .newMetadata)
         let deeper = JSONValue.object([JSONMember(name: "d", value: deep)])
         let long = JSONValue.object([JSONMember(name: "l", value: .string(String(repeating: "x", count: 16_384)))])
         let list = JSONValue.object([JSONMember(name: "a", value: .array(Array(repeating: .null, count: 200)))])
         for bad in [names(0..<201), names(0..<100_000), deeper, long, list, .array([]), .string("x"), .null] {
-            #expect(throws: refusal) { try StreamMetadata(bad, "$") }
-            #expect(throws: refusal) { try StreamMetadata.empty.merged(with: bad, "$") }
+            #expect(throws: refusal) { try StreamMetadata(bad, about: .newMetadata) }
+            #expect(throws: refusal) { try StreamMetadata.empty.merged(with: bad, about: .newMetadata) }
         }
-        let many = try StreamMetadata(names(0..<150), "$")
-        #expect(throws: refusal) { try many.merged(with: names(150..<250), "$") }
-        _ = try many.merged(with: names(0..<150), "$")
+        let many = try StreamMetadata(names(0..<150), about: .newMetadata)
+        #expect(throws: refusal) { try many.merged(with: names(150..<250), about: .newMetadata) }
+        _ = try many.merged(with: names(0..<150), about: .newMetadata)
     }
 }

@@ -19,4 +19,12 @@ struct RefusalReasonTests {
         #expect(Refusal(.invalidCSR, "", reason: .gate).reasonText == "gate")
         #expect(Refusal(.invalidCSR, "", reason: .gate) != Refusal(.invalidCSR, "", reason: .badProof))
     }
+
+    @Test("Who lacks a level is told the way to that very level")
+    func ways() {
+        #expect(Refusal.levelRequired(.phone).detail.contains("phone number"))
+        for level in [Assurance.barcode, .issuerChecked, .mdoc] {
+            #expect(Refusal.levelRequired(level).detail.contains("card"))
+        }
+    }
 }

@@ -144,7 +144,7 @@ struct AddressTests {
                 {
                     sentence = refusal.description
                 }
-                #expect(sentence == "not_found: Nobody of your provider can be found by that address.", "\(address)")
+                #expect(sentence == "\(Refusal.unknownAddress)", "\(address)")
                 return counter.take()
             }
             let numbers = ["+14155550000", Self.annsNumber, "+14155552673", "+14155552674"]

@@ -46,4 +46,13 @@ struct ShownTokenTests {
             _ = try await fixture.context.checkSession(known, on: connection)
         }
     }
+
+    @Test("that is no session token, such as an access token, is refused as an ended session is, with its own sentence")
+    func otherToken() async throws {
+        try await ServiceFixture.run { fixture in
+            let connection = try await fixture.connectNewDevice()
+            let answer = try #require(await refusal("header.payload.signature", fixture, on: connection))
+            #expect(answer == .sessionEnded && answer.detail == Refusal.notSessionToken.detail)
+        }
+    }
 }

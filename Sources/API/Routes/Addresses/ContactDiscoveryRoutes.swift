@@ -32,15 +32,15 @@ struct ContactDiscoveryRoutes: Sendable {
     @Sendable private func evaluate(_ request: Request, _ context: ClientContext) async throws -> Response {
         var body = try await request.members(upTo: policy[\.requests].maximumBody)
         guard case .integer(let week) = try body.value("week") else {
-            throw Refusal(.malformedRequest, "$.week is not a whole number.")
+            throw Refusal.memberMustBe("a whole number", "week")
         }
         guard case .array(let values) = try body.value("blinded") else {
-            throw Refusal(.malformedRequest, "$.blinded is not a list.")
+            throw Refusal.memberMustBe("a list", "blinded")
         }
         try body.rejectUnknown()
         let blinded = try values.map { value throws(Refusal) in
             guard let bytes = value.text.flatMap({ Base64URL.decode($0) }) else {
-                throw Refusal(.malformedRequest, "$.blinded contains an element that is not base64url.")
+                throw Refusal.memberMustBe("a list of base64url texts", "blinded")
             }
             return bytes
         }
@@ -52,13 +52,13 @@ struct ContactDiscoveryRoutes: Sendable {
         let query = request.uri.queryParameters
         func number(_ name: String) throws(Refusal) -> Int64 {
             guard let text = query[name[...]], text.utf8.count <= 12, let number = Int64(text), number >= 0 else {
-                throw Refusal(.malformedRequest, "\(name) is not a whole number of 0 or more.")
+                throw Refusal.parameterMustBe("a whole number of 0 or more", name)
             }
             return number
         }
         let after = try query["after"].map { text throws(Refusal) in
             guard let tag = Base64URL.decode(String(text)) else {
-                throw Refusal(.malformedRequest, "after is not base64url.")
+                throw Refusal.parameterMustBe("base64url", "after")
             }
             return tag
         }

@@ -8,7 +8,7 @@ struct ProblemRoutes {
     func add(to router: ListedRouter<PublicContext>) {
         router.get("problems/{code}", cost: .free) { [face] request, context in
             guard let kind = ProblemKind.of(try context.parameters.require("code")) else {
-                throw Refusal(.notFound, "This service has no problem with this code.")
+                throw Refusal.unknownProblemCode
             }
             return ProblemPage(kind: kind, face: face).response(to: request.headers)
         }

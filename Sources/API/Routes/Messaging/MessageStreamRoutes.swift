@@ -136,9 +136,9 @@ package struct MessageStreamRoutes: Sendable {
         let (set, merge) = (try body.optionalValue("set"), try body.optionalValue("merge"))
         try body.rejectUnknown()
         switch (set, merge) {
-        case (let set?, nil): return .set(try StreamMetadata(set, "$.set"))
+        case (let set?, nil): return .set(try StreamMetadata(set, about: .newMetadata))
         case (nil, let merge?): return .merge(merge)
-        default: throw Refusal(.malformedRequest, "Send either $.set or $.merge.")
+        default: throw Refusal.oneMemberOf("set", "merge")
         }
     }
 
@@ -147,7 +147,7 @@ package struct MessageStreamRoutes: Sendable {
         let anchor = try SyncAnchor(query["anchor"].map(String.init))
         let wait = try query["wait"].map { text in
             guard text.utf8.count <= 4, let seconds = UInt16(text) else {
-                throw Refusal(.malformedRequest, "The query parameter wait must be a whole number of seconds.")
+                throw Refusal.parameterMustBe("a whole number of seconds", "wait")
             }
             return Double(seconds)
         }
@@ -170,7 +170,7 @@ extension JSONBodyDecoder {
         switch try optionalValue(name) {
         case nil, .null: return nil
         case .integer(let number) where number >= 0: return number
-        default: throw Refusal(.malformedRequest, "$.\(name) is not a whole number of 0 or more.")
+        default: throw Refusal.memberMustBe("a whole number of 0 or more", name)
         }
     }
 }

@@ -48,15 +48,14 @@ struct EventStreamDocument {
         ] {
             guard let given = try members.optionalValue(name) else { continue }
             guard Self.isSame(given, present[name]) else {
-                throw Refusal(.malformedRequest, "$.\(name) is set by this service. Omit it or send it unchanged.")
+                throw Refusal.setByService(name)
             }
         }
         let delivery = members.peek("delivery")
         if delivery?["method"]?.text == Method.poll.rawValue, stream.settings.delivery == .poll,
             let url = delivery?["endpoint_url"], url != present["delivery"]?["endpoint_url"]
         {
-            throw Refusal(
-                .malformedRequest, "$.delivery.endpoint_url of a polled stream is set by this service. Omit it.")
+            throw Refusal.setByService("delivery.endpoint_url")
         }
     }
 
@@ -89,8 +88,7 @@ extension EventStreamChange {
             guard texts.count == values.count else { fallthrough }
             requested = .some(texts)
         default:
-            throw Refusal(
-                .malformedRequest, "$.events_requested must be a list of 1 to \(Self.maximumEvents) URIs of events.")
+            throw Refusal.unreadableEvents(allowed: Self.maximumEvents)
         }
         if members.peek("description") != nil { description = .some(try members.shortText("description")) }
         algorithm = try Self.choice("signing_alg", &members)
@@ -106,15 +104,14 @@ extension EventStreamChange {
             case .poll: delivery = .some(.poll)
             case .push:
                 guard let url = value?["endpoint_url"]?.text else {
-                    throw Refusal(.malformedRequest, "$.delivery.endpoint_url is missing. Send the receiver's URL.")
+                    throw Refusal.memberMissing("delivery.endpoint_url")
                 }
                 delivery = .some(.push(url))
                 try readHeader(value?["authorization_header"])
             case nil:
-                let known = EventStreamDocument.Method.allCases.map(\.rawValue).joined(separator: " or ")
-                throw Refusal(.malformedRequest, "$.delivery.method must be \(known).")
+                throw Refusal.memberMustBeOneOf(EventStreamDocument.Method.self, "delivery.method")
             }
-        default: throw Refusal(.malformedRequest, "$.delivery is not an object.")
+        default: throw Refusal.memberMustBe("an object", "delivery")
         }
     }
 
@@ -128,9 +125,7 @@ extension EventStreamChange {
             && !text.hasPrefix(" ") && !text.hasSuffix(" "):
             authorization = .some(Secret(text))
         default:
-            throw Refusal(
-                .malformedRequest,
-                "$.delivery.authorization_header must be 1 to \(Self.maximumLength) characters of ASCII.")
+            throw Refusal.unreadableHeader(allowed: Self.maximumLength)
         }
     }
 
@@ -140,8 +135,7 @@ extension EventStreamChange {
         guard let value = try members.optionalValue(name) else { return nil }
         if value == .null { return .some(nil) }
         guard let choice = value.text.flatMap(Choice.init) else {
-            let known = Choice.allCases.map(\.rawValue).joined(separator: " or ")
-            throw Refusal(.malformedRequest, "$.\(name) must be \(known).")
+            throw Refusal.memberMustBeOneOf(Choice.self, name)
         }
         return .some(choice)
     }
@@ -158,30 +152,28 @@ extension PollEvents.Question {
         switch try members.optionalValue("maxEvents") {
         case nil, .null: break
         case .integer(let count) where count >= 0: maximum = Int(count)
-        default: throw Refusal(.malformedRequest, "$.maxEvents is not a whole number of 0 or more.")
+        default: throw Refusal.memberMustBe("a whole number of 0 or more", "maxEvents")
         }
         var isImmediate = false
         switch try members.optionalValue("returnImmediately") {
         case nil, .null: break
         case .bool(let value): isImmediate = value
-        default: throw Refusal(.malformedRequest, "$.returnImmediately is not true or false.")
+        default: throw Refusal.memberMustBe("true or false", "returnImmediately")
         }
         var received: [String] = []
         switch try members.optionalValue("ack") {
         case nil, .null: break
         case .array(let values): received = values.compactMap(\.text)
-        default: throw Refusal(.malformedRequest, "$.ack is not a list of ids.")
+        default: throw Refusal.memberMustBe("a list of ids", "ack")
         }
         var refused: [JSONMember] = []
         switch try members.optionalValue("setErrs") {
         case nil, .null: break
         case .object(let values): refused = values
-        default: throw Refusal(.malformedRequest, "$.setErrs is not an object of errors by ids.")
+        default: throw Refusal.memberMustBe("an object of errors by ids", "setErrs")
         }
         guard received.count <= Self.maximumIDs, refused.count <= Self.maximumErrors else {
-            throw Refusal(
-                .malformedRequest,
-                "$.ack names more than \(Self.maximumIDs) events, or $.setErrs more than \(Self.maximumErrors).")
+            throw Refusal.tooManyAcknowledgements(ids: Self.maximumIDs, errors: Self.maximumErrors)
         }
         self.init(
             maximum: maximum, isImmediate: isImmediate, received: received.compactMap { OutboxMessageID($0[...]) },
@@ -204,7 +196,7 @@ extension JSONBodyDecoder {
     mutating func shortText(_ name: String) throws(Refusal) -> String? {
         guard let text = try optionalString(name) else { return nil }
         guard text.utf8.count <= 1024, text.isStreamSafe else {
-            throw Refusal(.malformedRequest, "$.\(name) has more than 1024 bytes.")
+            throw Refusal.memberMustBe("a text of at most 1,024 bytes", name)
         }
         return text
     }

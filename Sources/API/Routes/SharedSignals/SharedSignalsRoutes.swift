@@ -68,7 +68,7 @@ package struct SharedSignalsRoutes: Sendable {
         of request: Request, for scope: ProviderScope, at cost: CallCost
     ) async throws -> ProvenProvider {
         guard request.uri.queryParameters["access_token"] == nil else {
-            throw Refusal(.providerTokenRequired, "The URL contains the token. Send it in the Authorization header.")
+            throw Refusal.tokenInURL
         }
         return try await authenticate(request.bearer, for: scope, in: request.named, at: cost)
     }
@@ -128,7 +128,7 @@ package struct SharedSignalsRoutes: Sendable {
         // The call has been counted for its token.
         let proven = try await authenticate.fresh(proof, for: request.proven(body), at: .free)
         guard proven.id == caller.id else {
-            throw Refusal(.providerTokenInvalid, "The proof and the access token are from different providers.")
+            throw Refusal.proofOfAnotherProvider
         }
         return proven
     }
@@ -154,8 +154,7 @@ package struct SharedSignalsRoutes: Sendable {
         var members = try request.members(body)
         let id = try Self.streamID(try members.string("stream_id"))
         guard let status = EventStream.Status(rawValue: try members.string("status")) else {
-            let known = EventStream.Status.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Refusal(.malformedRequest, "$.status must be one of \(known).")
+            throw Refusal.memberMustBeOneOf(EventStream.Status.self, "status")
         }
         let reason = try members.shortText("reason")
         return self.status(of: try await setStatus(id, status, because: reason, by: caller), asked: status)
@@ -180,11 +179,11 @@ package struct SharedSignalsRoutes: Sendable {
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let id = try Self.streamID(try members.string("stream_id"))
         guard let subject = SubjectIdentifier(try members.value("subject")) else {
-            throw Refusal(.malformedRequest, "$.subject is not a subject identifier of RFC 9493.")
+            throw Refusal.memberMustBe("a subject identifier of RFC 9493", "subject")
         }
         switch try members.optionalValue("verified") {
         case nil, .null, .bool: break
-        default: throw Refusal(.malformedRequest, "$.verified is not true or false.")
+        default: throw Refusal.memberMustBe("true or false", "verified")
         }
         try await body(subject, id, caller)
     }
@@ -205,13 +204,13 @@ package struct SharedSignalsRoutes: Sendable {
 
     private static func streamID(of request: Request) throws(Refusal) -> EventStreamID {
         guard let text = request.uri.queryParameters["stream_id"] else {
-            throw Refusal(.malformedRequest, "The query parameter stream_id is missing.")
+            throw Refusal.queryLacks("stream_id")
         }
         return try streamID(String(text))
     }
 
     private static func streamID(_ text: String) throws(Refusal) -> EventStreamID {
-        guard let id = EventStreamID(text[...]) else { throw Refusal(.notFound, "The provider has no such stream.") }
+        guard let id = EventStreamID(text[...]) else { throw Refusal.unknownOwnEventStream }
         return id
     }
 

@@ -140,11 +140,28 @@ extension Refusal {
     /// The part of the request, or the call, that a sentence is about. The web layer names the member or the path,
     /// the command line the flag.
     package enum Subject: Sendable, CaseIterable {
-        case algorithm, applicationID, authorizationID, clientID, barcode, captcha, enrolmentToken, eventID, parties,
-            presence, presenceKey
-        case pushEndpoint, recipient, webhookURL
+        case algorithm, applicationID, barcode, captcha, enrolmentToken, eventID, findableAddress, language
+        case machineReadableZone, presence, presenceKey, pushEndpoint, recipient, webhookURL
+        /// The id that the caller chose for what it creates.
+        case newID
+        /// The blinded numbers of contacts.
+        case blindedNumbers
+        case messageParts, notificationData
+        /// The message that a new one replies to.
+        case repliedMessage
+        case streamDescription, streamImage, streamKind, streamMembers, streamMetadata, streamTitle
+        /// The merge patch for the metadata of a stream.
+        case metadataPatch
+        /// What replaces the metadata of a stream.
+        case newMetadata
+        /// The id of an app where OAuth calls it a client.
+        case clientID
+        /// The clients that may request ID tokens for a provider.
+        case parties
         /// The push address of a stream of events.
         case streamURL
+        /// What an operator names or writes.
+        case account, audience, name, note, party, reason
         /// The call that lists the authorizations of a user.
         case authorizations
         /// The call that starts a phone verification.

@@ -37,9 +37,7 @@ final class CallRates: Sendable {
             return verdict
         }
         guard case .refused(let retryAfter) = verdict else { return }
-        throw Refusal(
-            .rateLimited, "Too many calls of the cost \(cost.rawValue) were made: try again in \(retryAfter) s.",
-            retryAfter: retryAfter)
+        throw Refusal.tooManyCalls(cost: cost.rawValue, retryAfter: retryAfter)
     }
 
     /// Forgets whoever need not be remembered. If those are too few, so many call at once that a limit for each of them

@@ -5,11 +5,11 @@ import Synchronization
 /// The attempts of one caller at one act, as this process has seen them.
 final class RecentAttempts: Sendable {
     private let arrival = Mutex<Date?>(nil)
-    private let sentence: String
+    private let attempts: String
 
-    /// - Parameter sentence: what the caller has done too often, without a full stop.
-    init(_ sentence: String) {
-        self.sentence = sentence
+    /// - Parameter attempts: what was attempted, in the plural.
+    init(_ attempts: String) {
+        self.attempts = attempts
     }
 
     /// Counts an attempt against a limit.
@@ -22,7 +22,7 @@ final class RecentAttempts: Sendable {
             return verdict
         }
         if case .refused(let retryAfter) = verdict {
-            throw Refusal(.rateLimited, "\(sentence): try again in \(retryAfter) s.", retryAfter: retryAfter)
+            throw Refusal.tooMany(attempts, retryAfter: retryAfter)
         }
     }
 }

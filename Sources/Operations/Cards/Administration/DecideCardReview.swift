@@ -27,7 +27,7 @@ package struct DecideCardReview: Sendable {
             if let name = facts.flatMap({ DocumentName($0) }),
                 let entry = try bans.activeBan(on: { bans.document(name) }, .document, in: transaction)
             {
-                throw Refusal(.conflict, "The document is banned by ban \(entry.ban.id).", state: "banned")
+                throw Refusal.reviewedDocumentBanned(by: entry.ban.id)
             }
             let isSamePerson = try facts.flatMap {
                 try SealedCard.isSamePerson($0, of: id, as: entry.userID, keys: keys, in: transaction)
@@ -36,9 +36,7 @@ package struct DecideCardReview: Sendable {
                 let changes = try AuthenticatedUserRepository(transaction, keys: keys).identityVerified(
                     entry.userID, facts, assurance: entry.assurance, at: transaction.now)
             else {
-                throw Refusal(
-                    .conflict, "The user no longer holds a proven phone number; only rejection is left.",
-                    state: entry.status.rawValue)
+                throw Refusal.cardWithoutNumber(state: entry.status.rawValue)
             }
             for change in changes { events.record(.assuranceChanged(change)) }
             if let name = DocumentName(facts) {
@@ -67,20 +65,18 @@ package struct DecideCardReview: Sendable {
                 IdentityCardRepository.Entry, any Transaction, inout RecordedEvents
             ) throws -> String?
     ) async throws {
-        try PlainText.require(reason, "A reason", bytes: 0...4096, for: .note)
+        try PlainText.require(reason, about: .reason, bytes: 0...4096, for: .note)
         try await context.write { transaction, events in
             let entry = try IdentityCardRepository(transaction).require(id)
             guard let key = try DataKeyRepository(transaction, keys: keys).find(entry.userID) else {
-                throw Refusal(.notFound, "The card's user was erased.")
+                throw Refusal.cardOfErasedUser
             }
             let sealed = try key.seal(reason, in: .cardReason, of: id)
             guard
                 try IdentityCardRepository(transaction).decide(
                     id, status, by: context.actor, sealedReason: sealed, at: transaction.now)
             else {
-                throw Refusal(
-                    .conflict, "The card is not in review: it is \(entry.status.rawValue).",
-                    state: entry.status.rawValue)
+                throw Refusal.notInReview(state: entry.status.rawValue)
             }
             let detail = ["card \(id)", try follow(entry, transaction, &events)].compactMap(\.self).joined(
                 separator: ", ")

@@ -104,7 +104,7 @@ extension IdentityCardRepository {
     ///
     /// - Throws: `Refusal` `not_found`.
     func require(_ id: IdentityCardID) throws -> Entry {
-        guard let entry = try find(id) else { throw Refusal(.notFound, "There is no such card.") }
+        guard let entry = try find(id) else { throw Refusal.unknownCard }
         return entry
     }
 }

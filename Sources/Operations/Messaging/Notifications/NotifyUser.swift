@@ -27,7 +27,7 @@ extension Service {
             // An erased user must not get a key again.
             guard let user = try UserRepository(transaction).find(known.id),
                 try DataKeyRepository(transaction, keys: keys).erasedAt(user.id) == nil
-            else { throw Refusal(.notFound, "The provider has no such user here.") }
+            else { throw Refusal.unknownProviderUser }
             if isLimited { try RateRepository(transaction).count("notifications \(user.id)", limit: limit) }
             let notifications = NotificationRepository(transaction, keys: keys)
             guard try notifications.insert(notification, as: id, to: user) else { return }

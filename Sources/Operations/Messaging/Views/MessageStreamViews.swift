@@ -113,7 +113,7 @@ struct MessageStreamViews {
 
     private func key(of id: MessageStreamID) throws -> StreamKey {
         let pages = StreamPageRepository(access.transaction, keys: access.context.keys.personal)
-        guard let entry = entries[id], let key = try pages.key(of: entry) else { throw MessageStreamAccess.unknown }
+        guard let entry = entries[id], let key = try pages.key(of: entry) else { throw Refusal.unknownStream }
         return key
     }
 

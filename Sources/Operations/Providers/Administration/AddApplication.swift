@@ -14,7 +14,7 @@ package struct AddApplication: Sendable {
     ///
     /// - Throws: `Refusal` `not_found`, `malformed_request` for the name.
     package func callAsFunction(_ name: String, to provider: String) async throws -> Application {
-        try PlainText.require(name, "An app's name", bytes: 1...256, for: .prose)
+        try PlainText.require(name, about: .name, bytes: 1...256, for: .prose)
         let (id, actor): (ApplicationID, String) = (context.environment.newIdentifier(), context.actor)
         return try await context.write { transaction, events in
             let records = ProviderRepository(transaction)

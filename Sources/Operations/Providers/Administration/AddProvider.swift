@@ -26,10 +26,10 @@ package struct AddProvider: Sendable {
         name: String, slug: Slug?, account: String?, avatarHosts: [String], key: VerificationKey,
         tokenAlgorithm: AccessTokenAlgorithm = .rs256
     ) async throws -> Registration {
-        try PlainText.require(name, "A provider's name", bytes: 1...256, for: .prose)
-        if let account { try PlainText.require(account, "An account", bytes: 1...256, for: .prose) }
+        try PlainText.require(name, about: .name, bytes: 1...256, for: .prose)
+        if let account { try PlainText.require(account, about: .account, bytes: 1...256, for: .prose) }
         guard let slug = slug ?? Slug(from: name) else {
-            throw Refusal(.malformedRequest, "No slug can be made of the name.", about: .slug)
+            throw Refusal.noSlug
         }
         let (environment, actor) = (context.environment, context.actor)
         let now = environment.now()
@@ -40,14 +40,14 @@ package struct AddProvider: Sendable {
         let application = Application(id: environment.newIdentifier(), providerID: provider.id, name: name)
         try await context.write { transaction, events in
             guard try ProviderRepository(transaction).insert(provider) else {
-                throw Refusal(.conflict, "The slug \(slug.text) is taken.", about: .slug, state: "taken")
+                throw Refusal.slugTaken(slug)
             }
             let record = ProviderKeyRecord(
                 id: keyID, providerID: provider.id, algorithm: key.algorithm.rawValue,
                 subjectPublicKeyInfo: key.subjectPublicKeyInfo, origin: .admin, createdAt: now, retiredAt: nil,
                 revokedAt: nil)
             guard try ProviderKeyRepository(transaction).insert(record) else {
-                throw Refusal(.conflict, "This key is or was registered already.", state: "registered")
+                throw Refusal.keyRegistered
             }
             try ProviderRepository(transaction).insert(application, at: now)
             events.record(.providerAdded(provider.id, keyID, application.id), by: actor)

@@ -18,14 +18,14 @@ package struct AddResource: Sendable {
     ///   whichever provider.
     package func callAsFunction(_ url: ResourceURL, to name: String, own: [String] = []) async throws {
         guard !own.contains(where: url.isWithin) else {
-            throw Refusal(.malformedRequest, "\(url.text) is a URL of this service, and of no provider's backend.")
+            throw Refusal.ownResource(url.text)
         }
         let actor = context.actor
         try await context.write { transaction, events in
             let provider = try ProviderRepository(transaction).require(name).id
             let resource = ProviderResource(url: url, providerID: provider)
             guard try ProviderResourceRepository(transaction).insert(resource, at: transaction.now) else {
-                throw Refusal(.conflict, "\(url.text) is registered already.", state: "registered")
+                throw Refusal.resourceRegistered(url.text)
             }
             events.record(.providerChanged(provider, detail: "resource \(url.text) added"), by: actor)
         }

@@ -19,12 +19,12 @@ package struct ApproveEventStream: Sendable {
         let (actor, environment) = (context.actor, context.environment)
         return try await context.write { transaction, events in
             let streams = EventStreamRepository(transaction)
-            guard var stream = try streams.find(id) else { throw Refusal(.notFound, "There is no stream \(id).") }
+            guard var stream = try streams.find(id) else { throw Refusal.unknownEventStream(id) }
             guard stream.awaitsApproval, case .push(let present) = stream.settings.delivery else {
-                throw Refusal(.conflict, "The stream has no push address that awaits approval.")
+                throw Refusal.nothingToApprove
             }
             guard present == url else {
-                throw Refusal(.conflict, "The push address of the stream is \(present) now.")
+                throw Refusal.pushAddressChanged(to: present)
             }
             stream.approvedURL = present
             try streams.save(stream)

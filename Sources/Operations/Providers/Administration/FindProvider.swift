@@ -9,7 +9,7 @@ extension ProviderRepository {
     func require(_ name: String) throws -> Provider {
         let byID = try ProviderID(name[...]).flatMap { try find($0) }
         guard let provider = try byID ?? Slug(name).flatMap({ try find($0) }) else {
-            throw Refusal(.notFound, "There is no provider \(name): give its slug or id.")
+            throw Refusal.unknownProvider(name)
         }
         return provider
     }

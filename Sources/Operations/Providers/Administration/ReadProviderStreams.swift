@@ -25,7 +25,7 @@ package struct ReadProviderStreams: Sendable {
     /// - Throws: `Refusal` `not_found`.
     package func callAsFunction(_ id: EventStreamID) async throws -> EventStream {
         guard let stream = try await context.read({ try EventStreamRepository($0).find(id) }) else {
-            throw Refusal(.notFound, "There is no stream \(id).")
+            throw Refusal.unknownEventStream(id)
         }
         return stream
     }

@@ -32,7 +32,7 @@ package struct RemoveResource: Sendable {
 
     private static func find(_ url: ResourceURL, _ resources: ProviderResourceRepository) throws -> ProviderResource {
         guard let found = try resources.find(url) else {
-            throw Refusal(.notFound, "\(url.text) is registered for no provider.")
+            throw Refusal.unknownResource(url.text)
         }
         return found
     }

@@ -35,7 +35,7 @@ package struct ChangeEventStream: Sendable {
             try caller.requireActive(in: transaction)
             let streams = EventStreamRepository(transaction)
             guard try streams.list(of: caller.id).count < limit else {
-                throw Refusal(.conflict, "The provider has \(limit) streams, as many as it may: delete one first.")
+                throw Refusal.eventStreamsExhausted(limit)
             }
             var stream = EventStream(
                 id: EventStreamID(id), provider: caller.id, settings: change.applied(to: EventStreamSettings()),
@@ -104,13 +104,10 @@ package struct ChangeEventStream: Sendable {
     private func checked(_ change: EventStreamChange, of provider: ProviderID) async throws -> EventStreamChange {
         guard case .push(let text)?? = change.delivery else { return change }
         guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
-            throw Refusal(
-                .malformedRequest,
-                "It is no https URL of a public host: ASCII, no user, no fragment, 1,024 bytes at most.",
-                about: .streamURL)
+            throw Refusal.notPublicURL(.streamURL)
         }
         guard await !url.isPrivate(of: .provider(provider)) else {
-            throw Refusal(.malformedRequest, "It names a host with an address that is not public.", about: .streamURL)
+            throw Refusal.privateHost(.streamURL)
         }
         var change = change
         change.delivery = .push(url.description)

@@ -34,7 +34,7 @@ package struct ChangeEventSubjects: Sendable {
         try await change(subject, id, caller) { transaction, user in
             let subjects = EventSubjectRepository(transaction)
             guard try subjects.isExcluded(user, from: id) || !subjects.excludes(Self.mostExcluded, from: id) else {
-                throw Refusal(.conflict, "The stream leaves out \(Self.mostExcluded) users, as many as it may.")
+                throw Refusal.excludedUsersExhausted(Self.mostExcluded)
             }
             try subjects.exclude(user, from: id)
             return .eventSubjectRemoved(id, user)
@@ -57,7 +57,7 @@ package struct ChangeEventSubjects: Sendable {
             let streams = EventStreamRepository(transaction)
             _ = try streams.require(id, of: caller.id)
             guard let user = try Self.user(subject, of: caller.id, issuer: issuer, in: transaction) else {
-                throw Refusal(.notFound, "The provider has no such user: name one by iss_sub.")
+                throw Refusal.unknownEventSubject
             }
             try streams.setActive(transaction.now, of: id)
             events.record(try body(transaction, user), by: "provider \(caller.id)")

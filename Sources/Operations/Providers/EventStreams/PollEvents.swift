@@ -57,8 +57,7 @@ package struct PollEvents: Sendable {
     ) async throws -> Answer {
         let policy = context.policy[\.webhooks]
         guard let place = context.node.polls.enter(id, of: caller.id, limit: policy.waitingPolls) else {
-            throw Refusal(
-                .rateLimited, "Too many polls of the provider are under way: wait for their answers.", retryAfter: 1)
+            throw Refusal.tooManyPolls
         }
         defer { context.node.polls.leave(place) }
         try await end(question, of: id, by: caller)
@@ -102,7 +101,7 @@ package struct PollEvents: Sendable {
             try caller.requireActive(in: transaction)
             let stream = try EventStreamRepository(transaction).require(id, of: caller.id)
             guard stream.settings.delivery == .poll else {
-                throw Refusal(.notFound, "The stream is not polled: its events are pushed.")
+                throw Refusal.notPolled
             }
             guard stream.present.status != .paused else { return ([SignSecurityEvent.Unsigned](), stream) }
             let messages = try StreamQueueRepository(transaction, of: id).waiting(limit: limit + 1)

@@ -47,7 +47,7 @@ extension EventStreamRepository {
     /// - Throws: `Refusal` `not_found`.
     func require(_ id: EventStreamID, of provider: ProviderID) throws -> EventStream {
         guard let stream = try find(id), stream.provider == provider else {
-            throw Refusal(.notFound, "The provider has no such stream.")
+            throw Refusal.unknownOwnEventStream
         }
         return stream
     }

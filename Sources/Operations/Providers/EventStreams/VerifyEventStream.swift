@@ -24,14 +24,12 @@ package struct VerifyEventStream: Sendable {
             let streams = EventStreamRepository(transaction)
             var stream = try streams.require(id, of: caller.id)
             guard stream.status != .disabled else {
-                throw Refusal(.conflict, "The stream is disabled: enable it first.", state: stream.status.rawValue)
+                throw Refusal.eventStreamDisabled(state: stream.status.rawValue)
             }
             let wait = stream.verifiedAt.map { interval - transaction.now.timeIntervalSince($0) } ?? 0
             guard !isLimited || wait <= 0 else {
                 let seconds = max(1, Int(saturating: wait.rounded(.up)))
-                throw Refusal(
-                    .rateLimited, "A verification was requested just now: try again in \(seconds) s.",
-                    retryAfter: seconds)
+                throw Refusal.verifiedTooSoon(retryAfter: seconds)
             }
             (stream.verifiedAt, stream.activeAt) = (transaction.now, transaction.now)
             try streams.save(stream)

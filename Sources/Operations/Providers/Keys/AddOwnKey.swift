@@ -20,7 +20,7 @@ package struct AddOwnKey: Sendable {
     ) async throws -> ProviderKeyID {
         let named = try algorithm.map { name throws(Refusal) in
             guard let known = SignatureAlgorithm(rawValue: name) else {
-                throw Refusal(.malformedRequest, "It names no algorithm of this service.", about: .algorithm)
+                throw Refusal.unknownAlgorithm
             }
             return known
         }

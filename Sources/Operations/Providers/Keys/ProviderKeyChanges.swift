@@ -48,14 +48,11 @@ struct ProviderKeyChanges {
             subjectPublicKeyInfo: key.subjectPublicKeyInfo, origin: requester == nil ? .admin : .provider,
             addedBy: requester?.keyID, createdAt: transaction.now, retiredAt: nil, revokedAt: nil)
         guard try keys.insert(record) else {
-            throw Refusal(.conflict, "This key is or was registered already.", state: "registered")
+            throw Refusal.keyRegistered
         }
         // The key goes with the transaction.
         if requester != nil, try keys.list(of: provider).count(where: { $0.origin != .issuer }) > Self.mostKept {
-            throw Refusal(
-                .conflict,
-                "The provider has \(Self.mostKept) keys, revoked ones included: the operator adds further ones.",
-                state: "full")
+            throw Refusal.providerKeysExhausted(Self.mostKept)
         }
         events.record(.providerKeyAdded(id, provider, signer: requester?.keyID), by: actor)
     }
@@ -124,9 +121,7 @@ struct ProviderKeyChanges {
     func previewRetirement(_ id: ProviderKeyID) throws -> Bool {
         let key = try find(id)
         guard key.origin != .issuer else {
-            throw Refusal(
-                .conflict, "The issuer's key set says which of its keys count: revoke this one to refuse it for good.",
-                state: "added_by_issuer")
+            throw Refusal.keyOfIssuer
         }
         let keys = try ProviderKeyRepository(transaction).list(of: key.providerID)
         return ProviderKeyRevocation([key], of: keys).leavesNoKey
@@ -136,24 +131,20 @@ struct ProviderKeyChanges {
         _ requester: ProvenProvider, mayRevoke taken: [ProviderKeyRecord], of keys: [ProviderKeyRecord]
     ) throws {
         guard let key = taken.first, key.providerID == requester.id else {
-            throw Refusal(.notFound, "The provider has no such key.")
+            throw Refusal.unknownOwnKey
         }
         let signing = keys.first { $0.id == requester.keyID }
         guard key.origin == .provider || signing?.origin == .admin else {
-            throw Refusal(
-                .conflict, "A key that was added over HTTP cannot delete one that an admin added.",
-                state: "added_by_admin")
+            throw Refusal.keyOfAdmin
         }
         guard !keys.usable(besides: taken).isEmpty || taken.allSatisfy({ $0.revokedAt != nil }) else {
-            throw Refusal(
-                .conflict, "The last key cannot be deleted, nor can all that count at once: add another first.",
-                state: "last_key")
+            throw Refusal.lastKey
         }
     }
 
     private func find(_ id: ProviderKeyID) throws -> ProviderKeyRecord {
         guard let key = try ProviderKeyRepository(transaction).find(id) else {
-            throw Refusal(.notFound, "There is no key \(id).")
+            throw Refusal.unknownKey(id)
         }
         return key
     }

@@ -32,7 +32,7 @@ extension Service {
     package func holdSession(_ shown: String, on connection: ClientConnection) async throws -> HeldSession {
         try await authenticate(connection)
         try count(.read, by: .certificate(connection.thumbprint))
-        guard let token = SessionToken(shown: shown) else { throw Self.unknown }
+        guard let token = SessionToken(shown: shown) else { throw Refusal.notSessionToken }
         do {
             let (session, cached) = try await boundSession(shown, on: connection)
             let (now, policy) = (environment.now(), policy[\.sessions])
@@ -45,8 +45,6 @@ extension Service {
             throw refusal
         }
     }
-
-    private static let unknown = Refusal(.sessionDestroyed, "The session was ended: create a new one.")
 
     /// The verdict from memory alone; `nil` if memory does not know. It is no use of the session.
     package func verdictFromMemory(_ held: HeldSession, on connection: ClientConnection) -> HeldSession.Verdict? {

@@ -51,6 +51,6 @@ func asUsage<Value>(_ body: () throws -> Value) throws -> Value {
     do {
         return try body()
     } catch let refusal as Refusal where refusal.code == .malformedRequest {
-        throw CommandFailure(refusal.detail, exitCode: .usage)
+        throw CommandFailure(refusal.commandWording, exitCode: .usage)
     }
 }

@@ -24,13 +24,7 @@ struct CommandEnding: Equatable {
             default: self.init(.refused, Self.sentence(error.description))
             }
         case let error as AuthorityError: self.init(.refused, error.description)
-        case let refusal as Refusal:
-            switch refusal.subject {
-            case .slug: self.init(.refused, "\(refusal.detail) Name one with --slug.")
-            case .parties: self.init(.refused, "\(refusal.detail) Allow that with --any-party.")
-            case .cursor: self.init(.refused, "\(refusal.detail) Start again without --cursor.")
-            default: self.init(.refused, refusal.detail)
-            }
+        case let refusal as Refusal: self.init(.refused, refusal.commandWording)
         default: self.init(parser: error, arguments)
         }
     }
@@ -71,5 +65,23 @@ struct CommandEnding: Equatable {
 
     private static func sentence(_ text: String) -> String {
         text.prefix(1).uppercased() + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
+    }
+}
+
+extension Refusal {
+    /// The sentence for an operator, with the flag that it is about.
+    var commandWording: String {
+        switch subject {
+        case .account: "--account: \(detail)"
+        case .audience: "--audience: \(detail)"
+        case .name: "--name: \(detail)"
+        case .note: "--note: \(detail)"
+        case .party: "--party: \(detail)"
+        case .reason: "--reason: \(detail)"
+        case .slug: "\(detail) Name one with --slug."
+        case .parties: "\(detail) Allow that with --any-party."
+        case .cursor: "\(detail) Start again without --cursor."
+        default: detail
+        }
     }
 }

@@ -44,7 +44,7 @@ extension UserCommand {
             try asUsage {
                 if let phone { return .phone(try PhoneNumber(fromCaller: phone)) }
                 guard case .document(let name) = try BanTarget.document(reading: document ?? "") else {
-                    throw Refusal(.malformedRequest, "A document is JURISDICTION:NUMBER, such as VA:T64235789.")
+                    throw Refusal.unreadableDocument
                 }
                 return .document(name)
             }

@@ -1,0 +1,107 @@
+import Domain
+import Encoding
+
+/// Refusals of bodies, queries and paths. A path of JSON, such as `$.delivery.method`, is given without its `$.`.
+extension Refusal {
+    static func notJSON(_ defect: JSONDefect) -> Refusal {
+        Refusal(.malformedRequest, "\(defect.path): \(defect.problem).")
+    }
+
+    static let bodyNotObject = Refusal(.malformedRequest, "$ is not an object. Send a JSON object.")
+
+    static func memberMissing(_ path: String) -> Refusal {
+        Refusal(.malformedRequest, "$.\(path) is missing. Send it.")
+    }
+
+    static func memberUnknown(_ path: some StringProtocol) -> Refusal {
+        Refusal(.malformedRequest, "$.\(path) is not a member of this request. Remove it.")
+    }
+
+    /// - Parameter types: what the member may be, with an article.
+    static func memberMustBe(_ types: String, _ path: String) -> Refusal {
+        Refusal(.malformedRequest, "$.\(path) must be \(types).")
+    }
+
+    static func memberMustBeOneOf<Choice: RawRepresentable & CaseIterable>(
+        _ choices: Choice.Type, _ path: String
+    ) -> Refusal where Choice.RawValue == String {
+        memberMustBe(choices.allCases.map(\.rawValue).joined(separator: " or "), path)
+    }
+
+    static func memberWithNull(_ path: String) -> Refusal {
+        Refusal(.malformedRequest, "$.\(path) contains U+0000. Remove it.")
+    }
+
+    static func oneMemberOf(_ first: String, _ second: String) -> Refusal {
+        Refusal(.malformedRequest, "Send either $.\(first) or $.\(second).")
+    }
+
+    static let formNotDecodable = Refusal(
+        .malformedRequest, "The form is not percent-encoded UTF-8. Encode names and values.")
+
+    static let formWithLongRun = Refusal(
+        .malformedRequest, "The form has more than 30 combining marks in a row. Shorten the text.")
+
+    static func formTooLong(allowed: Int) -> Refusal {
+        Refusal(.malformedRequest, "The form has more than \(allowed) parameters. Remove some.")
+    }
+
+    static let formRepeats = Refusal(.malformedRequest, "A parameter of the form is repeated. Send each once.")
+
+    static func parameterMissing(_ name: String) -> Refusal {
+        Refusal(.malformedRequest, "The form lacks the parameter \(name). Send it.")
+    }
+
+    static func queryLacks(_ name: String) -> Refusal {
+        Refusal(.malformedRequest, "The query parameter \(name) is missing. Send it.")
+    }
+
+    /// - Parameter values: what the parameter may be, with an article.
+    static func parameterMustBe(_ values: String, _ name: String) -> Refusal {
+        Refusal(.malformedRequest, "The query parameter \(name) must be \(values).")
+    }
+
+    static let noSecurityEventToken = Refusal(
+        .malformedRequest, "The body is not UTF-8 text. Send a Security Event Token.")
+
+    static func wrongMediaType(wanted: String) -> Refusal {
+        Refusal(.unsupportedMediaType, "The body has another media type. Send it as \(wanted).")
+    }
+
+    static func bodyLarger(than maximum: Int) -> Refusal {
+        Refusal(.payloadTooLarge, "The body is larger than \(maximum) bytes. Send less.")
+    }
+
+    static let bodyTooLarge = Refusal(.payloadTooLarge, "The body is too large. Send less.")
+
+    static let unreadableRequest = Refusal(.malformedRequest, "The request is malformed. Check its form.")
+
+    static let unknownPath = Refusal(.notFound, "This path does not exist. Check it.")
+
+    static func pathElsewhere(_ listener: String, _ place: String) -> Refusal {
+        Refusal(.notFound, "This path is on the \(listener) listener\(place). Send the request there.")
+    }
+
+    static let unknownProblemCode = Refusal(.notFound, "This service has no problem with this code. Check it.")
+}
+
+/// Refusals of callers who do not read what they asked for.
+extension Refusal {
+    static func responsesUnread(ofCertificate retryAfter: Int) -> Refusal {
+        Refusal(
+            .rateLimited, "Large responses to this certificate are still unread. Read them first.",
+            retryAfter: retryAfter)
+    }
+
+    static func responsesUnread(ofUser retryAfter: Int) -> Refusal {
+        Refusal(
+            .rateLimited, "Large responses to this user's devices are still unread. Read them first.",
+            retryAfter: retryAfter)
+    }
+
+    static func tooManyResponses(retryAfter: Int) -> Refusal {
+        Refusal(
+            .unavailable, "Too many large responses are under way. Try again in \(retryAfter) s.",
+            retryAfter: retryAfter)
+    }
+}

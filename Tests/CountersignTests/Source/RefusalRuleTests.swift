@@ -1,0 +1,55 @@
+import Fixtures
+import Testing
+
+/// Each refusal is a named constant in a file of its feature, `…Refusals.swift`.
+@Suite("The rule of refusals")
+struct RefusalRuleTests {
+    /// The targets below the API and the command line.
+    private static let below = [
+        "Domain", "Tokens", "Authority", "Cards", "Delivery", "Database", "Repositories", "Operations",
+    ]
+
+    private static func files(_ targets: [String]) throws -> [SourceFile] {
+        let files = try targets.flatMap { try SourceFile.all(below: "Sources/\($0)") }
+        #expect(files.count > 100)
+        return files
+    }
+
+    /// The code without comment lines, which may show what code may not do.
+    private static func code(_ file: SourceFile) -> String {
+        file.text.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("//") }.joined(separator: "\n")
+    }
+
+    @Test("a sentence stands with its code among the constants, not where it is thrown")
+    func constants() throws {
+        let files = try Self.files(Self.below + ["API", "countersign"])
+        let (constants, others) = (
+            files.filter { $0.name.hasSuffix("Refusals.swift") }, files.filter { !$0.name.hasSuffix("Refusals.swift") }
+        )
+        #expect(constants.count > 15)
+        for file in others {
+            let code = Self.code(file)
+            #expect(!code.contains(/\bRefusal\(\s*\.|\bRefusal\([^()]*"|throw \.init\(/), "\(file.path)")
+        }
+    }
+
+    @Test("a sentence is written once")
+    func once() throws {
+        var places: [String: [String]] = [:]
+        for file in try Self.files(Self.below + ["API"]) where file.name.hasSuffix("Refusals.swift") {
+            for match in Self.code(file).matches(of: /"((?:[^"\\]|\\.)* (?:[^"\\]|\\.)*\.)"/) {
+                places[String(match.output.1), default: []].append(file.path)
+            }
+        }
+        #expect(places.count > 200)
+        for (sentence, files) in places { #expect(files.count == 1, "\(sentence) is in \(files)") }
+    }
+
+    @Test("no member of JSON is named below the API, which knows it by the subject of the refusal")
+    func members() throws {
+        for file in try Self.files(Self.below) {
+            // A sentence about a member of the body, and a path of it that is handed on.
+            #expect(!Self.code(file).contains(/"[^"\n]*\$\.[a-z_\\]/), "\(file.path)")
+        }
+    }
+}
