@@ -163,7 +163,7 @@ package struct TokenRoutes: Sendable {
         guard request.headers[.accept]?.contains(Self.introspectionType) ?? false else {
             return .json(body)
         }
-        let token = try introspect.signed(try StrictJSON.parse(Array(body.readableBytesView)), for: caller)
+        let token = try introspect.signed(Array(body.readableBytesView), for: caller)
         return Response(
             status: .ok, headers: [.contentType: Self.introspectionType, .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: token.reveal())))

@@ -68,10 +68,11 @@ package struct Introspect: Sendable {
             verifiedClaims: VerifiedClaims(proved, assurance: assurance, on: CalendarDate(utcDayOf: now)))
     }
 
-    /// Signs an answer for the caller, as evidence of what it was told (RFC 9701).
+    /// Signs an answer for the caller, as evidence of it (RFC 9701).
     ///
+    /// - Parameter answer: the JSON text that the caller would get without a signature.
     /// - Throws: `Refusal` `rate_limited`.
-    package func signed(_ answer: JSONValue, for caller: ProvenProvider) throws -> Secret<String> {
+    package func signed(_ answer: [UInt8], for caller: ProvenProvider) throws -> Secret<String> {
         try context.countSignatures(for: caller)
         let token = IntrospectionToken(
             issuer: context.urls.issuer, provider: caller.id, issuedAt: context.environment.now(), answer: answer)

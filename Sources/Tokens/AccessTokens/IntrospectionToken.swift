@@ -9,10 +9,10 @@ package struct IntrospectionToken: Sendable {
     /// The provider that requested the introspection (`aud`).
     package let provider: ProviderID
     package let issuedAt: Date
-    /// The members of the response in JSON (RFC 7662 §2.2).
-    package let answer: JSONValue
+    /// The response as JSON text, an object (RFC 7662 §2.2).
+    package let answer: [UInt8]
 
-    package init(issuer: String, provider: ProviderID, issuedAt: Date, answer: JSONValue) {
+    package init(issuer: String, provider: ProviderID, issuedAt: Date, answer: [UInt8]) {
         self.issuer = issuer
         self.provider = provider
         self.issuedAt = issuedAt
@@ -22,10 +22,11 @@ package struct IntrospectionToken: Sendable {
     package func signed(
         with keys: AccessTokenKeys, algorithm: AccessTokenAlgorithm
     ) throws -> Secret<String> {
-        try keys.signed(
-            .object([
-                "iss": .string(issuer), "aud": .string(provider.description), "iat": .integer(issuedAt.wholeSeconds),
-                "token_introspection": answer,
-            ]), with: algorithm, type: "token-introspection+jwt")
+        let claims = JSONValue.object([
+            "iss": .string(issuer), "aud": .string(provider.description), "iat": .integer(issuedAt.wholeSeconds),
+        ])
+        // This service wrote the response. The token has it byte for byte.
+        let payload = claims.jsonBytes.dropLast() + Array(",\"token_introspection\":".utf8) + answer + Array("}".utf8)
+        return try keys.signed(Array(payload), with: algorithm, type: "token-introspection+jwt")
     }
 }

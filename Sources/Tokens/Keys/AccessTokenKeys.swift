@@ -58,11 +58,16 @@ package struct AccessTokenKeys: Sendable {
     func signed(
         _ payload: JSONValue, with algorithm: AccessTokenAlgorithm, type: String = "at+jwt"
     ) throws -> Secret<String> {
+        try signed(payload.jsonBytes, with: algorithm, type: type)
+    }
+
+    /// A compact JWS with a JSON object as its payload, as text.
+    func signed(_ claims: [UInt8], with algorithm: AccessTokenAlgorithm, type: String) throws -> Secret<String> {
         let id = algorithm == .rs256 ? present.id : publishedCurve.id
         let header = JSONValue.object([
             "alg": .string(algorithm.rawValue), "kid": .string(id), "typ": .string(type),
         ])
-        let (head, claims) = (header.jsonBytes, payload.jsonBytes)
+        let head = header.jsonBytes
         var token: [UInt8] = []
         token.reserveCapacity((head.count + claims.count) * 2)
         Base64URL.append(head, to: &token)
