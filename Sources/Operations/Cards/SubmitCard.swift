@@ -56,73 +56,96 @@ package struct SubmitCard: Sendable {
         }
     }
 
+    /// A card that was evaluated, as it is to be kept.
+    private struct Submission: Sendable, Confidential {
+        let id: IdentityCardID
+        let session: Session
+        let facts: CardFacts
+        let input: String
+        let assurance: Assurance
+        let fingerprint: CardFingerprint
+    }
+
     private func keep(
         _ facts: CardFacts, _ input: CardInput, _ checks: [CardCheck], _ assurance: Assurance, of scanned: ScannedCard,
         for session: Session
     ) async throws -> EvaluatedCard {
-        let id: IdentityCardID = context.environment.newIdentifier()
-        let fingerprint = CardFingerprint(scanned.identityCard)
-        let document = fingerprint.document.map { keys.blindIndex($0, .document) }
-        // A number means one document, whichever kind of card was scanned: anyone can write a barcode.
-        let documents = (DocumentName(facts)?.fingerprints ?? []).flatMap { keys.blindIndexes($0, .document) }
-        let persons = fingerprint.person.map { keys.blindIndexes($0, .person) } ?? []
+        let card = Submission(
+            id: context.environment.newIdentifier(), session: session, facts: facts, input: input.text,
+            assurance: assurance, fingerprint: CardFingerprint(scanned.identityCard))
         let today = CalendarDate(utcDayOf: context.environment.now())
-        let rules = context.policy[\.cards]
-        let bans = BanSubjectIndex(keys: keys)
         let evaluated = try await context.act(for: session) { transaction, _, events -> EvaluatedCard? in
-            if let name = DocumentName(facts),
-                let entry = try bans.activeBan(on: { bans.document(name) }, .document, in: transaction)
-            {
-                events.record(
-                    .banEvaded(session.userID, entry.ban.id, by: .document), by: "device \(session.deviceID)")
-                return nil
-            }
-            let records = IdentityCardRepository(transaction)
-            let others = try records.others(
-                than: session.userID, of: session.providerID, documents: documents, persons: persons)
-            let isSamePerson = try SealedCard.isSamePerson(
-                facts, of: id, as: session.userID, keys: keys, in: transaction)
-            let all =
-                checks + [
-                    CardCheck.uniqueness(sameDocument: others.0, samePerson: others.1), .samePerson(isSamePerson),
-                ]
-            let status: CardStatus =
-                CardAssessment.Verdict(all, policy: rules) == .accepted ? .verified : .inReview
-            let dataKey = try DataKeyRepository(transaction, keys: keys).findOrCreate(session.userID)
-            try records.insert(
-                .init(
-                    id: id, userID: session.userID, providerID: session.providerID, status: status,
-                    sealedFacts: try dataKey.seal(facts.jsonText, in: .cardFacts, of: id),
-                    sealedInput: status == .inReview ? try dataKey.seal(input.text, in: .cardInput, of: id) : nil,
-                    checks: CardCheck.jsonText(all), assurance: assurance, documentIndex: document,
-                    personIndex: persons.first,
-                    submittedAt: transaction.now, decidedAt: status == .verified ? transaction.now : nil))
-            let users = AuthenticatedUserRepository(transaction, keys: keys)
-            if status == .verified {
-                guard
-                    let changes = try users.identityVerified(
-                        session.userID, facts, assurance: assurance, at: transaction.now)
-                else { throw Refusal.phoneRequired }
-                for change in changes { events.record(.assuranceChanged(change)) }
-                if let name = DocumentName(facts) {
-                    try bans.extendMessagingBan(
-                        to: session.userID, whoProved: { bans.document(name) }, .document, in: transaction)
-                }
-            }
+            guard try !isBanned(card, in: transaction, &events) else { return nil }
+            let (status, all) = try insert(card, checks, in: transaction)
+            if status == .verified { try raiseLevel(by: card, in: transaction, &events) }
             events.record(
                 status == .verified
-                    ? .identityVerified(session.userID, detail: "card \(id)") : .cardInReview(session.userID, id),
-                by: "device \(session.deviceID)")
+                    ? .identityVerified(session.userID, detail: "card \(card.id)")
+                    : .cardInReview(session.userID, card.id), by: "device \(session.deviceID)")
             return EvaluatedCard(
-                id: id, status: status,
+                id: card.id, status: status,
                 assurance: try UserRepository(transaction).find(session.userID)?.assurance ?? .none, checks: all,
-                facts: facts,
-                age: facts.dateOfBirth.age(on: today))
+                facts: facts, age: facts.dateOfBirth.age(on: today))
         }
-        guard let evaluated else {
-            // The reason is withheld: a barcode is easily forged, and the ban is on the document's real holder.
-            throw Refusal.documentBanned
-        }
+        guard let evaluated else { throw Refusal.documentBanned }
         return evaluated
+    }
+
+    /// Whether the document is banned, which is then recorded.
+    private func isBanned(
+        _ card: Submission, in transaction: any Transaction, _ events: inout RecordedEvents
+    ) throws -> Bool {
+        let bans = BanSubjectIndex(keys: keys)
+        guard let name = DocumentName(card.facts),
+            let entry = try bans.activeBan(on: { bans.document(name) }, .document, in: transaction)
+        else { return false }
+        events.record(
+            .banEvaded(card.session.userID, entry.ban.id, by: .document), by: "device \(card.session.deviceID)")
+        return true
+    }
+
+    /// Compares the card with those of this user and of others, and inserts it.
+    private func insert(
+        _ card: Submission, _ checks: [CardCheck], in transaction: any Transaction
+    ) throws -> (CardStatus, [CardCheck]) {
+        let user = card.session.userID
+        // A number means one document, whichever kind of card was scanned: anyone can write a barcode.
+        let documents = (DocumentName(card.facts)?.fingerprints ?? []).flatMap { keys.blindIndexes($0, .document) }
+        let persons = card.fingerprint.person.map { keys.blindIndexes($0, .person) } ?? []
+        let records = IdentityCardRepository(transaction)
+        let others = try records.others(
+            than: user, of: card.session.providerID, documents: documents, persons: persons)
+        let isSamePerson = try SealedCard.isSamePerson(
+            card.facts, of: card.id, as: user, keys: keys, in: transaction)
+        let all =
+            checks + [CardCheck.uniqueness(sameDocument: others.0, samePerson: others.1), .samePerson(isSamePerson)]
+        let status: CardStatus =
+            CardAssessment.Verdict(all, policy: context.policy[\.cards]) == .accepted ? .verified : .inReview
+        let dataKey = try DataKeyRepository(transaction, keys: keys).findOrCreate(user)
+        try records.insert(
+            .init(
+                id: card.id, userID: user, providerID: card.session.providerID, status: status,
+                sealedFacts: try dataKey.seal(card.facts.jsonText, in: .cardFacts, of: card.id),
+                sealedInput: status == .inReview ? try dataKey.seal(card.input, in: .cardInput, of: card.id) : nil,
+                checks: CardCheck.jsonText(all), assurance: card.assurance,
+                documentIndex: card.fingerprint.document.map { keys.blindIndex($0, .document) },
+                personIndex: persons.first, submittedAt: transaction.now,
+                decidedAt: status == .verified ? transaction.now : nil))
+        return (status, all)
+    }
+
+    /// Gives the user the level of an accepted card, and the messaging ban of its document, if there is one.
+    private func raiseLevel(
+        by card: Submission, in transaction: any Transaction, _ events: inout RecordedEvents
+    ) throws {
+        let user = card.session.userID
+        guard
+            let changes = try AuthenticatedUserRepository(transaction, keys: keys).identityVerified(
+                user, card.facts, assurance: card.assurance, at: transaction.now)
+        else { throw Refusal.phoneRequired }
+        for change in changes { events.record(.assuranceChanged(change)) }
+        guard let name = DocumentName(card.facts) else { return }
+        let bans = BanSubjectIndex(keys: keys)
+        try bans.extendMessagingBan(to: user, whoProved: { bans.document(name) }, .document, in: transaction)
     }
 }
