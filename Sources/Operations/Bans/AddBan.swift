@@ -64,9 +64,10 @@ extension Administration {
         _ plan: BanPlanner.Plan, in transaction: any Transaction, _ events: inout RecordedEvents
     ) throws {
         let cut = RevokeSessions(transaction: transaction)
+        let providers = Dictionary(uniqueKeysWithValues: plan.impact.users.map { ($0.user.id, $0.user.providerID) })
         for user in plan.banned {
             try cut(.user(user), .banned, &events)
-            events.record(.userBanned(user, of: try UserRepository(transaction).find(user)?.providerID))
+            events.record(.userBanned(user, of: providers[user]))
         }
         for device in plan.devices {
             try cut(.device(device), .banned, &events)

@@ -127,11 +127,9 @@ struct BanPlanner: Sendable {
             var seen: Set<SessionID> = []
             sessions = try scopes.flatMap(records.listOpen).filter { seen.insert($0.id).inserted }
         }
-        let users = try Set(plan.banned + sessions.map(\.userID)).map {
-            try UserSummary.find($0.description, in: transaction)
-        }
+        let users = try UserSummary.list(Set(plan.banned + sessions.map(\.userID)), in: transaction)
         plan.impact = BanImpact(
-            replaced: plan.replaced, users: users.sorted { $0.address < $1.address }, sessions: sessions,
+            replaced: plan.replaced, users: users, sessions: sessions,
             devices: plan.devices,
             authorizations: try plan.banned.map(AuthorizationRepository(transaction).countOpen).reduce(0, +),
             holdsNumber: plan.entries.contains { if case .phone = $0.subject { true } else { false } },

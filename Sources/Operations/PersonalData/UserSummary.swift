@@ -27,9 +27,26 @@ package struct UserSummary: Sendable {
         return try UserSummary(user, in: transaction)
     }
 
+    /// Some users, in one query, in the order of their addresses. Ids of nobody are left out.
+    static func list(_ ids: some Sequence<UserID>, in transaction: any Transaction) throws -> [UserSummary] {
+        let users = Array(try UserRepository(transaction).find(Array(ids)).values)
+        return try list(users, in: transaction).sorted { $0.address < $1.address }
+    }
+
+    /// Users with their addresses. Each provider is read once.
+    static func list(_ users: [User], in transaction: any Transaction) throws -> [UserSummary] {
+        let providers = ProviderRepository(transaction)
+        var known: [ProviderID: Provider] = [:]
+        for id in Set(users.map(\.providerID)) { known[id] = try providers.find(id) }
+        return users.map { UserSummary($0, of: known[$0.providerID]) }
+    }
+
     init(_ user: User, in transaction: any Transaction) throws {
+        self.init(user, of: try ProviderRepository(transaction).find(user.providerID))
+    }
+
+    private init(_ user: User, of provider: Provider?) {
         self.user = user
-        address =
-            try ProviderRepository(transaction).find(user.providerID)?.address(of: user.externalID) ?? user.externalID
+        address = provider?.address(of: user.externalID) ?? user.externalID
     }
 }

@@ -28,9 +28,7 @@ extension Administration {
     /// - Throws: `Refusal` `not_found` for a cursor that is gone.
     package func listUsers(limit: Int, after cursor: String? = nil) async throws -> [UserSummary] {
         try await read { transaction in
-            try UserRepository(transaction).list(limit: limit, after: cursor).map {
-                try UserSummary($0, in: transaction)
-            }
+            try UserSummary.list(try UserRepository(transaction).list(limit: limit, after: cursor), in: transaction)
         }
     }
 
@@ -50,8 +48,8 @@ extension Administration {
             let records = ProviderRepository(transaction)
             let providers = try provider.map { [try records.require($0)] } ?? records.list()
             let users = UserRepository(transaction)
-            return try providers.compactMap { try users.find(providerID: $0.id, externalID: externalID) }
-                .map { try UserSummary($0, in: transaction) }
+            let found = try providers.compactMap { try users.find(providerID: $0.id, externalID: externalID) }
+            return try UserSummary.list(found, in: transaction)
         }
     }
 
@@ -70,8 +68,7 @@ extension Administration {
                 holders = try IdentityCardRepository(transaction)
                     .holders(ofDocument: name.fingerprints.flatMap { keys.blindIndexes($0, .document) })
             }
-            let found = try Set(holders).sorted { $0.description < $1.description }
-                .map { try UserSummary.find($0.description, in: transaction) }
+            let found = try UserSummary.list(Set(holders), in: transaction)
             let subjects =
                 found.isEmpty
                 ? [AuditSubject(.users, "none")] : found.map { AuditSubject(.user, $0.user.id) }
