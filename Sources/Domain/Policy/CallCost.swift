@@ -15,6 +15,8 @@ package enum CallCost: String, Sendable, CaseIterable {
 /// For whom calls are counted.
 package enum CountedCaller: Sendable, Hashable {
     case user(UserID)
+    /// A user who changes streams of messages, which has a limit of its own.
+    case writer(UserID)
     /// A device, by the thumbprint of its certificate.
     case certificate(Digest256)
     case provider(ProviderID)

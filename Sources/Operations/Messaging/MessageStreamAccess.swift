@@ -176,8 +176,8 @@ struct MessageStreamAccess {
 }
 
 extension Service {
-    /// Writes in streams as ``act(for:inTurn:ahead:_:)`` does, and counts it in a transaction before: what is refused, and
-    /// what repeats and changes nothing, counts too.
+    /// Writes in streams as ``act(for:inTurn:ahead:_:)`` does, and counts it. The memory of this node counts it first, so
+    /// that refused changes count too. The transaction of the change counts it for all nodes.
     ///
     /// - Parameter stream: the one whose turn it takes, as the caller names it; `nil` for one that is not there yet.
     /// - Throws: `Refusal` `rate_limited`; what ``act(for:inTurn:ahead:_:)`` throws.
@@ -186,17 +186,24 @@ extension Service {
         for session: Session, in stream: String?, ahead: SessionHolder.Ahead? = nil,
         _ body: @Sendable @escaping (any Transaction, SessionHolder, inout RecordedEvents) throws -> T
     ) async throws -> T {
-        if rateLimiting == .on {
-            let limit = RateLimit(count: policy[\.streams].writesPerMinute, per: 60)
-            let key = "streams \(session.userID)"
-            let isAdmitted = try await store.reached { try await RateRepository.admits(key, limit: limit, in: store) }
-            if !isAdmitted {
-                try await act(for: session) { transaction, _, _ in
-                    try RateRepository(transaction).count(key, limit: limit)
-                }
-            }
-        }
         let turn = stream.flatMap { MessageStreamID($0[...]) }.map(Turn.stream)
-        return try await act(for: session, inTurn: turn, ahead: ahead, body)
+        guard rateLimiting == .on else {
+            return try await act(for: session, inTurn: turn, ahead: ahead, body)
+        }
+        let limit = RateLimit(count: policy[\.streams].writesPerMinute, per: 60)
+        let key = "streams \(session.userID)"
+        try node.callRates.count(.write, by: .writer(session.userID), limit: limit, now: environment.now())
+        let counted: SessionHolder.Ahead = { transaction in
+            try RateRepository(transaction).lookAhead([key])
+            try ahead?(transaction)
+        }
+        return try await act(for: session, inTurn: turn, ahead: counted) { transaction, holder, events in
+            let rates = RateRepository(transaction)
+            let arrival = try rates.admitted(key, limit: limit)
+            let result = try body(transaction, holder, &events)
+            // Comes last, since a write discards the answers that were read ahead.
+            try rates.set(key, arrival)
+            return result
+        }
     }
 }

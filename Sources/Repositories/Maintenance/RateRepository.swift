@@ -18,43 +18,30 @@ package struct RateRepository {
     }
 
     /// Counts an attempt in this transaction and decides on it. The count is kept only if this transaction commits. So
-    /// callers count in a separate transaction, before work that may fail.
+    /// callers whose refusals count do it in a separate transaction, before work that may fail.
     ///
     /// - Throws: `Refusal` `rate_limited`.
     package func count(_ key: String, limit: RateLimit) throws {
-        let now = transaction.now
-        let arrival = try arrival(key)
-        switch limit.evaluate(arrival: arrival, now: now) {
-        case .refused(let retryAfter):
-            throw Refusal.tooManyRequests(retryAfter: retryAfter)
-        case .admitted(let next):
-            try transaction.enqueue(
-                """
-                INSERT INTO rates (\(Self.columns)) VALUES (\(Self.columns.placeholders))
-                ON CONFLICT (key) DO UPDATE SET arrival = excluded.arrival
-                """, Self.columns.row(key, next))
+        try set(key, try admitted(key, limit: limit))
+    }
+
+    /// Decides on an attempt. It is counted by ``set(_:_:)`` with what this returns.
+    ///
+    /// - Throws: `Refusal` `rate_limited`.
+    package func admitted(_ key: String, limit: RateLimit) throws -> Date {
+        switch limit.evaluate(arrival: try arrival(key), now: transaction.now) {
+        case .refused(let retryAfter): throw Refusal.tooManyRequests(retryAfter: retryAfter)
+        case .admitted(let next): return next
         }
     }
 
-    /// Counts an attempt by a shared statement: see ``count(_:limit:)``.
-    ///
-    /// - Returns: `false` if it was not counted. Then ``count(_:limit:)`` decides.
-    package static func admits(_ key: String, limit: RateLimit, in store: any Database) async throws -> Bool {
-        let (period, interval) = (Int64(limit.period * 1000), Int64(limit.period * 1000 / Double(limit.count)))
-        guard interval > 0 else { return false }
-        return try await !store.share(SharedStatement(atOnce, [.text(key), interval.value, period.value])).isEmpty
-    }
-
-    /// What `RateLimit` admits in any case, in whole milliseconds.
-    private static let atOnce = SharedText(parameters: 3) { now in
-        let isAhead = "rates.arrival > \(now) AND rates.arrival <= \(now) + $3 + 1000"
-        let start = "CASE WHEN \(isAhead) THEN rates.arrival ELSE \(now) END"
-        return """
-            INSERT INTO rates (arrival, key) VALUES (\(now) + $2, $1)
-            ON CONFLICT (key) DO UPDATE SET arrival = \(start) + $2
-            WHERE \(start) + $2 - $3 <= \(now)
-            RETURNING key
+    /// Counts an attempt that was admitted.
+    package func set(_ key: String, _ arrival: Date) throws {
+        try transaction.enqueue(
             """
+            INSERT INTO rates (\(Self.columns)) VALUES (\(Self.columns.placeholders))
+            ON CONFLICT (key) DO UPDATE SET arrival = excluded.arrival
+            """, Self.columns.row(key, arrival))
     }
 
     /// Reads the times of some keys ahead of ``count(_:limit:)``.
@@ -119,10 +106,7 @@ package struct RateRepository {
     ///
     /// - Throws: `Refusal` `rate_limited`.
     package func requireRoom(_ key: String, limit: RateLimit) throws {
-        let arrival = try arrival(key)
-        if case .refused(let retryAfter) = limit.evaluate(arrival: arrival, now: transaction.now) {
-            throw Refusal.tooManyRequests(retryAfter: retryAfter)
-        }
+        _ = try admitted(key, limit: limit)
     }
 
     private static let old = AgedRows(of: "rates", key: "key", age: "arrival")

@@ -113,20 +113,4 @@ struct StreamPageTests {
             #expect(try await tables.read { try UserRepository($0).find([UserID]()) }.isEmpty)
         }
     }
-
-    @Test("An attempt is admitted at once as often as the limit says, and then by nobody", arguments: StoreKind.shared)
-    func rates(kind: StoreKind) async throws {
-        try await TestTables.run(kind) { tables in
-            let limit = RateLimit(count: 3, per: 60)
-            var admitted: [Bool] = []
-            for _ in 0..<5 {
-                admitted.append(try await RateRepository.admits("key", limit: limit, in: tables.store))
-            }
-            #expect(admitted == [true, true, true, false, false])
-            await #expect(throws: Refusal(.rateLimited, "")) {
-                try await tables.store.write { try RateRepository($0).count("key", limit: limit) }
-            }
-            #expect(try await RateRepository.admits("other", limit: limit, in: tables.store))
-        }
-    }
 }
