@@ -26,7 +26,7 @@ package struct StoreSettingRepository {
         "audit_entries": "id",
     ]
 
-    /// Whether the store was created with `--development`, so that a known code proves its test numbers.
+    /// Whether the store was created in development mode, so that a known code proves its test numbers.
     package func isDevelopment() throws -> Bool {
         try transaction.value("SELECT value FROM store_settings WHERE name = $1", [.text(Self.mode)])
             == Self.development

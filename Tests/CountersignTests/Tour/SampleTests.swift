@@ -12,7 +12,7 @@ struct SampleTests {
     func walk(name: String) async throws {
         let service = try await RunningService(arguments: ["--loopback-urls"])
         try await expectScript(
-            "sample_\(name).py",
+            "Samples/sample_\(name).py",
             service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--sample",
                 try RunningService.product(name), "--directory", service.directory.path,

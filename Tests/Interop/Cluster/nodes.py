@@ -240,7 +240,7 @@ def certificates(world):
 
 
 def guesses(world):
-    """Of wrong codes on all nodes at once five are compared; of right ones one succeeds."""
+    """Of wrong codes on all nodes at once five are compared; the right one verifies once, and again gives that answer."""
     devices, ops = world.device(), [node.ops for node in world.nodes]
     clients = [node.client for node in world.nodes]
     token = world.log_in(devices[0])["session_token"]
@@ -255,8 +255,9 @@ def guesses(world):
     started = accepted(begin(devices[1], token, number), 202)["id"]
     [code] = world.codes(number)
     statuses = at_once(devices[0], token, started, [code] * 30, clients, workers=18)
-    equal(dict(statuses), {200: 1, 422: 29}, "30 right guesses")
-    print("passed  a code: of 90 wrong guesses five were compared, of 30 right ones one succeeded", flush=True)
+    # The answer is repeated as often as codes are compared, however many come at once.
+    expect(set(statuses) == {200, 422} and 1 <= statuses[200] <= 10, f"30 right guesses: {dict(statuses)}")
+    print("passed  a code: of 90 wrong guesses five were compared, the right one verified once", flush=True)
 
 
 def status(world):
@@ -284,13 +285,13 @@ def number_limit(world, devices):
 
 
 def address_limit(world, devices):
-    """An address causes ten texts an hour, seven of which are used up."""
+    """An address causes ten texts an hour, six of which are used up: a right code gave the seventh back."""
     people = [world.log_in(devices[0])["session_token"] for _ in range(12)]
     answers = parallel([
         lambda device=devices[index % len(devices)], token=token: begin(device, token, new_number())
         for index, token in enumerate(people)])
-    equal(Counter(answer.status_code for answer in answers), {202: 3, 429: 9}, "the answers")
-    print("passed  the limit by address: three of twelve texts after seven", flush=True)
+    equal(Counter(answer.status_code for answer in answers), {202: 4, 429: 8}, "the answers")
+    print("passed  the limit by address: four of twelve texts after six", flush=True)
 
 
 def card_limit(world, devices, token):

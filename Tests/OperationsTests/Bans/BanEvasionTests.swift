@@ -30,7 +30,7 @@ struct BanEvasionTests {
                 // Nothing of alice's ban is told to who may merely have got her number.
                 #expect(refusal == Self.banned && refusal?.until == nil && refusal?.exportToken == nil)
                 let again = try await bench.phones.check(id.description, code: code, for: person.session)
-                #expect(throws: Refusal(.verificationFailed, "")) { try again.requireRight() }
+                #expect(throws: Self.banned) { try again.requireRight() }
                 let level = try await fixture.store.read {
                     try UserRepository($0).find(person.session.userID)?.assurance
                 }

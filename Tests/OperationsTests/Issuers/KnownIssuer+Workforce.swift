@@ -22,7 +22,7 @@ extension KnownIssuer {
                 "wids":[],"name":"Anna Sampler","preferred_username":"anna@acme.example","nbf":1700000000,
                 "groups":[\#(groups)]}
                 """#,
-            planted: Planted(.unknownIssuer, "not the URL of a registered issuer") {
+            planted: Planted(.unknownIssuer, "must be exactly") {
                 $0[claim: "iss"] = .string(tenant.replacing("11111111-1", with: "44444444-4"))
             }),
         KnownIssuer(
@@ -33,7 +33,7 @@ extension KnownIssuer {
                 "picture":"https://s.gravatar.com/avatar/x","updated_at":"2025-01-01T00:00:00.000Z",
                 "https://acme.example/roles":[{"id":1,"more":{"deep":[[[[1]]]]}}],"sid":"x","email_verified":false}
                 """#, lifetime: 36_000, ignored: ["picture"],
-            planted: Planted(.unknownIssuer, "not the URL of a registered issuer") {
+            planted: Planted(.unknownIssuer, "must be exactly") {
                 $0[claim: "iss"] = .string("https://acme.eu.auth0.com")
             }),
         KnownIssuer(

@@ -193,6 +193,6 @@ struct HeldBackTests {
                 if method.text.contains(/\bact\((?:for:|\n)/) { actors += 1 }
             }
         }
-        #expect(actors >= 30)
+        #expect(actors >= 25)
     }
 }
