@@ -18,11 +18,11 @@ struct PrometheusRegistryTests {
         registry.addGauge("review_queue") { nil }
         registry.addPage { ["# TYPE own gauge", "own 1"] }
         let expected = """
-            # HELP countersign_handshakes_total Handshakes by their result; whatever is not ok is a connection without a request.
+            # HELP countersign_handshakes_total TLS handshakes by result. A connection whose result is not ok has no request.
             # TYPE countersign_handshakes_total counter
             countersign_handshakes_total{listener="a\\"\\\\\\n",result="ok"} 1
             countersign_handshakes_total{listener="public",result="ok"} 2
-            # HELP countersign_outbox_waiting Messages that wait, by kind; at most 10000 in all are counted.
+            # HELP countersign_outbox_waiting Waiting messages by kind. At most 10000 in all are counted.
             # TYPE countersign_outbox_waiting gauge
             countersign_outbox_waiting{kind="a"} 1.0
             countersign_outbox_waiting{kind="b"} 2.0

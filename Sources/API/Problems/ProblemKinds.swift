@@ -102,7 +102,7 @@ extension ProblemKind {
             "Correct what `reason` names, and have the provider sign a new token with the nonce of this response."),
         ProblemKind(
             Refusal.presenceProofRequired,
-            "the presence proof is missing or not valid",
+            "the presence proof, or the captcha sent with it, is missing or not valid",
             "Ask the user for presence again, and sign a new proof with the nonce of this response."),
         ProblemKind(
             Refusal.wrongCode, "the phone code is wrong, expired, used up or unknown",

@@ -35,7 +35,7 @@ struct ApplePlatformTests {
         #expect(checked.status == 0, "\(checked.errors)")
         for file in Self.files {
             let text = try String(contentsOf: sources.appending(path: file), encoding: .utf8)
-            #expect(text.hasPrefix("#if canImport(Security)\n") && text.contains("it was not run on a device of Apple"))
+            #expect(text.hasPrefix("#if canImport(Security)\n") && text.contains("It was not run on an Apple device"))
             #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 200)
         }
     }

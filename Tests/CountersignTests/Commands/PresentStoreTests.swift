@@ -20,6 +20,8 @@ struct PresentStoreTests {
         ["provider", "disable", "test"],
         ["provider", "enable", "test"], ["provider", "set", "test", "--token-alg", "ES256"],
         ["provider", "resource", "list", "test"], ["provider", "resource", "add", "test", "https://api.example/"],
+        ["provider", "client", "list", "test"], ["provider", "client", "add", "test", "--audience", "app"],
+        ["provider", "client", "remove", "test", "--audience", "app"],
         ["provider", "resource", "remove", "https://api.example/"], ["provider", "stream", "list", "test"],
         ["provider", "stream", "show", id], ["provider", "stream", "approve", id],
         ["provider", "key", "retire", id], ["provider", "key", "revoke", id],

@@ -204,7 +204,9 @@ def main():
     regional = [plan for plan in known if plan.id != "001"]
     for _ in range(count):
         text, region = hostile(rng, regional) if rng.random() < 0.1 else number(rng, known, regional)
-        verdict, reason = judged(text, region), refused(text, region)
+        # The service takes a link (RFC 3966) by its number.
+        bare = text.lstrip()[4:] if text.lstrip()[:4].lower() == "tel:" else text
+        verdict, reason = judged(bare, region), "too_many_characters" if len(text) > LIMIT else refused(bare, region)
         stricter = reason is not None and "e164" in verdict
         line = {"text": text, "region": region, "verdict": {"reason": reason} if reason else verdict, "stricter": stricter}
         print(json.dumps(line))
