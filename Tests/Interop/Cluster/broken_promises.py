@@ -63,8 +63,8 @@ CASES = [
     ([("check", "p", 422, {})], [], [], 0, "proof is lost"),
     ([("check", "p", 422, {}), ("check", "p", 422, {})], [], proof(1, False), 0, "attempts were counted"),
     ([("check", "p", 503, {})], [], proof(1, False), 0, "attempts were counted"),
-    ([("check", "p", 200, {}), ("check", "p", 200, {})], [], proof(2, True), 0, "accepted 2 times"),
-    ([("check", "p", 200, {})], [], proof(1, False), 0, "accepted 1 times"),
+    ([("check", "p", 200, {}), ("check", "p", 200, {})], [], proof(2, True), 0, None),
+    ([("check", "p", 200, {})], [], proof(1, False), 0, "code was accepted"),
     ([("check", "p", 422, {})], [], proof(1, True), 0, "no answer said so"),
 ]
 

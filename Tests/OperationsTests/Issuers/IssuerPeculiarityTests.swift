@@ -88,7 +88,8 @@ struct IssuerPeculiarityTests {
             let issuer = StandInIssuer([("k", try ProviderSigner(.es256))], audience: "com.example.app")
             let made = try await issuer.register(on: fixture)
             let cases = [
-                (made.provider.id.description, "provider_id"), ("com.example.app", "at the issuer"), ("x", "no such app"),
+                (made.provider.id.description, "provider_id"), ("com.example.app", "at the issuer"),
+                ("x", "no such app"),
             ]
             for proof in [IdentityProof.any, .idToken] {
                 for (id, words) in cases {
