@@ -76,13 +76,13 @@ SOAK = [
     Stage("operations", "OperationsTests", f"{SERVICE}|(kind|way):", environment=SOAKING | ON_POSTGRESQL),
     Stage("description", "ServiceTests/description|DescriptionTests|RequestFuzzTests", environment=SOAKING),
     Stage("postgresql18", "RepositoriesTests|DatabaseTests", environment={"COUNTERSIGN_TEST_STORE": "postgresql18"}),
-    Stage("memory", "RepositoriesTests", "kind:", environment={"COUNTERSIGN_TEST_STORE": "memory"}),
+    Stage(
+        "memory", "RepositoriesTests|SendAttackTests/day", "kind:", environment={"COUNTERSIGN_TEST_STORE": "memory"}),
     Stage(
         "crowd",
         "CrowdTests|AuditLogTests/large|CardPopulationTests|ForgedCardTests|CardFuzzTests|FastPathEqualityTests|"
         "ListenerTests/hoard|CrashReportTests|MovedRevocationTests|PermissionRevocationTests|SendSimulationTests/day|"
-        "SendAttackTests/day|PhoneNumberDifferentialTests|CopyStoreTests|CopiedServiceTests|PhoneCodeTests/evenness|"
-        "FrameTests/mutations",
+        "PhoneNumberDifferentialTests|CopyStoreTests|CopiedServiceTests|PhoneCodeTests/evenness|FrameTests/mutations",
         environment=SOAKING),
     Stage("quickstarts", "QuickStartTests|TourTests", environment=SOAKING),
     Stage("model", "ModelTests", environment=SOAKING),
