@@ -29,7 +29,7 @@ QUIET_LIMIT = 120
 # A test may compute for minutes, but not for longer than this without a word.
 SILENT_LIMIT = 360
 SLOWEST = 20
-JOBS = 6
+JOBS = 5
 # The processes of the stages that run, for the end of this program.
 ACTIVE = set()
 
