@@ -18,7 +18,7 @@ package struct PhoneGroupRepository {
         Column<Int>("CAST(COALESCE(SUM(sends), 0) AS BIGINT)"),
         Column<Int>("CAST(COALESCE(SUM(verified), 0) AS BIGINT)"))
 
-    /// A group's texts in ``SendCounts/groupPeriod``: at most eight rows.
+    /// A group's texts in `SendCounts.groupPeriod`: at most eight rows.
     package func find(_ name: String) throws -> Conversion {
         let row = try transaction.first(
             "SELECT \(Self.sums) FROM phone_groups WHERE name = $1 AND day >= $2",
