@@ -38,7 +38,8 @@ def suites(*names):
 # Long tests, which only the soak runs.
 LONG = (
     "ServiceTests/(description|kill)|DescriptionTests/(client|provider)|AuditLogTests/large|CardPopulationTests|CrowdTests|"
-    "ForgedCardTests/honest|QuickStartTests/hello|ModelTests|TourTests/(tour|sampleProvider)|ListenerTests/hoard|"
+    "ForgedCardTests/honest|QuickStartTests/hello|CountersignTests[.]ModelTests|TourTests/(tour|sampleProvider)|"
+    "ListenerTests/hoard|"
     "StoreFaultTests/(kill|reset)|CutNodeTests|BanTests/crash|SendSimulationTests/day|SendAttackTests/day"
 )
 FAULTS = suites("StoreFaultTests", "CutNodeTests")
@@ -85,5 +86,5 @@ SOAK = [
         "PhoneNumberDifferentialTests|CopyStoreTests|CopiedServiceTests|PhoneCodeTests/evenness|FrameTests/mutations",
         environment=SOAKING),
     Stage("quickstarts", "QuickStartTests|TourTests", environment=SOAKING),
-    Stage("model", "ModelTests", environment=SOAKING),
+    Stage("model", "CountersignTests[.]ModelTests", environment=SOAKING),
 ]

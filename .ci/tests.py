@@ -22,7 +22,7 @@ import subprocess
 import sys
 import time
 
-from stages import LOGS, SOAK, STAGES, Stage
+from stages import LOGS, LONG, SOAK, STAGES, Stage
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 QUIET_LIMIT = 120
@@ -261,7 +261,7 @@ def summarize(results, seconds):
 
 
 def misplaced(binary):
-    """The tests that no stage runs, or several stages on the usual store."""
+    """The tests that no stage runs, or several stages on the usual store, or that the soak takes by the end of a name."""
     listed = subprocess.run(
         [binary, "--testing-library", "swift-testing", "--list-tests"], cwd=ROOT, check=True, capture_output=True, text=True)
     tests = listed.stdout.split("\n")
@@ -270,6 +270,9 @@ def misplaced(binary):
         count = sum(stage.runs(test) for stage in usual)
         if count > 1 or not count and not any(part.runs(test) for part in SOAK):
             yield f"{test} is in {count} stages"
+        # "ModelTests" would also take the tests of "ThreatModelTests" out of the stages.
+        if (long := re.search(LONG, test)) and test[:long.start()] not in ("", test.partition(".")[0] + "."):
+            yield f"LONG matches {test} inside a name"
 
 
 def chosen(arguments):
