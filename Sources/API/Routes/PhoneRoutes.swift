@@ -9,17 +9,13 @@ import Operations
 
 /// Verifications of phone numbers. Client listener, with a session.
 package struct PhoneRoutes: Sendable {
-    let start: StartPhoneVerification
-    let check: CheckPhoneVerification
-    let resend: ResendPhoneCode
-    let policy: CurrentPolicy
+    let service: Service
+    let verifyCaptcha: @Sendable (String) async throws -> Bool
 
     /// - Parameter verifyCaptcha: verifies a captcha's response at the siteverify endpoint.
-    package init(_ context: Service, verifyCaptcha: @escaping @Sendable (String) async throws -> Bool) {
-        start = StartPhoneVerification(context, verifyCaptcha: verifyCaptcha)
-        check = CheckPhoneVerification(context)
-        resend = ResendPhoneCode(context)
-        policy = context.policy
+    package init(_ service: Service, verifyCaptcha: @escaping @Sendable (String) async throws -> Bool) {
+        self.service = service
+        self.verifyCaptcha = verifyCaptcha
     }
 
     func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
@@ -28,34 +24,36 @@ package struct PhoneRoutes: Sendable {
         protected.post(":id/check", cost: .write, use: checkCode)
         protected.post(":id/resend", cost: .write) { _, context in
             answer(
-                try await resend(
+                try await service.resendPhoneCode(
                     try context.parameters.require("id"), for: try context.checkedSession, address: context.addressKey),
                 context.logger)
         }
     }
 
     @Sendable private func startVerification(_ request: Request, _ context: ClientContext) async throws -> Response {
-        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
         let languages = try members.optionalString("locale").map { tag throws(Refusal) in
             try LanguagePreferences(tag: tag)
         }
-        let wanted = StartPhoneVerification.Request(
+        let wanted = PhoneVerificationRequest(
             phoneNumber: try members.string("phone_number"), region: try members.optionalString("region"),
             pushEndpoint: try members.optionalString("push_endpoint"),
             presence: try members.optionalString("presence"), captcha: try members.optionalString("captcha"),
             languages: languages ?? LanguagePreferences(acceptLanguage: request.headers[.acceptLanguage] ?? ""),
             address: context.addressKey)
         try members.rejectUnknown()
-        let started = try await start(wanted, for: try context.checkedSession, on: try context.connection)
+        let started = try await service.startPhoneVerification(
+            wanted, for: try context.checkedSession, on: try context.connection, verifyCaptcha: verifyCaptcha)
         return answer(started, context.logger)
     }
 
     @Sendable private func checkCode(_ request: Request, _ context: ClientContext) async throws -> Response {
-        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
         let code = try members.string("code")
         try members.rejectUnknown()
         let session = try context.checkedSession
-        let outcome = try await check(try context.parameters.require("id"), code: code, for: session)
+        let outcome = try await service.checkPhoneVerification(
+            try context.parameters.require("id"), code: code, for: session)
         Counter(label: "phone_checks", dimensions: [("verdict", outcome.verdict.rawValue)]).increment()
         try outcome.requireRight()
         return .json(["user_id": .id(session.userID), "assurance": .string(outcome.assurance.rawValue)])

@@ -14,7 +14,7 @@ package struct DeliverOutbox: Sendable {
     static let interval: TimeInterval = 30
 
     private let context: Service
-    private let compose: ComposePhoneText
+    private let writeText: @Sendable (PhoneTextParts) -> String?
     private let pushes: PushAuthorizations
     private let messages: PushMessages
     private let events: NotifyProvider
@@ -26,18 +26,20 @@ package struct DeliverOutbox: Sendable {
     /// Sends the messages of a store.
     ///
     /// - Parameters:
+    ///   - writeText: renders a text with a code; `nil` if the policy's text cannot contain the code.
     ///   - leaseTime: how long a message belongs to its lessee, in seconds: longer than an attempt may take.
     ///   - send: makes one attempt at a message and returns its outcome; the id is the same in all attempts.
     ///   - observe: called with each message after its try, for the metrics.
     ///   - onRest: called when a provider's receiver is paused because it does not answer.
     package init(
-        _ context: Service, compose: ComposePhoneText, events: NotifyProvider, leaseTime: TimeInterval = 30,
+        _ context: Service, writeText: @escaping @Sendable (PhoneTextParts) -> String?, events: NotifyProvider,
+        leaseTime: TimeInterval = 30,
         send: @escaping @Sendable (Message, OutboxMessageID) async -> DeliveryOutcome,
         observe: @escaping @Sendable (OutboxMessage) -> Void = { _ in },
         onRest: @escaping @Sendable (ProviderID) -> Void = { _ in }
     ) {
         self.context = context
-        self.compose = compose
+        self.writeText = writeText
         self.events = events
         self.leaseTime = leaseTime
         self.send = send
@@ -220,7 +222,7 @@ package struct DeliverOutbox: Sendable {
 
     private func readableContent(of message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
         switch message.kind {
-        case .phoneCode: try compose(message, in: transaction)
+        case .phoneCode: try context.composePhoneText(message, in: transaction, write: writeText)
         case .authorization: try pushes.content(of: message, in: transaction)
         case .message: try messages.content(of: message, in: transaction)
         case .providerEvent: try events.content(of: message, in: transaction)

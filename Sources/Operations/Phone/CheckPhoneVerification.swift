@@ -3,37 +3,48 @@ import Domain
 import Foundation
 import Repositories
 
-/// Checks a code that a user typed. Wrong, expired, used up and unknown give the same response after the same work: a
-/// row changed, a number opened, a code derived, a comparison. The right code gives the same response again for a
-/// while, since the first one may be lost on the way.
-package struct CheckPhoneVerification: Sendable {
-    private let context: Service
+/// The result of a check, for the metrics. The caller only learns whether the code was right.
+package struct CheckedPhoneVerification: Sendable {
+    /// Right, repeated, wrong, or not compared.
+    package let verdict: PhoneVerification.CheckVerdict
+    /// The user's level after the check.
+    package let assurance: Assurance
+    /// Whether the number is banned. Only a caller with the right code learns that.
+    package let isBanned: Bool
 
-    package init(_ context: Service) {
-        self.context = context
-    }
-
-    /// The result of a check, for the metrics. The caller only learns whether the code was right.
-    package struct Outcome: Sendable {
-        /// Right, repeated, wrong, or not compared.
-        package let verdict: PhoneVerification.CheckVerdict
-        /// The user's level after the check.
-        package let assurance: Assurance
-        /// Whether the number is banned. Only a caller with the right code learns that.
-        package let isBanned: Bool
-    }
-
-    /// Checks a code. The attempt is counted before the comparison, and the count stays whatever the result. Both are
-    /// in one transaction, which commits before the response.
+    /// Refuses every result but "right" in the same way, and after a right code a banned number. The reason of the
+    /// ban is withheld, because the number may have a new holder.
     ///
-    /// - Throws: `Refusal` `unavailable`. A wrong code is an outcome; ``Outcome/requireRight()`` refuses it.
-    package func callAsFunction(_ text: String, code: String, for session: Session) async throws -> Outcome {
-        let policy = context.policy[\.phones]
-        let (keys, codes) = (context.keys.personal, context.keys.phoneCodes)
+    /// - Throws: `Refusal` `verification_failed` or `user_banned`.
+    package func requireRight() throws(Refusal) {
+        guard verdict == .right || verdict == .repeated else {
+            throw Refusal.wrongCode
+        }
+        guard !isBanned else {
+            throw Refusal.numberBanned
+        }
+    }
+}
+
+extension Service {
+    /// Checks a code that a user typed. Wrong, expired, used up and unknown give the same response after the same work:
+    /// a row changed, a number opened, a code derived, a comparison. The right code gives the same response again for a
+    /// while, since the first one may be lost on the way.
+    ///
+    /// The attempt is counted before the comparison, and the count stays whatever the result. Both are in one
+    /// transaction, which commits before the response.
+    ///
+    /// - Throws: `Refusal` `unavailable`. A wrong code is an outcome; ``CheckedPhoneVerification/requireRight()``
+    ///   refuses it.
+    package func checkPhoneVerification(
+        _ text: String, code: String, for session: Session
+    ) async throws -> CheckedPhoneVerification {
+        let policy = policy[\.phones]
+        let (codes, keys) = (keys.phoneCodes, keys.personal)
         let code = SubmittedPhoneCode(code)
-        let id = PhoneVerificationID(text[...]) ?? context.environment.newIdentifier()
+        let id = PhoneVerificationID(text[...]) ?? environment.newIdentifier()
         let bans = BanSubjectIndex(keys: keys)
-        return try await context.act(for: session, inTurn: .texts) { transaction, _, events -> Outcome in
+        return try await act(for: session, inTurn: .texts) { transaction, _, events -> CheckedPhoneVerification in
             let entry = try PhoneVerificationRepository(transaction).countCheck(
                 id, userID: session.userID, deviceID: session.deviceID)
             let dataKey = try DataKeyRepository(transaction, keys: keys).find(session.userID)
@@ -44,7 +55,7 @@ package struct CheckPhoneVerification: Sendable {
                 try dataKey?.open(entry.sealedNumber, in: .verificationNumber, of: id)
             }
             let isRight =
-                context.phoneCode(
+                phoneCode(
                     version: entry?.challenge.keyVersion ?? codes.currentVersion, verification: id,
                     user: session.userID, device: session.deviceID, e164: e164 ?? "")?
                 .matches(code) ?? false
@@ -63,7 +74,7 @@ package struct CheckPhoneVerification: Sendable {
             }
             try failures.save(streak, userID: session.userID, numberIndex: index)
             guard verdict == .right, let entry, let dataKey, let e164 else {
-                return Outcome(verdict: verdict, assurance: .none, isBanned: false)
+                return CheckedPhoneVerification(verdict: verdict, assurance: .none, isBanned: false)
             }
             try PhoneSendRepository(transaction).recordVerified(id)
             try RepeatedRequestRepository(transaction).giveBackPlaces(of: session.deviceID)
@@ -71,13 +82,13 @@ package struct CheckPhoneVerification: Sendable {
             if let entry = try bans.activeBan(on: { bans.phone(e164) }, .phone, in: transaction) {
                 events.record(
                     .banEvaded(session.userID, entry.ban.id, by: .phone), by: "device \(session.deviceID)")
-                return Outcome(verdict: .right, assurance: .none, isBanned: true)
+                return CheckedPhoneVerification(verdict: .right, assurance: .none, isBanned: true)
             }
             let assurance = try prove(entry, e164: e164, dataKey: dataKey, for: session, in: transaction, &events)
             try bans.extendMessagingBan(
                 to: session.userID, whoProved: { bans.phone(e164) }, .phone, in: transaction)
             events.record(.phoneVerified(session.userID), by: "device \(session.deviceID)")
-            return Outcome(verdict: .right, assurance: assurance, isBanned: false)
+            return CheckedPhoneVerification(verdict: .right, assurance: assurance, isBanned: false)
         }
     }
 
@@ -85,17 +96,17 @@ package struct CheckPhoneVerification: Sendable {
     /// user may have proved the number, or it was banned. Nothing is changed or recorded.
     private func repeated(
         _ e164: String, _ bans: BanSubjectIndex, for session: Session, in transaction: any Transaction
-    ) throws -> Outcome {
+    ) throws -> CheckedPhoneVerification {
         if try bans.activeBan(on: { bans.phone(e164) }, .phone, in: transaction) != nil {
-            return Outcome(verdict: .repeated, assurance: .none, isBanned: true)
+            return CheckedPhoneVerification(verdict: .repeated, assurance: .none, isBanned: true)
         }
-        let keys = context.keys.personal
+        let keys = keys.personal
         let isHolder = try AuthenticatedUserRepository(transaction, keys: keys)
             .isHolder(session.userID, ofNumber: keys.phoneIndexes(e164))
         guard isHolder, let user = try UserRepository(transaction).find(session.userID) else {
-            return Outcome(verdict: .notCompared, assurance: .none, isBanned: false)
+            return CheckedPhoneVerification(verdict: .notCompared, assurance: .none, isBanned: false)
         }
-        return Outcome(verdict: .repeated, assurance: user.assurance, isBanned: false)
+        return CheckedPhoneVerification(verdict: .repeated, assurance: user.assurance, isBanned: false)
     }
 
     /// Stores the number as the user's.
@@ -108,7 +119,7 @@ package struct CheckPhoneVerification: Sendable {
         }
         let users = UserRepository(transaction)
         guard let user = try users.find(session.userID) else { return .none }
-        let keys = context.keys.personal
+        let keys = keys.personal
         let authenticated = AuthenticatedUserRepository(transaction, keys: keys)
         let isSame = try authenticated.isHolder(user.id, ofNumber: keys.phoneIndexes(e164))
         let proven = try authenticated.phoneProven(user, e164, pushEndpoint: endpoint, at: transaction.now)
@@ -118,26 +129,11 @@ package struct CheckPhoneVerification: Sendable {
         }
         if endpoint != nil {
             try PushAuthorizations(
-                keys: context.keys.personal, policy: context.policy, environment: context.environment
+                keys: keys, policy: policy, environment: environment
             ).queueUnsent(to: user.id, in: transaction, &events)
         }
         for change in proven.changes { events.record(.assuranceChanged(change)) }
         for loser in proven.losers { events.record(.phoneReassigned(from: loser), by: "user \(session.userID)") }
         return try users.find(session.userID)?.assurance ?? .phone
-    }
-}
-
-extension CheckPhoneVerification.Outcome {
-    /// Refuses every result but "right" in the same way, and after a right code a banned number. The reason of the
-    /// ban is withheld, because the number may have a new holder.
-    ///
-    /// - Throws: `Refusal` `verification_failed` or `user_banned`.
-    package func requireRight() throws(Refusal) {
-        guard verdict == .right || verdict == .repeated else {
-            throw Refusal.wrongCode
-        }
-        guard !isBanned else {
-            throw Refusal.numberBanned
-        }
     }
 }

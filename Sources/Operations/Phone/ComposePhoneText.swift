@@ -5,31 +5,26 @@ import Foundation
 import PhoneNumbers
 import Repositories
 
-/// Renders the text with a code at the moment of sending. The code is never stored.
-package struct ComposePhoneText: Sendable {
-    private let context: Service
-    private let write: @Sendable (Parts) -> String?
+/// What a text with a code is made of.
+package struct PhoneTextParts: Sendable {
+    /// The digits of the code.
+    package let code: String
+    /// The tag of the reader's language; `nil` for the policy's own.
+    package let language: String?
+    /// The name of the provider, by which the reader knows the app.
+    package let app: String
+}
 
-    /// What a text is made of.
-    package struct Parts: Sendable {
-        /// The digits of the code.
-        package let code: String
-        /// The tag of the reader's language; `nil` for the policy's own.
-        package let language: String?
-        /// The name of the provider, by which the reader knows the app.
-        package let app: String
-    }
-
+extension Service {
+    /// Renders the text for an outbox message at the moment of sending: the code is never stored. The text is dropped if
+    /// its verification has ended or its user was erased.
+    ///
     /// - Parameter write: renders the text; `nil` if the policy's text cannot contain the code.
-    package init(_ context: Service, write: @escaping @Sendable (Parts) -> String?) {
-        self.context = context
-        self.write = write
-    }
-
-    /// Reads the text for an outbox message. It is dropped if its verification has ended or its user was erased.
-    func callAsFunction(_ message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
-        let policy = context.policy[\.phones]
-        let keys = context.keys.personal
+    func composePhoneText(
+        _ message: OutboxMessage, in transaction: any Transaction, write: (PhoneTextParts) -> String?
+    ) throws -> OutboxContent {
+        let policy = policy[\.phones]
+        let keys = keys.personal
         guard let id = PhoneVerificationID(message.subject[...]),
             let entry = try PhoneVerificationRepository(transaction).find(id)
         else { return .overtaken("the verification was deleted") }
@@ -43,13 +38,14 @@ package struct ComposePhoneText: Sendable {
             let e164 = try dataKey.open(
                 message.payload, in: .outboxPayload, of: message.id)
             guard
-                let code = context.phoneCode(
+                let code = phoneCode(
                     version: challenge.keyVersion, verification: id, user: challenge.userID,
                     device: challenge.deviceID, e164: e164)
             else { return .unreadable("the key of the code is not here") }
             guard let number = PhoneNumber(canonical: e164) else { return .unreadable("the number cannot be read") }
-            let app = try provider(of: message, in: transaction)
-            let parts = Parts(code: code.digits.reveal(), language: challenge.language, app: app)
+            let user = try UserRepository(transaction).find(message.userID)
+            let app = try user.flatMap { try ProviderRepository(transaction).find($0.providerID)?.name } ?? ""
+            let parts = PhoneTextParts(code: code.digits.reveal(), language: challenge.language, app: app)
             guard let body = write(parts) else {
                 return .unreadable("the text of the policy cannot hold the code")
             }
@@ -59,8 +55,15 @@ package struct ComposePhoneText: Sendable {
         }
     }
 
-    private func provider(of message: OutboxMessage, in transaction: any Transaction) throws -> String {
-        guard let user = try UserRepository(transaction).find(message.userID) else { return "" }
-        return try ProviderRepository(transaction).find(user.providerID)?.name ?? ""
+    /// The code of a verification for a number; `nil` if its key is missing. In development mode that of a test number is
+    /// known, in no other.
+    func phoneCode(
+        version: Int, verification: PhoneVerificationID, user: UserID, device: DeviceID, e164: String
+    ) -> PhoneCode? {
+        let digits = policy[\.phones].digits
+        let derived = keys.phoneCodes.code(
+            version: version, verification: verification, user: user, device: device, e164: e164, digits: digits)
+        guard development != nil else { return derived }
+        return PhoneCode.ofTestNumber(e164, digits: digits) ?? derived
     }
 }

@@ -5,21 +5,14 @@ import Foundation
 import PhoneNumbers
 import Repositories
 
-/// The common part of the start and the resend: limits, guard, and the message in the outbox.
-struct PhoneTexts: Sendable {
-    let context: Service
-
-    private var keys: PersonalKeys { context.keys.personal }
-
-    /// A text that is requested in a transaction.
-    struct Request: Sendable {
-        let challenge: PhoneVerification
-        let recipient: Recipient
-        /// The number of the send, from 0.
-        let sending: Int
-        /// What shows that a person asks; `nil` for nothing.
-        var evidence: SendEvidence?
-    }
+/// A text that is requested in a transaction.
+struct PhoneText: Sendable {
+    let challenge: PhoneVerification
+    let recipient: Recipient
+    /// The number of the send, from 0.
+    let sending: Int
+    /// What shows that a person asks; `nil` for nothing.
+    var evidence: SendEvidence?
 
     /// Who wants a text, where to and where from.
     struct Recipient: Sendable {
@@ -55,17 +48,21 @@ struct PhoneTexts: Sendable {
             message = environment.newIdentifier()
         }
     }
+}
 
+/// The common part of the start and the resend: limits, guard, and the message in the outbox.
+extension Service {
     /// Asks ahead what does not hang on the time.
-    func lookAhead(_ recipient: Recipient, in transaction: any Transaction) throws {
+    func lookAheadForText(_ recipient: PhoneText.Recipient, in transaction: any Transaction) throws {
+        let keys = keys.personal
         let (user, indexes) = (recipient.userID, keys.phoneIndexes(recipient.number.e164))
         _ = try UserRepository(transaction).find(user)
         _ = try AuthenticatedUserRepository(transaction, keys: keys).isHolder(user, ofNumber: indexes)
         _ = try PhoneFailureRepository(transaction).find(userID: user, numberIndexes: indexes)
         let dataKeys = DataKeyRepository(transaction, keys: keys)
         _ = try (dataKeys.find(user), dataKeys.versionInForce())
-        if context.rateLimiting == .on {
-            let limits = context.policy[\.phones].sendsPerHourPerSender
+        if rateLimiting == .on {
+            let limits = policy[\.phones].sendsPerHourPerSender
             try RateRepository(transaction).lookAhead(
                 [SenderAct.settledText, .text].flatMap {
                     RateRepository.keys($0, from: recipient.address, keys: keys, limits: limits)
@@ -76,18 +73,18 @@ struct PhoneTexts: Sendable {
     /// Reads what a text is decided from.
     ///
     /// - Parameter beside: asks ahead what else is asked with it.
-    func limits(
-        for recipient: Recipient, in transaction: any Transaction,
+    func textLimits(
+        for recipient: PhoneText.Recipient, in transaction: any Transaction,
         beside: (any Transaction) throws -> Void = { _ in }
-    ) throws -> Limits {
-        let policy = context.policy[\.phones]
-        let indexes = keys.phoneIndexes(recipient.number.e164)
+    ) throws -> PhoneText.Limits {
+        let policy = policy[\.phones]
+        let indexes = keys.personal.phoneIndexes(recipient.number.e164)
         let target = try target(recipient, indexes, policy, in: transaction)
         try transaction.ahead {
             _ = try PhoneSendRepository($0).counts(for: target, policy: policy)
             try beside($0)
         }
-        return Limits(
+        return PhoneText.Limits(
             target: target,
             streak: try PhoneFailureRepository(transaction).find(
                 userID: recipient.userID, numberIndexes: indexes),
@@ -98,46 +95,47 @@ struct PhoneTexts: Sendable {
     ///
     /// - Throws: `Refusal` `rate_limited` if the requester's own address or account exceeds a limit. The transaction
     ///   must then be rolled back.
-    func ask(
-        _ request: Request, within limits: Limits, dataKey: DataKey, names: Names, in transaction: any Transaction,
-        _ events: inout RecordedEvents
-    ) throws -> Outcome {
-        let policy = context.policy[\.phones]
-        let (challenge, recipient) = (request.challenge, request.recipient)
+    func askForText(
+        _ text: PhoneText, within limits: PhoneText.Limits, dataKey: DataKey, names: PhoneText.Names,
+        in transaction: any Transaction, _ events: inout RecordedEvents
+    ) throws -> PhoneText.Outcome {
+        let policy = policy[\.phones]
+        let (challenge, recipient) = (text.challenge, text.recipient)
         let (target, counts) = (limits.target, limits.counts)
         var places: RatePlaces?
-        if context.rateLimiting == .on {
+        if rateLimiting == .on {
             places = try RateRepository(transaction).count(
-                target.age == .settled || target.isOwner ? .settledText : .text, from: recipient.address, keys: keys,
-                limits: policy.sendsPerHourPerSender)
+                target.age == .settled || target.isOwner ? .settledText : .text, from: recipient.address,
+                keys: keys.personal, limits: policy.sendsPerHourPerSender)
         }
         let attempt = SendAttempt(
             number: recipient.number, isOwner: target.isOwner, isFrozen: limits.streak.isFrozen(now: transaction.now),
-            age: target.age, evidence: request.evidence)
+            age: target.age, evidence: text.evidence)
         let records = PhoneSendRepository(transaction)
-        let rule = SendGuard(policy: policy, limitsRates: context.rateLimiting == .on)
+        let rule = SendGuard(policy: policy, limitsRates: rateLimiting == .on)
         try rule.requireWithinUserLimits(attempt, counts)
         let decision = rule.decide(attempt, counts)
         try records.record(
             decision, to: target, verification: challenge.id, id: names.sending, places: places, policy: policy)
         switch decision {
         case .send:
-            try write(request, of: target.providerID, dataKey: dataKey, id: names.message, in: transaction)
+            try enqueue(text, of: target.providerID, dataKey: dataKey, id: names.message, in: transaction)
             events.record(.messageQueued)
         case .withhold(_, let scope?):
             events.record(
                 .phoneSendsStopped(name: target.name(of: scope)), by: "service", because: "too_few_verified")
-            return Outcome(decision: decision, thinned: target.name(of: scope))
+            return PhoneText.Outcome(decision: decision, thinned: target.name(of: scope))
         case .withhold(_, nil): break
         }
-        return Outcome(decision: decision, thinned: nil)
+        return PhoneText.Outcome(decision: decision, thinned: nil)
     }
 
     /// The requester and the recipient, as limits count them.
     private func target(
-        _ recipient: Recipient, _ indexes: [Digest256], _ policy: PhonePolicy, in transaction: any Transaction
+        _ recipient: PhoneText.Recipient, _ indexes: [Digest256], _ policy: PhonePolicy,
+        in transaction: any Transaction
     ) throws -> SendTarget {
-        let userID = recipient.userID
+        let (userID, keys) = (recipient.userID, keys.personal)
         guard let user = try UserRepository(transaction).find(userID) else {
             throw Refusal.userErased
         }
@@ -155,22 +153,45 @@ struct PhoneTexts: Sendable {
     /// The prefix in the audit log, which is never erased: its country, and a keyed digest that distinguishes
     /// prefixes. The prefix itself is all but four digits of somebody's number, so it must not be stored there.
     private func prefixName(of number: PhoneNumber) -> String {
-        let digest = keys.blindIndex(SendGuard.prefix(of: number), .phonePrefix).bytes.prefix(9)
+        let digest = keys.personal.blindIndex(SendGuard.prefix(of: number), .phonePrefix).bytes.prefix(9)
         return "\(number.region) \(Base64URL.encode(Array(digest)))"
     }
 
-    private func write(
-        _ request: Request, of provider: ProviderID, dataKey: DataKey, id: OutboxMessageID,
+    private func enqueue(
+        _ text: PhoneText, of provider: ProviderID, dataKey: DataKey, id: OutboxMessageID,
         in transaction: any Transaction
     ) throws {
-        let challenge = request.challenge
+        let challenge = text.challenge
         let message = OutboxMessage(
             id: id, kind: .phoneCode, owner: OutboxOwner(provider), subject: challenge.id.description,
             userID: challenge.userID,
-            deduplicationKey: "\(OutboxKind.phoneCode.rawValue) \(challenge.id) \(request.sending)",
-            payload: try dataKey.seal(
-                request.recipient.number.e164, in: .outboxPayload, of: id),
+            deduplicationKey: "\(OutboxKind.phoneCode.rawValue) \(challenge.id) \(text.sending)",
+            payload: try dataKey.seal(text.recipient.number.e164, in: .outboxPayload, of: id),
             createdAt: transaction.now, expiresAt: challenge.expiresAt, dueAt: transaction.now)
         try OutboxRepository(transaction).enqueueInsert(message)
+    }
+}
+
+extension Administration {
+    /// The scopes whose texts the breaker limits now, in the order of their names.
+    ///
+    /// - Parameter cursor: a name; the list begins behind it.
+    package func listThinnedTexts(
+        limit: Int, after cursor: String? = nil
+    ) async throws -> [PhoneSendRepository.Thinned] {
+        try await read { try PhoneSendRepository($0).thinned(limit: limit, after: cursor) }
+    }
+
+    /// Ends the breaker's limit of a scope. The scope's counts are reset, so it takes as many failures again to limit it.
+    ///
+    /// - Parameter name: the scope's name in the list.
+    /// - Throws: `Refusal` `not_found` if no scope of that name is limited.
+    package func resumeTexts(_ name: String, reason: AuditReason? = nil) async throws {
+        try await write { transaction, events in
+            guard try PhoneSendRepository(transaction).lift(name) else {
+                throw Refusal.textsNotLimited
+            }
+            events.record(.phoneSendsResumed(name: name), by: actor, because: reason)
+        }
     }
 }

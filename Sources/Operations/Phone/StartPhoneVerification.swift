@@ -6,78 +6,95 @@ import PhoneNumbers
 import Repositories
 import Tokens
 
-/// Starts a phone verification. The response is the same for every well-formed number: only the holder of the number
-/// learns whether a text was sent.
-package struct StartPhoneVerification: Sendable {
-    private let context: Service
-    private let verifyCaptcha: @Sendable (String) async throws -> Bool
+/// What an app sends to have a number verified.
+package struct PhoneVerificationRequest: Sendable, Confidential {
+    /// E.164, or a national form with ``region``.
+    package let phoneNumber: String
+    /// The region of a national form, ISO 3166-1 alpha-2.
+    package let region: String?
+    /// The ARN of the push endpoint to store with the number.
+    package let pushEndpoint: String?
+    /// The presence proof, a compact JWS.
+    package let presence: String?
+    /// The response of a solved captcha.
+    package let captcha: String?
+    package let languages: LanguagePreferences
+    /// The limit's key for the sender's address.
+    package let address: String
 
-    /// - Parameter verifyCaptcha: asks the siteverify endpoint about a captcha's response.
-    package init(_ context: Service, verifyCaptcha: @escaping @Sendable (String) async throws -> Bool) {
-        self.context = context
-        self.verifyCaptcha = verifyCaptcha
+    package init(
+        phoneNumber: String, region: String?, pushEndpoint: String?, presence: String?, captcha: String? = nil,
+        languages: LanguagePreferences = .none, address: String
+    ) {
+        self.phoneNumber = phoneNumber
+        self.region = region
+        self.pushEndpoint = pushEndpoint
+        self.presence = presence
+        self.captcha = captcha
+        self.languages = languages
+        self.address = address
     }
+}
 
-    package struct Request: Sendable, Confidential {
-        /// E.164, or a national form with ``region``.
-        package let phoneNumber: String
-        /// The region of a national form, ISO 3166-1 alpha-2.
-        package let region: String?
-        /// The ARN of the push endpoint to store with the number.
-        package let pushEndpoint: String?
-        /// The presence proof, a compact JWS.
-        package let presence: String?
-        /// The response of a solved captcha.
-        package let captcha: String?
-        package let languages: LanguagePreferences
-        /// The limit's key for the sender's address.
-        package let address: String
+/// A verification as its device sees it.
+package struct StartedPhoneVerification: Sendable {
+    package let id: PhoneVerificationID
+    package let expiresAt: Date
+    /// When the code may next be sent again; `nil` if it may not.
+    package let resendAfter: Date?
+    /// The number of digits of the code.
+    package let digits: Int
+    /// The guard's decision, for the metrics alone; `nil` if no text was requested.
+    package let decision: SendDecision?
+    /// The name of the scope that the breaker limits from now on, for the log; `nil` if there is none.
+    package let thinned: String?
 
-        package init(
-            phoneNumber: String, region: String?, pushEndpoint: String?, presence: String?, captcha: String? = nil,
-            languages: LanguagePreferences = .none, address: String
-        ) {
-            self.phoneNumber = phoneNumber
-            self.region = region
-            self.pushEndpoint = pushEndpoint
-            self.presence = presence
-            self.captcha = captcha
-            self.languages = languages
-            self.address = address
-        }
+    init(_ challenge: PhoneVerification, outcome: PhoneText.Outcome?, policy: PhonePolicy) {
+        id = challenge.id
+        expiresAt = challenge.expiresAt
+        resendAfter = challenge.resendAfter(policy: policy)
+        digits = policy.digits
+        decision = outcome?.decision
+        thinned = outcome?.thinned
     }
+}
 
-    /// Starts a verification, or returns the one of the same number that is still open on this device.
+extension Service {
+    /// Starts a verification, or returns the one of the same number that is still open on this device. The response is
+    /// the same for every well-formed number: only the holder of the number learns whether a text was sent.
     ///
+    /// - Parameter verifyCaptcha: asks the siteverify endpoint about a captcha's response.
     /// - Throws: `Refusal` `malformed_request`, `invalid_presence_proof`, `unavailable`, or `rate_limited` if the
     ///   user's own address or account exceeds a limit.
-    package func callAsFunction(
-        _ request: Request, for session: Session, on connection: ClientConnection
+    package func startPhoneVerification(
+        _ request: PhoneVerificationRequest, for session: Session, on connection: ClientConnection,
+        verifyCaptcha: (String) async throws -> Bool
     ) async throws -> StartedPhoneVerification {
-        let policy = context.policy[\.phones]
-        let (keys, codes) = (context.keys.personal, context.keys.phoneCodes)
-        let texts = PhoneTexts(context: context)
+        let policy = policy[\.phones]
+        let (codes, keys) = (keys.phoneCodes, keys.personal)
         let number = try PhoneNumber(fromCaller: request.phoneNumber, region: request.region)
         let endpoint = try request.pushEndpoint.map { arn throws(Refusal) in
             try PushEndpoint(arn, of: policy.pushApplications)
         }
         let presence = try await presenceNonce(request.presence, for: number, session, on: connection)
         let evidence: SendEvidence? =
-            if try await isSolved(request.captcha) { .captcha } else { presence.map { _ in SendEvidence.presence } }
-        let names = PhoneTexts.Names(context.environment)
-        let id: PhoneVerificationID = context.environment.newIdentifier()
+            if try await isSolved(request.captcha, verifyCaptcha) { .captcha } else if presence != nil {
+                .presence
+            } else { nil }
+        let names = PhoneText.Names(environment)
+        let id: PhoneVerificationID = environment.newIdentifier()
 
-        let recipient = PhoneTexts.Recipient(userID: session.userID, number: number, address: request.address)
+        let recipient = PhoneText.Recipient(userID: session.userID, number: number, address: request.address)
         let indexes = keys.phoneIndexes(number.e164)
         let findLive = { @Sendable (transaction: any Transaction) in
             try PhoneVerificationRepository(transaction).findUnexpired(
                 userID: session.userID, deviceID: session.deviceID, numberIndexes: indexes)
         }
-        let lookAhead: SessionHolder.Ahead = { try texts.lookAhead(recipient, in: $0) }
-        let started = try await context.act(for: session, inTurn: .texts, ahead: lookAhead) {
+        let lookAhead: SessionHolder.Ahead = { try lookAheadForText(recipient, in: $0) }
+        let started = try await act(for: session, inTurn: .texts, ahead: lookAhead) {
             transaction, _, events -> StartedPhoneVerification in
             // All is read before anything is written.
-            let limits = try texts.limits(for: recipient, in: transaction) { _ = try findLive($0) }
+            let limits = try textLimits(for: recipient, in: transaction) { _ = try findLive($0) }
             let (live, records) = (try findLive(transaction), PhoneVerificationRepository(transaction))
             let dataKey = try DataKeyRepository(transaction, keys: keys).findOrCreate(session.userID)
             if let live, live.challenge.state(now: transaction.now, policy: policy) == .open {
@@ -92,10 +109,9 @@ package struct StartPhoneVerification: Sendable {
                 id: id, userID: session.userID, deviceID: session.deviceID, keyVersion: codes.currentVersion,
                 isSent: false, language: TextLanguage.lookup(request.languages)?.tag, now: transaction.now,
                 policy: policy)
-            let outcome = try texts.ask(
+            let outcome = try askForText(
                 .init(challenge: challenge, recipient: recipient, sending: 0, evidence: evidence), within: limits,
-                dataKey: dataKey,
-                names: names, in: transaction, &events)
+                dataKey: dataKey, names: names, in: transaction, &events)
             if outcome.isSent { challenge.isSent = true }
             try records.insert(
                 .init(
@@ -107,7 +123,7 @@ package struct StartPhoneVerification: Sendable {
             if let presence { try spend(presence, of: session, in: transaction) }
             return StartedPhoneVerification(challenge, outcome: outcome, policy: policy)
         }
-        context.development?.note(started.decision, number)
+        development?.note(started.decision, number)
         return started
     }
 
@@ -116,17 +132,17 @@ package struct StartPhoneVerification: Sendable {
         _ proof: String?, for number: PhoneNumber, _ session: Session, on connection: ClientConnection
     ) async throws -> Nonce? {
         guard let proof else {
-            guard !context.policy[\.phones].presenceRequired else {
+            guard !policy[\.phones].presenceRequired else {
                 throw Refusal.presenceProofRequired
             }
             return nil
         }
-        let pem = try await context.read { try DeviceRepository($0).presenceKey(of: session.deviceID) }
+        let pem = try await read { try DeviceRepository($0).presenceKey(of: session.deviceID) }
         let verified = try PresenceProof(
             proof, for: number, key: try pem.map { pem throws(Refusal) in try VerificationKey(pem: pem) },
-            clockSkew: context.policy[\.identityTokens].clockSkew, now: context.environment.now())
+            clockSkew: policy[\.identityTokens].clockSkew, now: environment.now())
         do throws(Refusal) {
-            return try Nonce(shown: verified.nonce, thumbprint: connection.thumbprint, key: context.keys.nonces)
+            return try Nonce(shown: verified.nonce, thumbprint: connection.thumbprint, key: keys.nonces)
         } catch {
             throw error.ofPresenceProof
         }
@@ -134,9 +150,11 @@ package struct StartPhoneVerification: Sendable {
 
     /// Whether a captcha was solved; `false` without one. It is asked about outside of transactions, and each is good
     /// once by the endpoint's rules.
-    private func isSolved(_ captcha: String?) async throws -> Bool {
+    private func isSolved(
+        _ captcha: String?, _ verifyCaptcha: (String) async throws -> Bool
+    ) async throws -> Bool {
         guard let captcha else { return false }
-        guard !context.policy[\.certification].captchaURL.isEmpty else {
+        guard !policy[\.certification].captchaURL.isEmpty else {
             throw Refusal.captchaUnsupported
         }
         guard captcha.utf8.count <= 4096, try await verifyCaptcha(captcha) else {

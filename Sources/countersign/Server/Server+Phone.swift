@@ -30,15 +30,15 @@ extension Server {
         } catch let error as DeliveryError {
             throw CommandFailure(error.description)
         }
-        let compose = ComposePhoneText(service) { [policy, settings] parts in
-            try? VerificationText(
-                policy[\.delivery], language: parts.language.flatMap { TextLanguage(tag: $0) }, app: parts.app,
-                realm: settings.realm, digits: parts.code.utf8.count
-            )
-            .body(code: parts.code)
-        }
         let deliver = DeliverOutbox(
-            service, compose: compose,
+            service,
+            writeText: { [policy, settings] parts in
+                try? VerificationText(
+                    policy[\.delivery], language: parts.language.flatMap { TextLanguage(tag: $0) }, app: parts.app,
+                    realm: settings.realm, digits: parts.code.utf8.count
+                )
+                .body(code: parts.code)
+            },
             events: NotifyProvider(
                 realm: settings.realm, key: keys.serviceKey, keyID: WebKey.identifier(of: keys.serviceKey.publicKey),
                 sign: SignSecurityEvent(service),

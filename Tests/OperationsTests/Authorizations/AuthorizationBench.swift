@@ -112,7 +112,7 @@ struct AuthorizationBench {
         housekeeping = Housekeeping(context)
         let pushes = pushes
         deliver = DeliverOutbox(
-            context, compose: ComposePhoneText(context) { $0.code },
+            context, writeText: { $0.code },
             events: NotifyProvider(
                 realm: ServiceFixture.realm, key: .init(), keyID: "key", sign: SignSecurityEvent(context)
             ) { _ in

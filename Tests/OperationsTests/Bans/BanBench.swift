@@ -60,9 +60,9 @@ struct BanBench {
 
     /// Proves a number; the outcome says whether it is banned.
     @discardableResult
-    func prove(_ number: String, _ person: PhoneBench.Person) async throws -> CheckPhoneVerification.Outcome {
+    func prove(_ number: String, _ person: PhoneBench.Person) async throws -> CheckedPhoneVerification {
         let id = try await phones.begin(number, person).id
-        return try await phones.check(
+        return try await phones.context.checkPhoneVerification(
             id.description, code: phones.code(id, number, person), for: person.session)
     }
 

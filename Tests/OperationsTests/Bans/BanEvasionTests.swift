@@ -22,14 +22,16 @@ struct BanEvasionTests {
             for person in fresh {
                 let id = try await bench.phones.begin(Self.number, person).id
                 let code = bench.phones.code(id, Self.number, person)
-                let wrong = try await bench.phones.check(
+                let wrong = try await bench.phones.context.checkPhoneVerification(
                     id.description, code: bench.phones.wrong(code), for: person.session)
                 #expect(throws: Refusal(.verificationFailed, "")) { try wrong.requireRight() }
-                let right = try await bench.phones.check(id.description, code: code, for: person.session)
+                let right = try await bench.phones.context.checkPhoneVerification(
+                    id.description, code: code, for: person.session)
                 let refusal = #expect(throws: Refusal.self) { try right.requireRight() }
                 // Nothing of alice's ban is told to who may merely have got her number.
                 #expect(refusal == Self.banned && refusal?.until == nil && refusal?.exportToken == nil)
-                let again = try await bench.phones.check(id.description, code: code, for: person.session)
+                let again = try await bench.phones.context.checkPhoneVerification(
+                    id.description, code: code, for: person.session)
                 #expect(throws: Self.banned) { try again.requireRight() }
                 let level = try await fixture.store.read {
                     try UserRepository($0).find(person.session.userID)?.assurance
@@ -164,8 +166,7 @@ struct BanEvasionTests {
     private func isBanned(_ number: String, _ keys: PersonalKeys, _ bench: BanBench) async throws -> Bool {
         let person = try await bench.phones.person(UUID().uuidString)
         let id = try await bench.phones.begin(number, person).id
-        let check = CheckPhoneVerification(bench.fixture.context(keys: keys))
-        let outcome = try await check(
+        let outcome = try await bench.fixture.context(keys: keys).checkPhoneVerification(
             id.description, code: bench.phones.code(id, number, person), for: person.session)
         return outcome.isBanned
     }

@@ -88,7 +88,7 @@ struct NotificationTests {
                 return known
             }
             let deliver = DeliverOutbox(
-                context, compose: ComposePhoneText(context) { $0.code },
+                context, writeText: { $0.code },
                 events: NotifyProvider(
                     realm: ServiceFixture.realm, key: .init(), keyID: "key", sign: SignSecurityEvent(context)
                 ) { _ in .sent(reference: "") }, send: { message, _ in pushes.take(message) })

@@ -71,7 +71,7 @@ struct ReceiverTests {
 
     private func loop(_ fixture: ServiceFixture, _ world: World) -> DeliverOutbox {
         DeliverOutbox(
-            fixture.context, compose: ComposePhoneText(fixture.context) { $0.code },
+            fixture.context, writeText: { $0.code },
             events: NotifyProvider(
                 realm: ServiceFixture.realm, key: .init(), keyID: "key", sign: SignSecurityEvent(fixture.context)
             ) { await world.receive($0.url) },

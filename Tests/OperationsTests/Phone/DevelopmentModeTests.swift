@@ -80,7 +80,7 @@ struct DevelopmentModeTests {
             _ = try await bench.begin("+4915112345678", alice)
             #expect(missing.causes.last == "+4915112345678 still_open")
             fixture.clock.advance(30)
-            _ = try await bench.resend(id.description, for: alice.session, address: "192.0.2.1")
+            _ = try await bench.context.resendPhoneCode(id.description, for: alice.session, address: "192.0.2.1")
             #expect(missing.causes.last == "\(Self.testNumber) country")
         }
     }

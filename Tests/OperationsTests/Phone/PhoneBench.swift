@@ -14,9 +14,7 @@ struct PhoneBench {
     let fixture: ServiceFixture
     let keys: PersonalKeys
     let codes: PhoneCodeKeys
-    let start: StartPhoneVerification
-    let check: CheckPhoneVerification
-    let resend: ResendPhoneCode
+    let context: Service
     let deliver: DeliverOutbox
     let texts = Texts()
 
@@ -25,7 +23,7 @@ struct PhoneBench {
         private let state = Mutex(
             (
                 sent: [(to: String, code: String)](), ids: [OutboxMessageID](),
-                outcome: DeliveryOutcome.sent(reference: ""), parts: [ComposePhoneText.Parts]()
+                outcome: DeliveryOutcome.sent(reference: ""), parts: [PhoneTextParts]()
             ))
 
         var sent: [(to: String, code: String)] { state.withLock { $0.sent } }
@@ -33,9 +31,9 @@ struct PhoneBench {
         var ids: [OutboxMessageID] { state.withLock { $0.ids } }
         var last: String? { sent.last?.code }
         /// What texts were written of.
-        var parts: [ComposePhoneText.Parts] { state.withLock { $0.parts } }
+        var parts: [PhoneTextParts] { state.withLock { $0.parts } }
 
-        func write(_ parts: ComposePhoneText.Parts) -> String {
+        func write(_ parts: PhoneTextParts) -> String {
             state.withLock { $0.parts.append(parts) }
             return parts.code
         }
@@ -57,10 +55,7 @@ struct PhoneBench {
         self.fixture = fixture
         keys = fixture.personalKeys
         codes = fixture.context.keys.phoneCodes
-        let context = fixture.context(rateLimiting: rateLimiting, development: development)
-        start = StartPhoneVerification(context, verifyCaptcha: { $0 == "solved" })
-        check = CheckPhoneVerification(context)
-        resend = ResendPhoneCode(context)
+        context = fixture.context(rateLimiting: rateLimiting, development: development)
         deliver = Self.loop(fixture, texts, on: fixture.store, development: development)
     }
 
@@ -72,7 +67,7 @@ struct PhoneBench {
     ) -> DeliverOutbox {
         let context = fixture.context(store: store, development: development)
         return DeliverOutbox(
-            context, compose: ComposePhoneText(context) { texts.write($0) },
+            context, writeText: { texts.write($0) },
             events: NotifyProvider(
                 realm: ServiceFixture.realm, key: .init(), keyID: "key", sign: SignSecurityEvent(context)
             ) { _ in
@@ -97,17 +92,17 @@ struct PhoneBench {
         _ number: String, _ person: Person, address: String = "192.0.2.1", presence: String? = nil,
         captcha: String? = nil, languages: LanguagePreferences = .none
     ) async throws -> StartedPhoneVerification {
-        try await start(
+        try await context.startPhoneVerification(
             .init(
                 phoneNumber: number, region: nil, pushEndpoint: nil, presence: presence, captcha: captcha,
                 languages: languages, address: address),
-            for: person.session, on: person.connection)
+            for: person.session, on: person.connection, verifyCaptcha: { $0 == "solved" })
     }
 
     func verdict(
         _ id: PhoneVerificationID, _ code: String, _ person: Person
     ) async throws -> PhoneVerification.CheckVerdict {
-        try await check(id.description, code: code, for: person.session).verdict
+        try await context.checkPhoneVerification(id.description, code: code, for: person.session).verdict
     }
 
     /// The code as only the service can know it.

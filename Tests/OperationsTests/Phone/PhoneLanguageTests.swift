@@ -18,7 +18,8 @@ struct PhoneLanguageTests {
                 "+14155552671", alice, languages: LanguagePreferences(acceptLanguage: field))
             _ = try await bench.deliver()
             fixture.clock.advance(30)
-            _ = try await bench.resend(started.id.description, for: alice.session, address: "192.0.2.1")
+            _ = try await bench.context.resendPhoneCode(
+                started.id.description, for: alice.session, address: "192.0.2.1")
             _ = try await bench.deliver()
             let parts = bench.texts.parts
             #expect(parts.map(\.language) == [tag, tag])

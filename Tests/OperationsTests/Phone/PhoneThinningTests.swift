@@ -24,16 +24,6 @@ struct PhoneThinningTests {
             number(index), try await bench.person("user \(index)"), address: "10.0.\(index).1")
     }
 
-    /// What admins do about it.
-    private struct Administration {
-        let list: ListThinnedTexts
-        let lift: ResumeTexts
-    }
-
-    private static func administration(_ fixture: ServiceFixture) -> Administration {
-        Administration(list: ListThinnedTexts(fixture.admin), lift: ResumeTexts(fixture.admin))
-    }
-
     @Test(
         "Five texts without a code thin out a provider's new accounts; owners and settled accounts go on, an admin lifts"
     )
@@ -66,11 +56,11 @@ struct PhoneThinningTests {
                 try await bench.begin(Self.number(61), owner, address: "10.9.9.1").decision
                     == .send(attributedTo: [.provider, .country], through: []))
 
-            let texts = Self.administration(fixture)
-            #expect(try await texts.list(limit: 10).map(\.name) == [name])
-            await #expect(throws: Refusal(.notFound, "")) { try await texts.lift("country US new") }
-            try await texts.lift(name, reason: "ticket:1")
-            #expect(try await texts.list(limit: 10).isEmpty)
+            let admin = fixture.admin
+            #expect(try await admin.listThinnedTexts(limit: 10).map(\.name) == [name])
+            await #expect(throws: Refusal(.notFound, "")) { try await admin.resumeTexts("country US new") }
+            try await admin.resumeTexts(name, reason: "ticket:1")
+            #expect(try await admin.listThinnedTexts(limit: 10).isEmpty)
             #expect(try await Self.ask(9, bench).decision == .send(attributedTo: [.provider, .country], through: []))
             let entries = try await fixture.store.read { transaction in
                 try transaction.query(
@@ -111,7 +101,7 @@ struct PhoneThinningTests {
             for index in 0..<4 { _ = try await Self.ask(index, bench) }
             #expect(try await Self.ask(4, bench).thinned != nil)
             fixture.clock.advance(3601)
-            #expect(try await Self.administration(fixture).list(limit: 10).isEmpty)
+            #expect(try await fixture.admin.listThinnedTexts(limit: 10).isEmpty)
             #expect(try await Self.ask(5, bench).decision == .send(attributedTo: [.provider, .country], through: []))
             try await fixture.housekeeping()
             let stops = try await fixture.store.read { try $0.query("SELECT subject FROM phone_stops").count }

@@ -34,7 +34,8 @@ struct PhoneVerificationTests {
                 #expect(!row.contains("4155552671") && !row.contains("\"\(code)\""))
                 #expect(!row.contains(Array("4155552671".utf8).map(String.init).joined(separator: ", ")))
             }
-            let outcome = try await bench.check(started.id.description, code: code, for: alice.session)
+            let outcome = try await bench.context.checkPhoneVerification(
+                started.id.description, code: code, for: alice.session)
             #expect(outcome.verdict == .right)
             #expect(outcome.assurance == .phone)
             #expect(try await bench.verdict(started.id, code, alice) == .repeated)
@@ -52,7 +53,7 @@ struct PhoneVerificationTests {
             let code = bench.code(id, "+14155552671", alice)
             var details: Set<String> = []
             func fails(_ id: String, _ code: String, _ person: PhoneBench.Person) async throws {
-                let outcome = try await bench.check(id, code: code, for: person.session)
+                let outcome = try await bench.context.checkPhoneVerification(id, code: code, for: person.session)
                 let refusal = #expect(throws: Refusal.self) { try outcome.requireRight() }
                 #expect(refusal == Self.failed)
                 details.insert(refusal?.detail ?? "")
@@ -142,7 +143,9 @@ struct PhoneVerificationTests {
             #expect(try await bench.begin("+14155552671", alice).id == started.id)
             fixture.clock.advance(30)
             #expect(
-                try await bench.resend(started.id.description, for: alice.session, address: "192.0.2.1").id
+                try await bench.context.resendPhoneCode(
+                    started.id.description, for: alice.session, address: "192.0.2.1"
+                ).id
                     == started.id)
             _ = try await bench.deliver()
             #expect(bench.texts.sent.isEmpty)
@@ -185,20 +188,22 @@ struct PhoneVerificationTests {
             let code = try #require(bench.texts.last)
             for _ in 1...4 { _ = try await bench.verdict(started.id, bench.wrong(code), alice) }
             await #expect(throws: Refusal(.rateLimited, "")) {
-                try await bench.resend(id, for: alice.session, address: "a")
+                try await bench.context.resendPhoneCode(id, for: alice.session, address: "a")
             }
             await #expect(throws: Refusal(.notFound, "")) {
-                try await bench.resend(id, for: mallory.session, address: "a")
+                try await bench.context.resendPhoneCode(id, for: mallory.session, address: "a")
             }
             for wait in [30.0, 60, 120] {
                 fixture.clock.advance(wait)
-                #expect(try await bench.resend(id, for: alice.session, address: "a").expiresAt == started.expiresAt)
+                #expect(
+                    try await bench.context.resendPhoneCode(id, for: alice.session, address: "a").expiresAt
+                        == started.expiresAt)
                 _ = try await bench.deliver()
             }
             #expect(bench.texts.sent.map(\.code) == [code, code, code, code])
             fixture.clock.advance(60)
             await #expect(throws: Refusal(.conflict, "")) {
-                try await bench.resend(id, for: alice.session, address: "a")
+                try await bench.context.resendPhoneCode(id, for: alice.session, address: "a")
             }
             #expect(try await bench.verdict(started.id, bench.wrong(code), alice) == .wrong)
             #expect(try await bench.verdict(started.id, code, alice) == .notCompared)

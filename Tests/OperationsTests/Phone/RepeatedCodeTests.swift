@@ -24,8 +24,8 @@ struct RepeatedCodeTests {
             #expect(try await bench.verdict(id, code, person) == .right)
         }
 
-        func again() async throws -> CheckPhoneVerification.Outcome {
-            try await bench.check(id.description, code: code, for: person.session)
+        func again() async throws -> CheckedPhoneVerification {
+            try await bench.context.checkPhoneVerification(id.description, code: code, for: person.session)
         }
     }
 

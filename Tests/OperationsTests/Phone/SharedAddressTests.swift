@@ -22,7 +22,7 @@ struct SharedAddressTests {
                 let started = try await bench.begin(Self.number(index), person, address: Self.address)
                 if index == 0 {
                     fixture.clock.advance(30)
-                    _ = try await bench.resend(
+                    _ = try await bench.context.resendPhoneCode(
                         started.id.description, for: person.session, address: Self.address)
                 }
                 let code = bench.code(started.id, Self.number(index), person)

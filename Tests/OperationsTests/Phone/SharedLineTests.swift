@@ -19,9 +19,9 @@ struct SharedLineTests {
 
     private static func prove(
         _ number: String, _ person: PhoneBench.Person, _ bench: PhoneBench
-    ) async throws -> CheckPhoneVerification.Outcome {
+    ) async throws -> CheckedPhoneVerification {
         let started = try await bench.begin(number, person)
-        return try await bench.check(
+        return try await bench.context.checkPhoneVerification(
             started.id.description, code: bench.code(started.id, number, person), for: person.session)
     }
 

@@ -41,7 +41,7 @@ struct EventStreamTests {
 
     private func loop(_ fixture: ServiceFixture, _ given: Given) -> DeliverOutbox {
         DeliverOutbox(
-            fixture.context, compose: ComposePhoneText(fixture.context) { $0.code },
+            fixture.context, writeText: { $0.code },
             events: NotifyProvider(
                 realm: ServiceFixture.realm, key: .init(), keyID: "key", sign: SignSecurityEvent(fixture.context)
             ) { given.take($0) },

@@ -50,11 +50,17 @@ struct HeldBackTests {
             let id = asked.description
             return [
                 ("POST /phone-verifications", { _ = try await cards.phones.begin("+14155552672", $0) }),
-                ("…/check", { _ = try await cards.phones.check(open.description, code: "000000", for: $0.session) }),
+                (
+                    "…/check",
+                    {
+                        _ = try await cards.phones.context.checkPhoneVerification(
+                            open.description, code: "000000", for: $0.session)
+                    }
+                ),
                 (
                     "…/resend",
                     {
-                        _ = try await cards.phones.resend(
+                        _ = try await cards.phones.context.resendPhoneCode(
                             open.description, for: $0.session, address: "192.0.2.1")
                     }
                 ),

@@ -118,17 +118,18 @@ extension ConsequenceTests {
     static let proofRows: [Row] = [
         .service("StartPhoneVerification", queued: ["phone_code"], here: [.wakesOutbox]) { world in
             { node in
-                _ = try await StartPhoneVerification(node.context, verifyCaptcha: { _ in false })(
+                _ = try await node.context.startPhoneVerification(
                     .init(
                         phoneNumber: "+14155552671", region: nil, pushEndpoint: nil, presence: nil,
-                        address: "192.0.2.1"), for: world.alice.session, on: node.connection)
+                        address: "192.0.2.1"), for: world.alice.session, on: node.connection,
+                    verifyCaptcha: { _ in false })
             }
         },
         .service("ResendPhoneCode", queued: ["phone_code"], here: [.wakesOutbox]) { world in
             let id = try await world.cards.phones.begin("+14155552671", world.alice).id
             world.fixture.clock.advance(31)
             return { node in
-                _ = try await ResendPhoneCode(node.context)(
+                _ = try await node.context.resendPhoneCode(
                     id.description, for: world.alice.session, address: "192.0.2.1")
             }
         },
@@ -140,7 +141,7 @@ extension ConsequenceTests {
             let id = try await phones.begin("+14155552671", world.alice).id
             let code = phones.code(id, "+14155552671", world.alice)
             return { node in
-                _ = try await CheckPhoneVerification(node.context)(
+                _ = try await node.context.checkPhoneVerification(
                     id.description, code: code, for: world.alice.session)
             }
         },
@@ -157,7 +158,7 @@ extension ConsequenceTests {
             let id = try await phones.begin("+14155552671", bob).id
             let code = phones.code(id, "+14155552671", bob)
             return { node in
-                _ = try await CheckPhoneVerification(node.context)(id.description, code: code, for: bob.session)
+                _ = try await node.context.checkPhoneVerification(id.description, code: code, for: bob.session)
             }
         },
         .admin("ResumeTexts", audit: ["phone_sends_resumed"]) { world in
@@ -168,7 +169,7 @@ extension ConsequenceTests {
                 name = try await phones.begin("+1415\(200 + index)2671", person, address: "10.0.\(index).1").thinned
             }
             let thinned = name ?? ""
-            return { _ in try await ResumeTexts(world.fixture.admin)(thinned) }
+            return { _ in try await world.fixture.admin.resumeTexts(thinned) }
         },
         .service(
             "SubmitCard", audit: ["identity_verified"], notices: ["user_level"], queued: ["assurance-level-change"],
@@ -225,7 +226,7 @@ extension ConsequenceTests {
             try await world.cards.phones.begin("+14155552671", world.alice)
             return { node in
                 let deliver = DeliverOutbox(
-                    node.context, compose: ComposePhoneText(node.context) { $0.code },
+                    node.context, writeText: { $0.code },
                     events: NotifyProvider(
                         realm: ServiceFixture.realm, key: .init(), keyID: "key",
                         sign: SignSecurityEvent(node.context)

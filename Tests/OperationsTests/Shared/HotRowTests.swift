@@ -54,10 +54,10 @@ struct HotRowTests {
             }
             let people = sessions
             let decisions = try await Self.meet(in: contexts.map(\.store)) { number in
-                try await StartPhoneVerification(contexts[number % contexts.count], verifyCaptcha: { _ in false })(
+                try await contexts[number % contexts.count].startPhoneVerification(
                     .init(
                         phoneNumber: "+1415555\(1000 + number)", region: nil, pushEndpoint: nil, presence: nil,
-                        address: "192.0.2.1"), for: people[number], on: connection
+                        address: "192.0.2.1"), for: people[number], on: connection, verifyCaptcha: { _ in false }
                 ).decision
             }
             #expect(decisions.filter { $0 == .withhold(.spendCeiling, thins: nil) }.count == 2 * Self.callers - 40)

@@ -96,11 +96,10 @@ struct RoundTripTests {
                 var last = number
                 try await requireCheap("phone", on: fixture.store) { store in
                     last += 1
-                    let started = try await StartPhoneVerification(
-                        fixture.context(store: store), verifyCaptcha: { _ in false })(
-                            .init(
-                                phoneNumber: "+1415555\(last)", region: nil, pushEndpoint: nil, presence: nil,
-                                address: "192.0.2.1"), for: session, on: connection)
+                    let started = try await fixture.context(store: store).startPhoneVerification(
+                        .init(
+                            phoneNumber: "+1415555\(last)", region: nil, pushEndpoint: nil, presence: nil,
+                            address: "192.0.2.1"), for: session, on: connection, verifyCaptcha: { _ in false })
                     #expect(started.decision != nil)
                 }
             }

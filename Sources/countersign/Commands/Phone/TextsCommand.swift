@@ -24,7 +24,7 @@ struct TextsCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             page.report(
-                try await ListThinnedTexts(admin.administration)(limit: page.limit, after: page.cursor),
+                try await admin.administration.listThinnedTexts(limit: page.limit, after: page.cursor),
                 [Field("name", column: "LIMITED") { $0.name }, Field("ends_at", column: "UNTIL") { $0.endsAt }])
         }
     }
@@ -38,7 +38,7 @@ struct TextsCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let reason = try why.parsed()
-            try await ResumeTexts(admin.administration)(name, reason: reason)
+            try await admin.administration.resumeTexts(name, reason: reason)
             return Report("Texts to \(name) are no longer limited.", json: [.json("lifted", name)])
         }
     }
