@@ -8,27 +8,26 @@ import Operations
 
 /// Identity cards. Client listener, with a session.
 package struct CardRoutes: Sendable {
-    let submit: SubmitCard
-    let read: ReadCard
-    let policy: CurrentPolicy
+    let service: Service
+    let askIssuer: AskIssuer?
 
     /// - Parameter askIssuer: queries the service that confirms a card's data; `nil` if there is none.
-    package init(_ context: Service, askIssuer: SubmitCard.AskIssuer?) {
-        submit = SubmitCard(context, askIssuer: askIssuer)
-        read = ReadCard(context)
-        policy = context.policy
+    package init(_ service: Service, askIssuer: AskIssuer?) {
+        self.service = service
+        self.askIssuer = askIssuer
     }
 
     func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
         let protected = router.group("identity-cards").behind(session)
         protected.post(cost: .write, use: submitCard)
         protected.get(":id", cost: .read) { _, context in
-            answer(try await read(try context.parameters.require("id"), to: try context.checkedSession), .ok)
+            answer(
+                try await service.readCard(try context.parameters.require("id"), to: try context.checkedSession), .ok)
         }
     }
 
     @Sendable private func submitCard(_ request: Request, _ context: ClientContext) async throws -> Response {
-        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
         let aamva = try members.optionalString("aamva")
         let mrz = try members.optionalString("mrz")
         try members.rejectUnknown()
@@ -39,7 +38,8 @@ package struct CardRoutes: Sendable {
         default: throw Refusal.oneMemberOf("aamva", "mrz")
         }
         do {
-            let evaluated = try await submit(input, for: try context.checkedSession)
+            let evaluated = try await service.submitCard(
+                input, for: try context.checkedSession, askIssuer: askIssuer)
             count(evaluated.status.rawValue)
             return answer(evaluated, .created)
         } catch let refusal as Refusal where refusal.code == .cardRejected {

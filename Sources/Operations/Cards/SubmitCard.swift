@@ -5,31 +5,76 @@ import Encoding
 import Foundation
 import Repositories
 
-/// Evaluates a card that a user shows. A consistent card raises the user's level. A card that needs a reviewer waits,
-/// and any other is refused with the reasons.
-package struct SubmitCard: Sendable {
-    private let context: Service
-    private let askIssuer: AskIssuer?
+/// The card as an app sends it.
+package enum CardInput: Sendable, Confidential {
+    /// The text of a PDF417 barcode, base64 (standard or url).
+    case aamva(String)
+    /// The lines of a machine readable zone.
+    case mrz(String)
 
-    /// Queries the service that confirms a card's data; `nil` if there is none.
-    package typealias AskIssuer = @Sendable (CardFacts) async -> IssuerConfirmation
-
-    package init(_ context: Service, askIssuer: AskIssuer?) {
-        self.context = context
-        self.askIssuer = askIssuer
+    /// Parses it.
+    ///
+    /// - Throws: `Refusal` `malformed_request` with the defect.
+    func read(today: CalendarDate) throws(Refusal) -> ScannedCard {
+        switch self {
+        case .aamva(let text):
+            let standard = text.replacing("-", with: "+").replacing("_", with: "/").filter { !$0.isWhitespace }
+            let padded = standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
+            guard let bytes = Data(base64Encoded: padded) else {
+                throw Refusal.barcodeNotBase64
+            }
+            return try .read(barcode: Array(bytes), today: today)
+        case .mrz(let text): return .machineReadable(try MachineReadableZone.read(text, today: today))
+        }
     }
 
-    private var keys: PersonalKeys { context.keys.personal }
+    var text: String {
+        switch self {
+        case .aamva(let text), .mrz(let text): text
+        }
+    }
+}
 
-    /// Evaluates a card. A text that cannot be parsed does not count as an attempt; any other is counted first.
+/// Queries the service that confirms a card's data.
+package typealias AskIssuer = @Sendable (CardFacts) async -> IssuerConfirmation
+
+/// A card as its holder sees it.
+package struct EvaluatedCard: Sendable {
+    package let id: IdentityCardID
+    package let status: CardStatus
+    /// The holder's level now.
+    package let assurance: Assurance
+    package let checks: [CardCheck]
+    package let facts: CardFacts
+    /// The holder's age on the day of the response.
+    package let age: Int
+}
+
+/// A card that was evaluated, as it is to be kept.
+private struct Submission: Sendable, Confidential {
+    let id: IdentityCardID
+    let session: Session
+    let facts: CardFacts
+    let input: String
+    let assurance: Assurance
+    let fingerprint: CardFingerprint
+}
+
+extension Service {
+    /// Evaluates a card that a user shows. A consistent card raises the user's level. A card that needs a reviewer waits,
+    /// and any other is refused with the reasons. A text that cannot be parsed does not count as an attempt; any other is
+    /// counted first.
     ///
+    /// - Parameter askIssuer: queries the service that confirms a card's data; `nil` if there is none.
     /// - Throws: `Refusal` `malformed_request`, `conflict` before a phone number is proven, `rate_limited`,
     ///   `card_rejected` with the checks, `user_banned` for a banned document, `unavailable`.
-    package func callAsFunction(_ input: CardInput, for session: Session) async throws -> EvaluatedCard {
-        let policy = context.policy[\.cards]
-        let now = context.environment.now()
+    package func submitCard(
+        _ input: CardInput, for session: Session, askIssuer: AskIssuer?
+    ) async throws -> EvaluatedCard {
+        let policy = policy[\.cards]
+        let now = environment.now()
         let scanned = try input.read(today: CalendarDate(utcDayOf: now))
-        let displayName = try await countAttempt(session, policy)
+        let displayName = try await countCard(session, policy)
         let assessment = CardAssessment(scanned, at: now, policy: policy, displayName: displayName)
         var card = scanned.identityCard
         card.issuerSignature = assessment.issuerSignature
@@ -47,23 +92,13 @@ package struct SubmitCard: Sendable {
     }
 
     /// Counts the attempt, and returns the user's name at the provider.
-    private func countAttempt(_ session: Session, _ policy: CardPolicy) async throws -> String? {
-        try await context.act(for: session) { transaction, holder, _ in
+    private func countCard(_ session: Session, _ policy: CardPolicy) async throws -> String? {
+        try await act(for: session) { transaction, holder, _ in
             guard holder.user.assurance >= .phone else { throw Refusal.phoneRequired }
             try RateRepository(transaction).countExactly(
                 "card \(session.userID)", limit: RateLimit(count: policy.submissions, per: policy.submissionsPeriod))
-            return try UserProfile.find(session.userID, keys: keys, in: transaction).displayName
+            return try UserProfile.find(session.userID, keys: keys.personal, in: transaction).displayName
         }
-    }
-
-    /// A card that was evaluated, as it is to be kept.
-    private struct Submission: Sendable, Confidential {
-        let id: IdentityCardID
-        let session: Session
-        let facts: CardFacts
-        let input: String
-        let assurance: Assurance
-        let fingerprint: CardFingerprint
     }
 
     private func keep(
@@ -71,10 +106,10 @@ package struct SubmitCard: Sendable {
         for session: Session
     ) async throws -> EvaluatedCard {
         let card = Submission(
-            id: context.environment.newIdentifier(), session: session, facts: facts, input: input.text,
+            id: environment.newIdentifier(), session: session, facts: facts, input: input.text,
             assurance: assurance, fingerprint: CardFingerprint(scanned.identityCard))
-        let today = CalendarDate(utcDayOf: context.environment.now())
-        let evaluated = try await context.act(for: session) { transaction, _, events -> EvaluatedCard? in
+        let today = CalendarDate(utcDayOf: environment.now())
+        let evaluated = try await act(for: session) { transaction, _, events -> EvaluatedCard? in
             guard try !isBanned(card, in: transaction, &events) else { return nil }
             let (status, all) = try insert(card, checks, in: transaction)
             if status == .verified { try raiseLevel(by: card, in: transaction, &events) }
@@ -95,7 +130,7 @@ package struct SubmitCard: Sendable {
     private func isBanned(
         _ card: Submission, in transaction: any Transaction, _ events: inout RecordedEvents
     ) throws -> Bool {
-        let bans = BanSubjectIndex(keys: keys)
+        let bans = BanSubjectIndex(keys: keys.personal)
         guard let name = DocumentName(card.facts),
             let entry = try bans.activeBan(on: { bans.document(name) }, .document, in: transaction)
         else { return false }
@@ -108,7 +143,7 @@ package struct SubmitCard: Sendable {
     private func insert(
         _ card: Submission, _ checks: [CardCheck], in transaction: any Transaction
     ) throws -> (CardStatus, [CardCheck]) {
-        let user = card.session.userID
+        let (user, keys) = (card.session.userID, keys.personal)
         // A number means one document, whichever kind of card was scanned: anyone can write a barcode.
         let documents = (DocumentName(card.facts)?.fingerprints ?? []).flatMap { keys.blindIndexes($0, .document) }
         let persons = card.fingerprint.person.map { keys.blindIndexes($0, .person) } ?? []
@@ -120,7 +155,7 @@ package struct SubmitCard: Sendable {
         let all =
             checks + [CardCheck.uniqueness(sameDocument: others.0, samePerson: others.1), .samePerson(isSamePerson)]
         let status: CardStatus =
-            CardAssessment.Verdict(all, policy: context.policy[\.cards]) == .accepted ? .verified : .inReview
+            CardAssessment.Verdict(all, policy: policy[\.cards]) == .accepted ? .verified : .inReview
         let dataKey = try DataKeyRepository(transaction, keys: keys).findOrCreate(user)
         try records.insert(
             .init(
@@ -140,12 +175,29 @@ package struct SubmitCard: Sendable {
     ) throws {
         let user = card.session.userID
         guard
-            let changes = try AuthenticatedUserRepository(transaction, keys: keys).identityVerified(
+            let changes = try AuthenticatedUserRepository(transaction, keys: keys.personal).identityVerified(
                 user, card.facts, assurance: card.assurance, at: transaction.now)
         else { throw Refusal.phoneRequired }
         for change in changes { events.record(.assuranceChanged(change)) }
         guard let name = DocumentName(card.facts) else { return }
-        let bans = BanSubjectIndex(keys: keys)
+        let bans = BanSubjectIndex(keys: keys.personal)
         try bans.extendMessagingBan(to: user, whoProved: { bans.document(name) }, .document, in: transaction)
+    }
+
+    /// The data of an own card that a user may see later.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func readCard(_ text: String, to session: Session) async throws -> EvaluatedCard {
+        let today = CalendarDate(utcDayOf: environment.now())
+        return try await read { [keys = keys.personal] transaction in
+            guard let id = IdentityCardID(text[...]), let entry = try IdentityCardRepository(transaction).find(id),
+                entry.userID == session.userID,
+                let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
+            else { throw Refusal.unknownOwnCard }
+            return EvaluatedCard(
+                id: id, status: entry.status,
+                assurance: try UserRepository(transaction).find(session.userID)?.assurance ?? .none,
+                checks: CardCheck.list(jsonText: entry.checks), facts: facts, age: facts.dateOfBirth.age(on: today))
+        }
     }
 }

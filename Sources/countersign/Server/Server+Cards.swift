@@ -18,7 +18,7 @@ extension Server {
         } catch let error as DeliveryError {
             throw CommandFailure(error.description)
         }
-        var askIssuer: SubmitCard.AskIssuer?
+        var askIssuer: AskIssuer?
         if let issuer { askIssuer = { [environment] in await issuer($0, id: environment.newUUID()) } }
         return CardRoutes(service, askIssuer: askIssuer)
     }

@@ -78,12 +78,12 @@ struct ArchivedBanTests {
             #expect(versions == [1, 2])
             // A process that has the second version alone finds it, too.
             let newer = try PersonalKeys(wrapping: [1: fixture.wrappingKey], index: [2: second])
-            let cards = SubmitCard(fixture.context(keys: newer), askIssuer: nil)
             let bob = try await bench.stranger("bob")
             try await bench.prove("+14155552672", bob)
             let specimen = try #require(CardSpecimen("VA"))
             await #expect(throws: Refusal(.userBanned, "")) {
-                try await cards(.aamva(Data(specimen.bytes).base64EncodedString()), for: bob.session)
+                try await fixture.context(keys: newer).submitCard(
+                    .aamva(Data(specimen.bytes).base64EncodedString()), for: bob.session, askIssuer: nil)
             }
         }
     }

@@ -14,8 +14,7 @@ struct BanBench {
     let fixture: ServiceFixture
     let phones: PhoneBench
     let admin: Administration
-    let cards: SubmitCard
-    let reviews: ReviewCalls
+    private let confirmation: IssuerConfirmation
 
     static let spam = Ban.Reason(rawValue: "spam")
 
@@ -24,8 +23,7 @@ struct BanBench {
         self.fixture = fixture
         phones = try PhoneBench(fixture, rateLimiting: .off)
         admin = fixture.admin
-        cards = SubmitCard(fixture.context, askIssuer: { _ in confirmation })
-        reviews = ReviewCalls(admin, keys: fixture.personalKeys)
+        self.confirmation = confirmation
     }
 
     /// An order that says nothing special.
@@ -73,7 +71,8 @@ struct BanBench {
     ) async throws -> EvaluatedCard {
         var specimen = try #require(CardSpecimen("VA"))
         change(&specimen)
-        return try await cards(.aamva(Data(specimen.bytes).base64EncodedString()), for: person.session)
+        return try await fixture.context.submitCard(
+            .aamva(Data(specimen.bytes).base64EncodedString()), for: person.session, askIssuer: { _ in confirmation })
     }
 
     /// A user of another provider, at a device of their own.

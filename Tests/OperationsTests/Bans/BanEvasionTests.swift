@@ -154,7 +154,7 @@ struct BanEvasionTests {
             let done = try await verifying.ban(try BanTarget.document(reading: "VA:T64235789"))
             #expect(done.impact.users.map(\.user.id) == [alice.session.userID])
             await #expect(throws: Refusal(.conflict, "")) {
-                try await reviewed.reviews.approve(waiting.id, reason: "looks good")
+                try await reviewed.admin.approveCard(waiting.id, reason: "looks good")
             }
             await #expect(throws: Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))) {
                 try await fixture.opened("alice", on: alice.connection)

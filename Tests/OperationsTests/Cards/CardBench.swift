@@ -8,16 +8,14 @@ import Repositories
 /// Identity cards in a fixture, behind proven phone numbers.
 struct CardBench {
     let phones: PhoneBench
-    let submit: SubmitCard
-    let review: ReviewCalls
+    let askIssuer: AskIssuer?
     var admin: Administration { fixture.admin }
 
     var fixture: ServiceFixture { phones.fixture }
 
-    init(_ fixture: ServiceFixture, askIssuer: SubmitCard.AskIssuer? = nil) throws {
+    init(_ fixture: ServiceFixture, askIssuer: AskIssuer? = nil) throws {
         phones = try PhoneBench(fixture, rateLimiting: .off)
-        submit = SubmitCard(fixture.context, askIssuer: askIssuer)
-        review = ReviewCalls(fixture.admin, keys: fixture.personalKeys)
+        self.askIssuer = askIssuer
     }
 
     /// A user who has proved a number.
@@ -49,7 +47,11 @@ struct CardBench {
 
     @discardableResult
     func show(_ specimen: CardSpecimen, _ person: PhoneBench.Person) async throws -> EvaluatedCard {
-        try await submit(.aamva(Data(specimen.bytes).base64EncodedString()), for: person.session)
+        try await submit(.aamva(Data(specimen.bytes).base64EncodedString()), person)
+    }
+
+    func submit(_ input: CardInput, _ person: PhoneBench.Person) async throws -> EvaluatedCard {
+        try await fixture.context.submitCard(input, for: person.session, askIssuer: askIssuer)
     }
 
     func assurance(_ person: PhoneBench.Person) async throws -> Assurance {

@@ -41,10 +41,10 @@ struct CardTests {
             #expect(own.proved?.documentNumber == "T64235789")
             #expect(own.proved?.jurisdiction == "USA-VA")
             #expect(own.age == 40)
-            #expect(try await ReadCard(fixture.context)(judged.id.description, to: alice.session).facts == judged.facts)
+            #expect(try await fixture.context.readCard(judged.id.description, to: alice.session).facts == judged.facts)
             let mallory = try await bench.phones.person("mallory")
             await #expect(throws: Refusal(.notFound, "")) {
-                try await ReadCard(fixture.context)(judged.id.description, to: mallory.session)
+                try await fixture.context.readCard(judged.id.description, to: mallory.session)
             }
         }
     }
@@ -65,7 +65,7 @@ struct CardTests {
             let age = Self.failed(tooYoung?.checks ?? [])
             #expect(age.contains(.minimumAge))
             await #expect(throws: Refusal(.malformedRequest, "")) {
-                try await bench.submit(.aamva("AAAA"), for: alice.session)
+                try await bench.submit(.aamva("AAAA"), alice)
             }
             let kept = try await fixture.store.read { try $0.query("SELECT id FROM identity_cards").count }
             #expect(kept == 0)
@@ -84,7 +84,7 @@ struct CardTests {
             ]
             for input in unreadable + unreadable {
                 await #expect(throws: Refusal(.malformedRequest, "")) {
-                    try await bench.submit(input, for: alice.session)
+                    try await bench.submit(input, alice)
                 }
             }
             for _ in 1...5 {
@@ -157,23 +157,23 @@ struct CardTests {
             let first = try await bench.show(try .virginia, bob)
             fixture.clock.advance(1)
             let second = try await bench.show(try .virginia, carol)
-            #expect(try await bench.review.list(limit: 10).map(\.id) == [first.id, second.id])
-            let opened = try await bench.review.show(first.id)
+            #expect(try await bench.admin.listCardsInReview(limit: 10).map(\.id) == [first.id, second.id])
+            let opened = try await bench.admin.readCardInReview(first.id)
             #expect(opened.facts == first.facts)
             #expect(opened.entry.sealedInput != nil)
-            try await bench.review.approve(first.id, reason: "twins")
-            try await bench.review.reject(second.id, reason: "a copy")
+            try await bench.admin.approveCard(first.id, reason: "twins")
+            try await bench.admin.rejectCard(second.id, reason: "a copy")
             #expect(try await bench.assurance(bob) == .barcode)
             #expect(try await bench.assurance(carol) == .phone)
-            #expect(try await ReadCard(fixture.context)(second.id.description, to: carol.session).status == .rejected)
+            #expect(try await fixture.context.readCard(second.id.description, to: carol.session).status == .rejected)
             for id in [first.id, second.id] {
-                await #expect(throws: Self.conflict) { try await bench.review.approve(id, reason: "again") }
-                #expect(try await bench.review.show(id).entry.sealedInput == nil)
+                await #expect(throws: Self.conflict) { try await bench.admin.approveCard(id, reason: "again") }
+                #expect(try await bench.admin.readCardInReview(id).entry.sealedInput == nil)
             }
-            #expect(try await bench.review.show(second.id).reason == "a copy")
-            #expect(try await bench.review.list(limit: 10).isEmpty)
+            #expect(try await bench.admin.readCardInReview(second.id).reason == "a copy")
+            #expect(try await bench.admin.listCardsInReview(limit: 10).isEmpty)
             await #expect(throws: Refusal(.notFound, "")) {
-                try await bench.review.approve(IdentityCardID(UUID()), reason: "none")
+                try await bench.admin.approveCard(IdentityCardID(UUID()), reason: "none")
             }
             let audited = try await fixture.store.read { transaction in
                 try transaction.query("SELECT event, actor FROM audit_entries ORDER BY at").map {
@@ -194,9 +194,9 @@ struct CardTests {
             let bob = try await bench.withPhone("bob", "+14155552672")
             let waiting = try await bench.show(try .virginia, bob)
             _ = try await bench.withPhone("carol", "+14155552672")
-            await #expect(throws: Self.conflict) { try await bench.review.approve(waiting.id, reason: "late") }
+            await #expect(throws: Self.conflict) { try await bench.admin.approveCard(waiting.id, reason: "late") }
             #expect(try await bench.assurance(bob) == .none)
-            #expect(try await bench.review.list(limit: 10).map(\.id) == [waiting.id])
+            #expect(try await bench.admin.listCardsInReview(limit: 10).map(\.id) == [waiting.id])
         }
     }
 
@@ -257,7 +257,7 @@ struct CardTests {
             fixture.clock.advance(60)
             try await fixture.housekeeping()
             #expect(try await inputs() == 0)
-            #expect(try await bench.review.show(waiting.id).facts == waiting.facts)
+            #expect(try await bench.admin.readCardInReview(waiting.id).facts == waiting.facts)
         }
     }
 
@@ -280,10 +280,10 @@ struct CardTests {
             let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
             let text = "%BCVICTORIA^SAMPLE,$MICHAEL^1 MAIN ST^?;6360281234567=321219860616=?_%0AV8W1P6?"
-            let judged = try await bench.submit(.aamva(Data(text.utf8).base64EncodedString()), for: alice.session)
+            let judged = try await bench.submit(.aamva(Data(text.utf8).base64EncodedString()), alice)
             #expect(judged.status == .verified)
             #expect(judged.facts.jurisdiction == "BC")
-            #expect(try await ReadCard(fixture.context)(judged.id.description, to: alice.session).facts == judged.facts)
+            #expect(try await fixture.context.readCard(judged.id.description, to: alice.session).facts == judged.facts)
         }
     }
 
@@ -293,7 +293,7 @@ struct CardTests {
             let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
             let zone = MachineReadableSpecimen(.td3).lines.joined(separator: "\n")
-            let judged = try await bench.submit(.mrz(zone), for: alice.session)
+            let judged = try await bench.submit(.mrz(zone), alice)
             #expect(judged.status == .verified)
             #expect(judged.facts.source == .mrz)
         }

@@ -74,12 +74,12 @@ struct ReplacedCardTests {
             let first = try await bench.show(other, permitted.alice)
             #expect(first.status == .inReview)
             #expect(try await permitted.state() == .approval)
-            try await bench.review.reject(first.id, reason: "a mistake")
+            try await bench.admin.rejectCard(first.id, reason: "a mistake")
             #expect(try await permitted.state() == .approval)
             let second = try await bench.show(other, permitted.alice)
             // Which card came last is told by the time of the decision.
             fixture.clock.advance(1)
-            try await bench.review.approve(second.id, reason: "a new holder")
+            try await bench.admin.approveCard(second.id, reason: "a new holder")
             #expect(try await permitted.state() == .cancelled)
             #expect(
                 try await bench.fixture.context.readProfile(permitted.alice.session).proved?.fullName
@@ -108,7 +108,7 @@ struct ReplacedCardTests {
             own.suffix = ""
             let waiting = try await bench.show(own, permitted.alice)
             #expect(Self.failed(waiting) == [.uniqueness])
-            try await bench.review.approve(waiting.id, reason: "a number given twice")
+            try await bench.admin.approveCard(waiting.id, reason: "a number given twice")
             #expect(try await permitted.state() == .approval)
         }
     }
@@ -125,7 +125,7 @@ struct ReplacedCardTests {
             let judged = try await bench.show(other, permitted.alice)
             #expect(Self.failed(judged) == [.samePerson])
             #expect(judged.assurance == .phone)
-            try await bench.review.approve(judged.id, reason: "a new holder")
+            try await bench.admin.approveCard(judged.id, reason: "a new holder")
             #expect(try await permitted.state() == .cancelled)
         }
     }
@@ -183,7 +183,7 @@ struct ReplacedCardTests {
             var both = try CardBench.specimen(family: "OTHER", given: "ROBERT")
             both.subfile = "ID"
             let waiting = try await bench.show(both, bob)
-            let shown = try await bench.review.show(waiting.id)
+            let shown = try await bench.admin.readCardInReview(waiting.id)
             #expect(shown.account == fixture.registration.provider.address(of: "bob"))
             #expect(shown.accountName == "Bobby Tables")
             #expect(shown.facts?.fullName.contains("ROBERT") == true)
@@ -193,7 +193,7 @@ struct ReplacedCardTests {
                     "person \(carol.session.userID) \(fixture.registration.provider.address(of: "carol"))",
                 ])
             _ = try await bench.fixture.context.erasePersonalData(for: carol.session)
-            #expect(try await bench.review.show(waiting.id).others.map(\.userID) == [alice.session.userID])
+            #expect(try await bench.admin.readCardInReview(waiting.id).others.map(\.userID) == [alice.session.userID])
         }
     }
 }

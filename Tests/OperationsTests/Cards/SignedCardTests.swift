@@ -28,12 +28,12 @@ struct SignedCardTests {
             let shown = try await bench.show(try Self.signed, alice)
             #expect(shown.status == .verified && shown.assurance == .barcode)
             #expect(shown.facts.issuerSignature.credential == Base64URL.decode(Self.text))
-            let later = try await ReadCard(fixture.context)(shown.id.description, to: alice.session)
+            let later = try await fixture.context.readCard(shown.id.description, to: alice.session)
             #expect(later.facts.issuerSignature == shown.facts.issuerSignature)
             let bob = try await bench.withPhone("bob", "+14155552672")
             let waiting = try await bench.show(try Self.signed, bob)
             #expect(waiting.status == .inReview)
-            #expect(try await bench.review.show(waiting.id).facts?.issuerSignature.state == .present)
+            #expect(try await bench.admin.readCardInReview(waiting.id).facts?.issuerSignature.state == .present)
             let export = try await bench.fixture.context.exportPersonalData(for: alice.session).json.jsonText
             #expect(export.contains(#""issuer_signature":"present","signed_credential":"\#(Self.text)""#))
         }
@@ -51,9 +51,9 @@ struct SignedCardTests {
             ] {
                 let bench = try CardBench(fixture) { _ in confirmation }
                 let person = try await bench.withPhone(number, number)
-                let shown = try await bench.submit(input, for: person.session)
+                let shown = try await bench.submit(input, person)
                 #expect(shown.facts.issuerSignature.state == .verified)
-                if shown.status == .inReview { try await bench.review.approve(shown.id, reason: "twins") }
+                if shown.status == .inReview { try await bench.admin.approveCard(shown.id, reason: "twins") }
                 #expect(try await bench.assurance(person) == level)
             }
         }
@@ -101,7 +101,7 @@ struct SignedCardTests {
                 since: Date(timeIntervalSince1970: 0), again: false, recipients: ["age1example"]
             ) { _ in }
             #expect(try await archive.mark(written, purging: [.documentNumber]) == 1)
-            let left = try await ReadCard(fixture.context)(shown.id.description, to: alice.session)
+            let left = try await fixture.context.readCard(shown.id.description, to: alice.session)
             #expect(left.facts.issuerSignature == IssuerSignature(.present))
         }
     }

@@ -178,19 +178,19 @@ extension ConsequenceTests {
             try await world.cards.prove("+14155552671", world.alice)
             let card = Data(try CardBench.specimen().bytes).base64EncodedString()
             return { node in
-                _ = try await SubmitCard(node.context, askIssuer: nil)(.aamva(card), for: world.alice.session)
+                _ = try await node.context.submitCard(.aamva(card), for: world.alice.session, askIssuer: nil)
             }
         },
         .admin(
-            "DecideCardReview", audit: ["identity_verified"], notices: ["user_level"],
+            "ApproveCard", audit: ["identity_verified"], notices: ["user_level"],
             queued: ["assurance-level-change"]
         ) { world in
             let waiting = try await waitingCard(world)
-            return { _ in try await world.cards.review.approve(waiting, reason: "twins") }
+            return { _ in try await world.cards.admin.approveCard(waiting, reason: "twins") }
         },
         .admin("ReadCardInReview", audit: ["personal_data_read"]) { world in
             let waiting = try await waitingCard(world)
-            return { _ in _ = try await world.cards.review.show(waiting) }
+            return { _ in _ = try await world.cards.admin.readCardInReview(waiting) }
         },
     ]
 

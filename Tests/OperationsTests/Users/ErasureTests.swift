@@ -102,7 +102,7 @@ struct ErasureTests {
             let waiting = try await bench.show(try .virginia, second)
             #expect(decided.status == .inReview && waiting.status == .inReview)
             #expect(try await Self.input(decided.id, in: fixture.store) != nil)
-            try await bench.review.reject(decided.id, reason: "another person's")
+            try await bench.admin.rejectCard(decided.id, reason: "another person's")
             #expect(try await Self.input(decided.id, in: fixture.store) == nil)
             fixture.clock.advance(86_400)
             try await fixture.housekeeping()
@@ -111,7 +111,7 @@ struct ErasureTests {
             try await fixture.housekeeping()
             #expect(try await Self.input(waiting.id, in: fixture.store) == nil)
             // What was read of it is still there to be judged.
-            #expect(try await bench.review.show(waiting.id).facts?.documentNumber == "T64235789")
+            #expect(try await bench.admin.readCardInReview(waiting.id).facts?.documentNumber == "T64235789")
         }
     }
 

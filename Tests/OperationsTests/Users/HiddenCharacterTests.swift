@@ -23,7 +23,7 @@ struct HiddenCharacterTests {
                     try await bench.admin.liftBans(on: .user("test/alice"), note: text)
                 }
                 await #expect(throws: Self.refused) {
-                    try await bench.reviews.reject(IdentityCardID(UUID()), reason: text)
+                    try await bench.admin.rejectCard(IdentityCardID(UUID()), reason: text)
                 }
             }
             let long = String(repeating: "a", count: Ban.maximumNote + 1)

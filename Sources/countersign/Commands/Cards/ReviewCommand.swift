@@ -17,7 +17,7 @@ struct ReviewCommand: AsyncParsableCommand {
         @OptionGroup var page: PageOptions
 
         func report(_ admin: Admin) async throws -> Report {
-            let waiting = try await ListCardsInReview(admin.administrationWithKeys())(
+            let waiting = try await admin.administrationWithKeys().listCardsInReview(
                 limit: page.limit, after: page.identifier())
             return page.report(
                 waiting,
@@ -36,7 +36,7 @@ struct ReviewCommand: AsyncParsableCommand {
         @Argument(help: "The card's id.") var card: IdentityCardID
 
         func report(_ admin: Admin) async throws -> Report {
-            let detail = try await ReadCardInReview(admin.administration, keys: admin.personalKeys())(card)
+            let detail = try await admin.administration.readCardInReview(card)
             return Report(ReviewCommand.entries(of: detail)).with(
                 "checks", detail.checks,
                 [
@@ -54,7 +54,7 @@ struct ReviewCommand: AsyncParsableCommand {
         @Option(help: "The reason, kept with the decision.") var reason: String
 
         func report(_ admin: Admin) async throws -> Report {
-            try await DecideCardReview(admin.administration, keys: admin.personalKeys()).approve(card, reason: reason)
+            try await admin.administration.approveCard(card, reason: reason)
             return ReviewCommand.report(card, "verified")
         }
     }
@@ -66,7 +66,7 @@ struct ReviewCommand: AsyncParsableCommand {
         @Option(help: "The reason, kept with the decision.") var reason: String
 
         func report(_ admin: Admin) async throws -> Report {
-            try await DecideCardReview(admin.administration, keys: admin.personalKeys()).reject(card, reason: reason)
+            try await admin.administration.rejectCard(card, reason: reason)
             return ReviewCommand.report(card, "rejected")
         }
     }
@@ -75,7 +75,7 @@ struct ReviewCommand: AsyncParsableCommand {
         Report("\(id) is \(status).", json: [.json("card_id", id), .json("status", status)])
     }
 
-    private static func entries(of detail: ReadCardInReview.Detail) -> [Entry] {
+    private static func entries(of detail: CardInReview) -> [Entry] {
         let (entry, facts) = (detail.entry, detail.facts)
         let address = ReportCell((facts?.address?.line).cell.json, facts.map { $0.address?.line ?? "none" })
         let number = ReportCell(

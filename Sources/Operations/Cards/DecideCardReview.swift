@@ -5,23 +5,14 @@ import Encoding
 import Foundation
 import Repositories
 
-/// A reviewer's decisions about cards.
-package struct DecideCardReview: Sendable {
-    private let context: Administration
-    private let keys: PersonalKeys
-
-    package init(_ context: Administration, keys: PersonalKeys) {
-        self.context = context
-        self.keys = keys
-    }
-
-    /// Accepts the card. If the user was verified by another person's card before, the former person's permissions
+extension Administration {
+    /// Accepts a card in review. If the user was verified by another person's card before, the former person's permissions
     /// and requests end.
     ///
     /// - Throws: `Refusal` `not_found`, or `conflict` if the card was decided before, its document is banned, or the
     ///   number is another user's now.
-    package func approve(_ id: IdentityCardID, reason: String) async throws {
-        try await decide(id, .verified, reason) { entry, transaction, events in
+    package func approveCard(_ id: IdentityCardID, reason: String) async throws {
+        try await decideCard(id, .verified, reason) { entry, keys, transaction, events in
             let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
             let bans = BanSubjectIndex(keys: keys)
             if let name = facts.flatMap({ DocumentName($0) }),
@@ -51,22 +42,23 @@ package struct DecideCardReview: Sendable {
         }
     }
 
-    /// Rejects the card; the user may show another one.
+    /// Rejects a card in review; the user may show another one.
     ///
     /// - Throws: `Refusal` `not_found`, or `conflict` if the card was decided before.
-    package func reject(_ id: IdentityCardID, reason: String) async throws {
-        try await decide(id, .rejected, reason) { _, _, _ in nil }
+    package func rejectCard(_ id: IdentityCardID, reason: String) async throws {
+        try await decideCard(id, .rejected, reason) { _, _, _, _ in nil }
     }
 
-    private func decide(
+    private func decideCard(
         _ id: IdentityCardID, _ status: CardStatus, _ reason: String,
         _ follow:
             @escaping @Sendable (
-                IdentityCardRepository.Entry, any Transaction, inout RecordedEvents
+                IdentityCardRepository.Entry, PersonalKeys, any Transaction, inout RecordedEvents
             ) throws -> String?
     ) async throws {
+        let keys = try personalKeys()
         try PlainText.require(reason, about: .reason, bytes: 0...4096, for: .note)
-        try await context.write { transaction, events in
+        try await write { transaction, events in
             let entry = try IdentityCardRepository(transaction).require(id)
             guard let key = try DataKeyRepository(transaction, keys: keys).find(entry.userID) else {
                 throw Refusal.cardOfErasedUser
@@ -74,16 +66,16 @@ package struct DecideCardReview: Sendable {
             let sealed = try key.seal(reason, in: .cardReason, of: id)
             guard
                 try IdentityCardRepository(transaction).decide(
-                    id, status, by: context.actor, sealedReason: sealed, at: transaction.now)
+                    id, status, by: actor, sealedReason: sealed, at: transaction.now)
             else {
                 throw Refusal.notInReview(state: entry.status.rawValue)
             }
-            let detail = ["card \(id)", try follow(entry, transaction, &events)].compactMap(\.self).joined(
+            let detail = ["card \(id)", try follow(entry, keys, transaction, &events)].compactMap(\.self).joined(
                 separator: ", ")
             let act: AuditedAct =
                 status == .verified
                 ? .identityVerified(entry.userID, detail: detail) : .cardRejected(entry.userID, detail: detail)
-            events.record(act, by: context.actor)
+            events.record(act, by: actor)
         }
     }
 }
