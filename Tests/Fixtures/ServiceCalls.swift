@@ -47,32 +47,13 @@ package struct RevocationCalls: Sendable {
     }
 }
 
-/// Providers' keys: changed by the provider itself, or by an admin in another process, which the node then hears of.
-package struct ProviderKeyCalls: Sendable {
-    package let add: AddOwnKey
-    private let revokeOwn: RevokeOwnKey
-    private let byAdmin: RevokeProviderKey
-    private let watch: CacheInvalidator
-
-    package init(_ context: Service, _ admin: Administration) {
-        add = AddOwnKey(context)
-        revokeOwn = RevokeOwnKey(context)
-        byAdmin = RevokeProviderKey(admin)
-        watch = context.invalidator
-    }
-
+extension ServiceFixture {
+    /// Revokes a provider's key as an admin in another process does, which the node then hears of.
     @discardableResult
-    package func revoke(
-        _ id: ProviderKeyID, endingSessions: Bool, requester: FreshProof
-    ) async throws -> ProviderKeyRevocation {
-        try await revokeOwn(id, endingSessions: endingSessions, by: requester)
-    }
-
-    @discardableResult
-    package func revokeByAdmin(
+    package func revokeKeyByAdmin(
         _ id: ProviderKeyID, endingSessions: Bool, keepingAdded: Bool = false
     ) async throws -> ProviderKeyRevocation {
-        let done = try await byAdmin(id, endingSessions: endingSessions, keepingAdded: keepingAdded)
+        let done = try await admin.revokeProviderKey(id, endingSessions: endingSessions, keepingAdded: keepingAdded)
         try await watch.poll()
         return done
     }

@@ -15,7 +15,7 @@ package struct ServiceFixture: Sendable {
     package let clock: Clock
     package let policy: CurrentPolicy
     package let signer: ProviderSigner
-    package let registration: AddProvider.Registration
+    package let registration: ProviderRegistration
     package let sessions: SessionCache
     package let certificates: CertificateCache
     package let providers: ProviderCache
@@ -32,7 +32,6 @@ package struct ServiceFixture: Sendable {
     package let indexKey: SymmetricKey
     package let serve: ProviderCalls
     package let authenticate: AuthenticateProvider
-    package let providerKeys: ProviderKeyCalls
     package let webhook: ManageWebhook
     package let receive: ReceiveProviderEvent
     package let watch: CacheInvalidator
@@ -115,9 +114,8 @@ package struct ServiceFixture: Sendable {
             (signer, registration) = (other.signer, other.registration)
         } else {
             signer = try ProviderSigner(.es256)
-            registration = try await AddProvider(
-                admin
-            )(name: "Test", slug: nil, account: nil, avatarHosts: [], key: try signer.verificationKey)
+            registration = try await admin.addProvider(
+                name: "Test", slug: nil, account: nil, avatarHosts: [], key: try signer.verificationKey)
         }
         let authority = try TestAuthority().authority
         let publish = PublishRevocationList(store: store, authority: authority, environment: environment)
@@ -146,7 +144,6 @@ package struct ServiceFixture: Sendable {
         renewCertificate = RenewCertificate(context, issuing: issuing)
         revokeCertificate = RevocationCalls(context, admin)
         authenticate = AuthenticateProvider(context)
-        providerKeys = ProviderKeyCalls(context, admin)
         webhook = ManageWebhook(context, allowingLoopback: false)
         receive = ReceiveProviderEvent(context)
         serve = ProviderCalls(context)

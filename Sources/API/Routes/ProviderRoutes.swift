@@ -8,8 +8,6 @@ import Operations
 /// The calls of provider backends, on the public listener.
 package struct ProviderRoutes: Sendable {
     let authenticate: AuthenticateProvider
-    let addOwnKey: AddOwnKey
-    let revokeOwnKey: RevokeOwnKey
     let readClaims: ReadUserClaims
     let endSessions: EndUserSessions
     let check: CheckIdentityToken
@@ -18,8 +16,6 @@ package struct ProviderRoutes: Sendable {
     package init(_ service: Service) {
         self.service = service
         authenticate = AuthenticateProvider(service)
-        addOwnKey = AddOwnKey(service)
-        revokeOwnKey = RevokeOwnKey(service)
         readClaims = ReadUserClaims(service)
         endSessions = EndUserSessions(service)
         check = CheckIdentityToken(service)
@@ -78,7 +74,7 @@ package struct ProviderRoutes: Sendable {
         let algorithm = try members.optionalString("alg")
         let proof = try members.string("proof")
         try members.rejectUnknown()
-        let id = try await addOwnKey(keyText: keyText, algorithm: algorithm, proof: proof, by: caller)
+        let id = try await service.addOwnKey(keyText: keyText, algorithm: algorithm, proof: proof, by: caller)
         return .json(status: .created, ["key_id": .id(id)])
     }
 
@@ -94,7 +90,7 @@ package struct ProviderRoutes: Sendable {
         guard let id = ProviderKeyID(try context.parameters.require("key_id")[...]) else {
             throw Refusal.unknownOwnKey
         }
-        try await revokeOwnKey(id, endingSessions: endingSessions, by: caller)
+        try await service.revokeOwnKey(id, endingSessions: endingSessions, by: caller)
         return Response(status: .noContent)
     }
 

@@ -104,8 +104,8 @@ final class IntrospectionWorld {
     /// The provider gets another key, and the one of before is revoked; its bearer tokens end with it.
     private func exchangeKeys() async throws {
         let signer = try ProviderSigner(.es256)
-        let added = try await AddProviderKey(fixture.admin)(try signer.verificationKey, to: provider)
-        _ = try await fixture.providerKeys.revokeByAdmin(key.id, endingSessions: false, keepingAdded: true)
+        let added = try await fixture.admin.addProviderKey(try signer.verificationKey, to: provider)
+        _ = try await fixture.revokeKeyByAdmin(key.id, endingSessions: false, keepingAdded: true)
         key = (signer, added)
     }
 

@@ -34,10 +34,10 @@ struct ProviderRouteTests {
             ("POST /provider/token-check", "application/json", #"{"identity_token":"x"}"#),
         ] {
             try await RouterBench.run { bench in
-                let keys = bench.fixture.providerKeys
-                let keyID = bench.fixture.registration.keyID
+                let fixture = bench.fixture
+                let keyID = fixture.registration.keyID
                 let held = HeldBody(bytes: ByteBuffer(string: body)) {
-                    _ = try await keys.revokeByAdmin(keyID, endingSessions: false)
+                    _ = try await fixture.revokeKeyByAdmin(keyID, endingSessions: false)
                 }
                 let reply = try await bench.send(
                     .public, call, headers: [.authorization: "Bearer \(try bench.bearer())", .contentType: type],

@@ -84,11 +84,11 @@ struct SharedSignalsRouteTests {
                 "POST /ssf/status", body: #"{"stream_id":"\#(id)","status":"enabled"}"#)
             #expect(asked.status == 202 && asked.text("status") == "paused")
             let stream = try #require(EventStreamID(id[...]))
-            let approve = ApproveEventStream(bench.fixture.admin)
+            let admin = bench.fixture.admin
             await #expect(throws: Refusal(.conflict, "")) {
-                try await approve(stream, url: "https://other.invalid/")
+                try await admin.approveEventStream(stream, url: "https://other.invalid/")
             }
-            _ = try await approve(stream, url: "https://receiver.invalid/events")
+            _ = try await admin.approveEventStream(stream, url: "https://receiver.invalid/events")
             #expect(try await bench.provider("GET /ssf/status?stream_id=\(id)").text("status") == "enabled")
             let proven = try await bench.stream(body, proof: try bench.proof("POST", Self.streams, body))
             let other = try #require(proven.text("stream_id"))

@@ -55,7 +55,7 @@ struct TokenRouteTests {
             for (algorithm, key) in [
                 (AccessTokenAlgorithm.es256, keys.publishedCurve), (.rs256, try #require(keys.published.first)),
             ] {
-                try await SetTokenAlgorithm(bench.fixture.admin)(algorithm, of: "test")
+                try await bench.fixture.admin.setTokenAlgorithm(algorithm, of: "test")
                 try await bench.fixture.watch.poll()
                 let reply = try await bench.exchanged(person.token, on: person.connection)
                 let token = try UnverifiedToken(
@@ -221,10 +221,10 @@ struct TokenRouteTests {
             switch end {
             case .time: bench.fixture.clock.advance(3600)
             case .key:
-                _ = try await bench.fixture.providerKeys.revokeByAdmin(
+                _ = try await bench.fixture.revokeKeyByAdmin(
                     bench.fixture.registration.keyID, endingSessions: false)
             case .provider:
-                _ = try await DisableProvider(bench.fixture.admin)(bench.fixture.registration.provider.slug.text)
+                _ = try await bench.fixture.admin.disableProvider(bench.fixture.registration.provider.slug.text)
                 try await bench.fixture.watch.poll()
             }
             let reply = try await bench.open("GET /provider", bearer: token)

@@ -102,11 +102,11 @@ final class Installation {
         try write("Keys/webhook.secret", "whsec_" + Data(repeating: 7, count: 32).base64EncodedString(), mode: 0o600)
         try await within { store in
             try await store.migrate(Schema.migrations)
-            _ = try await AddProvider(
-                Administration(store: store, environment: Environment(), actor: "admin test") {
-                    throw Refusal(.unavailable, "no keys")
-                }
-            )(name: "Test", slug: nil, account: nil, avatarHosts: [], key: try ProviderSigner(.es256).verificationKey)
+            _ = try await Administration(store: store, environment: Environment(), actor: "admin test") {
+                throw Refusal(.unavailable, "no keys")
+            }
+            .addProvider(
+                name: "Test", slug: nil, account: nil, avatarHosts: [], key: try ProviderSigner(.es256).verificationKey)
             let fingerprints = try self.fingerprints()
             try await store.write { try KeyFingerprintRepository($0).add(fingerprints) }
         }

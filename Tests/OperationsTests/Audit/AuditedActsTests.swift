@@ -67,7 +67,7 @@ struct AuditedActsTests {
             let second = try await fixture.opened("alice", on: connection)
             try await fixture.serve.endSessions(of: "alice", at: backend)
             fixture.clock.advance(1)
-            _ = try await DisableProvider(fixture.admin)("test", reason: "ticket:3")
+            _ = try await fixture.admin.disableProvider("test", reason: "ticket:3")
             let logout = "session_ended by provider \(provider): provider_logout"
             #expect(try await entries(on: "session \(first.session.id)", in: fixture) == [logout])
             #expect(try await entries(on: "user \(second.session.userID)", in: fixture) == [logout])

@@ -79,7 +79,7 @@ struct BanBench {
     func stranger(_ name: String) async throws -> PhoneBench.Person {
         let clock = fixture.clock
         let signer = try ProviderSigner(.es256)
-        let registration = try await AddProvider(fixture.admin)(
+        let registration = try await fixture.admin.addProvider(
             name: "Other \(name)", slug: nil, account: nil, avatarHosts: [],
             key: try signer.verificationKey)
         let connection = try await fixture.connectNewDevice()

@@ -16,7 +16,7 @@ struct LaneChoiceTests {
             let admin = Administration(
                 store: store, environment: Environment(now: { fixture.clock.now }), actor: "admin test"
             ) { fixture.personalKeys }
-            _ = try await DisableProvider(admin)("test", reason: "ticket:1")
+            _ = try await admin.disableProvider("test", reason: "ticket:1")
             #expect(store.take() == [.administration])
             let node = AnnounceNode(
                 store: store, keys: fixture.personalKeys, host: "web-1", version: "1", environment: Environment(),

@@ -120,7 +120,7 @@ struct IssuerKeyTests {
                 try await world.signIn()
             }
             #expect(world.reads == 8)
-            let failure = try await ReadProviders(fixture.admin).issuerReadings()[world.issuer.url]?.failure
+            let failure = try await fixture.admin.issuerReadings()[world.issuer.url]?.failure
             #expect(failure == "The key set is not a JSON object with keys.")
             // An empty one is: the issuer takes all of its keys back.
             fixture.issuers.serve(#"{"keys":[]}"#, for: world.issuer.url)
@@ -199,12 +199,12 @@ struct IssuerKeyTests {
     func revoked() async throws {
         try await ServiceFixture.run { fixture in
             let world = try await World(fixture)
-            let key = try #require(try await ReadProviders(fixture.admin)("idp-example").2.first)
+            let key = try #require(try await fixture.admin.readProvider("idp-example").2.first)
             #expect(key.origin == .issuer && key.issuerKeyID == "k-1")
             await #expect(throws: Refusal(.conflict, "", state: "added_by_issuer")) {
-                try await RetireProviderKey(fixture.admin)(key.id)
+                try await fixture.admin.retireProviderKey(key.id)
             }
-            try await fixture.providerKeys.revokeByAdmin(key.id, endingSessions: false)
+            try await fixture.revokeKeyByAdmin(key.id, endingSessions: false)
             for _ in 0..<2 {
                 await #expect(throws: refusal(.keyRetired)) { try await world.signIn() }
                 fixture.clock.advance(3601)
@@ -223,15 +223,15 @@ struct IssuerKeyTests {
                 fixture.clock.advance(3601)
                 try await RefreshIssuers(fixture.context)()
             }
-            let kept = try await ReadProviders(fixture.admin)("idp-example").2
+            let kept = try await fixture.admin.readProvider("idp-example").2
             // There was no room for the new ones; those that left are retired in any case.
             #expect(kept.count == 241 && kept.filter { $0.retiredAt == nil }.map(\.issuerKeyID) == ["k-1"])
-            let failure = try await ReadProviders(fixture.admin).issuerReadings()[world.issuer.url]?.failure
+            let failure = try await fixture.admin.issuerReadings()[world.issuer.url]?.failure
             #expect(failure == "The issuer had more than 256 keys lately.")
             try await world.signIn()
             fixture.clock.advance(31 * 86_400)
             try await RefreshIssuers(fixture.context)()
-            #expect(try await ReadProviders(fixture.admin)("idp-example").2.count <= 121)
+            #expect(try await fixture.admin.readProvider("idp-example").2.count <= 121)
         }
     }
 

@@ -128,9 +128,9 @@ struct IssuerSignInTests {
             try StandInIssuer([("k-2", new)] + many, at: all.url).publish(on: fixture)
             fixture.clock.advance(601)
             try await RefreshIssuers(fixture.context)()
-            let kept = try await ReadProviders(fixture.admin)("strict").2
+            let kept = try await fixture.admin.readProvider("strict").2
             #expect(kept.filter { $0.retiredAt == nil }.map(\.issuerKeyID) == ["k-2"])
-            let failure = try await ReadProviders(fixture.admin).issuerReadings()[all.url]?.failure
+            let failure = try await fixture.admin.issuerReadings()[all.url]?.failure
             #expect(failure == "The key set has more than 64 keys.")
         }
     }
@@ -187,11 +187,11 @@ struct IssuerSignInTests {
             let connection = try await fixture.connectNewDevice()
             func nonce() -> String { fixture.context.issueNonce(connection).nonce }
             let (now, plain) = (fixture.clock.now, fixture.registration)
-            let own = try await AddProviderKey(fixture.admin)(
+            let own = try await fixture.admin.addProviderKey(
                 ProviderSigner(.es256).verificationKey, to: registered.provider.id)
             try await fixture.watch.poll()
             let key = try #require(
-                try await ReadProviders(fixture.admin)("idp-example").2.first { $0.origin == .issuer })
+                try await fixture.admin.readProvider("idp-example").2.first { $0.origin == .issuer })
             let hostile = try [
                 // An ID token for the plain provider, and an identity token for the issuer's.
                 issuer.idToken("a", nonce: nonce(), now: now) {
@@ -237,7 +237,7 @@ struct IssuerSignInTests {
             let issuer = StandInIssuer([("k", try ProviderSigner(.es256))])
             let id = try await issuer.register(on: fixture).provider.id
             let signer = try ProviderSigner(.es256)
-            let key = try await AddProviderKey(fixture.admin)(try signer.verificationKey, to: id)
+            let key = try await fixture.admin.addProviderKey(try signer.verificationKey, to: id)
             try await fixture.watch.poll()
             let connection = try await fixture.connectNewDevice()
             let token = try signer.identityToken(

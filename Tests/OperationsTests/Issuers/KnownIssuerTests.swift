@@ -26,7 +26,7 @@ struct KnownIssuerTests {
             standIn.otherAudiences = issuer.otherAudiences
             let provider = try await standIn.register(on: fixture).provider.id
             let own = try ProviderSigner(.es256)
-            let key = try await AddProviderKey(fixture.admin)(try own.verificationKey, to: provider)
+            let key = try await fixture.admin.addProviderKey(try own.verificationKey, to: provider)
             try await fixture.watch.poll()
             caller = try await fixture.authenticate(
                 try own.providerToken(

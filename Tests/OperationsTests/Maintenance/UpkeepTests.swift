@@ -146,7 +146,7 @@ struct UpkeepTests {
                 let later = try await fixture.connectNewDevice()
                 try await fixture.revokeCertificate.own(of: later)
                 _ = try await fixture.publish()
-                _ = try await DisableProvider(fixture.admin)("test", reason: "ticket:1")
+                _ = try await fixture.admin.disableProvider("test", reason: "ticket:1")
 
                 _ = try await bench.admin.liftBan(freed.id, note: "an error")
                 try await bench.ban(.user("test/alice"), note: "again")

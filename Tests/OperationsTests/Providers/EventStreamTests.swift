@@ -289,10 +289,10 @@ struct EventStreamTests {
         try await ServiceFixture.run { fixture in
             let (bench, backend) = (try BanBench(fixture), try await fixture.backend())
             let signer = try ProviderSigner(.es256)
-            let key = try await AddProviderKey(fixture.admin)(try signer.verificationKey, to: backend.id)
+            let key = try await fixture.admin.addProviderKey(try signer.verificationKey, to: backend.id)
             try await fixture.watch.poll()
             let proof = try await fixture.proof(of: signer, key)
-            try await RevokeProviderKey(fixture.admin)(key, endingSessions: false)
+            try await fixture.admin.revokeProviderKey(key, endingSessions: false)
             var change = EventStreamChange()
             change.delivery = .push("https://receiver.invalid/")
             let set = ChangeEventStream(fixture.context, allowingLoopback: false)

@@ -25,7 +25,7 @@ struct ProviderKeyTests {
         /// Adds a key over HTTP, signed for by this one.
         func add() async throws -> Backend {
             let (signer, provider) = (try ProviderSigner(.es256), fixture.registration.provider.id)
-            let id = try await fixture.providerKeys.add(
+            let id = try await fixture.context.addOwnKey(
                 keyText: signer.publicKeyPEM, algorithm: nil,
                 proof: try signer.possessionProof(provider: provider, now: fixture.clock.now), by: proven)
             fixture.clock.advance(1)
@@ -93,8 +93,8 @@ struct ProviderKeyTests {
             // Another process does it: this one's memory has not heard of it.
             switch how {
             case "revoked":
-                try await RevokeProviderKey(fixture.admin)(backend.keyID, endingSessions: false)
-            case "retired": try await RetireProviderKey(fixture.admin)(backend.keyID)
+                try await fixture.admin.revokeProviderKey(backend.keyID, endingSessions: false)
+            case "retired": try await fixture.admin.retireProviderKey(backend.keyID)
             default:
                 let id = fixture.registration.provider.id
                 try await fixture.store.write { try ProviderRepository($0).setDisabled(id, at: $0.now) }
@@ -107,13 +107,13 @@ struct ProviderKeyTests {
 
             let fresh = try ProviderSigner(.es256)
             await #expect(throws: ended) {
-                try await fixture.providerKeys.add(
+                try await fixture.context.addOwnKey(
                     keyText: fresh.publicKeyPEM, algorithm: nil,
                     proof: try fresh.possessionProof(provider: proven.id, now: fixture.clock.now), by: proven)
             }
             await #expect(throws: ended) {
-                try await fixture.providerKeys.revoke(
-                    backend.keyID, endingSessions: true, requester: proven)
+                try await fixture.context.revokeOwnKey(
+                    backend.keyID, endingSessions: true, by: proven)
             }
             await #expect(throws: ended) { _ = try await fixture.webhook.set("https://other.invalid/", by: proven) }
             await #expect(throws: ended) { try await fixture.webhook.remove(by: proven) }
@@ -159,7 +159,7 @@ struct ProviderKeyTests {
             _ = try await backend.add()
             await #expect(throws: Refusal(.conflict, "", state: "full")) { _ = try await backend.add() }
             #expect(try await keys(fixture).count == 256)
-            _ = try await AddProviderKey(fixture.admin)(try ProviderSigner(.es256).verificationKey, to: provider)
+            _ = try await fixture.admin.addProviderKey(try ProviderSigner(.es256).verificationKey, to: provider)
             #expect(try await keys(fixture).count == 257)
         }
     }
@@ -179,8 +179,8 @@ struct ProviderKeyTests {
             let stolen = [try await leaked.opened("a").session, try await grandchild.opened("b").session]
             let kept = try await sibling.opened("c").session
 
-            let done = try await fixture.providerKeys.revoke(
-                leaked.keyID, endingSessions: true, requester: try await sibling.proven)
+            let done = try await fixture.context.revokeOwnKey(
+                leaked.keyID, endingSessions: true, by: try await sibling.proven)
             #expect(done.keys == [leaked.keyID, child.keyID, grandchild.keyID])
             #expect(done.sessionsEnded == nil)
             for backend in [leaked, child, grandchild] {
@@ -208,20 +208,20 @@ struct ProviderKeyTests {
             _ = try await admin.opened("a")
             _ = try await added.opened("b")
             let before = try await keys(fixture)
-            let revoke = RevokeProviderKey(fixture.admin)
-            let one = try await revoke.preview(added.keyID, endingSessions: true)
+            let one = try await fixture.admin.previewRevocation(of: added.keyID, endingSessions: true)
             #expect(one.keys == [added.keyID] && one.sessionsEnded?.count == 1 && !one.leavesNoKey)
-            let all = try await revoke.preview(admin.keyID, endingSessions: true)
+            let all = try await fixture.admin.previewRevocation(of: admin.keyID, endingSessions: true)
             #expect(all.keys == [admin.keyID, added.keyID] && all.sessionsEnded?.count == 2 && all.leavesNoKey)
-            let kept = try await revoke.preview(admin.keyID, endingSessions: false, keepingAdded: true)
+            let kept = try await fixture.admin.previewRevocation(
+                of: admin.keyID, endingSessions: false, keepingAdded: true)
             #expect(kept.keys == [admin.keyID] && kept.sessionsEnded?.count == 0 && !kept.leavesNoKey)
-            #expect(try await DisableProvider(fixture.admin).preview("test").count == 2)
+            #expect(try await fixture.admin.previewDisabling("test").count == 2)
             #expect(try await keys(fixture) == before)
             #expect(try await fixture.store.read { try SessionRepository($0).listOpen(limit: 9) }.count == 2)
 
-            #expect(try await revoke(admin.keyID, endingSessions: true).leavesNoKey)
+            #expect(try await fixture.admin.revokeProviderKey(admin.keyID, endingSessions: true).leavesNoKey)
             // Nothing is left that could be taken.
-            #expect(try await !revoke.preview(admin.keyID, endingSessions: true).leavesNoKey)
+            #expect(try await !fixture.admin.previewRevocation(of: admin.keyID, endingSessions: true).leavesNoKey)
         }
     }
 
@@ -231,18 +231,18 @@ struct ProviderKeyTests {
             let admin = first(fixture)
             let old = try await admin.add()
             let new = try await old.add()
-            try await fixture.providerKeys.revokeByAdmin(
+            try await fixture.revokeKeyByAdmin(
                 admin.keyID, endingSessions: false, keepingAdded: true)
             _ = try await new.proven
             // Of the two that are left one takes the other with it.
             let proven = try await new.proven
             await #expect(throws: Refusal(.conflict, "")) {
-                try await fixture.providerKeys.revoke(
-                    old.keyID, endingSessions: false, requester: proven)
+                try await fixture.context.revokeOwnKey(
+                    old.keyID, endingSessions: false, by: proven)
             }
             _ = try await old.proven
-            try await fixture.providerKeys.revoke(
-                new.keyID, endingSessions: false, requester: try await old.proven)
+            try await fixture.context.revokeOwnKey(
+                new.keyID, endingSessions: false, by: try await old.proven)
             await #expect(throws: ended) { _ = try await new.proven }
         }
     }

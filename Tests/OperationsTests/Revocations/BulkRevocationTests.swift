@@ -63,9 +63,9 @@ struct BulkRevocationTests {
             }
             try await Self.receive(fixture)
             let opened = try await fixture.opened("alice", on: try await fixture.connectNewDevice())
-            #expect(try await DisableProvider(admin)("test").count == 1)
+            #expect(try await admin.disableProvider("test").count == 1)
             let few = counter.take()
-            try await EnableProvider(admin)("test")
+            try await admin.enableProvider("test")
             _ = counter.take()
             try await Self.plant(10_000, like: opened.session, in: fixture.store)
             // Those of the first generation are over already: these are of the present one.
@@ -73,7 +73,7 @@ struct BulkRevocationTests {
                 try $0.execute(
                     "UPDATE sessions SET provider_generation = 1 WHERE id <> $1", [.text("\(opened.session.id)")])
             }
-            let count = try await DisableProvider(admin)("test")
+            let count = try await admin.disableProvider("test")
             #expect(count.count == CountedSessions.limit && count.isLeast)
             let many = counter.take()
             #expect(many.statements == few.statements && many.rows == few.rows)
@@ -89,13 +89,13 @@ struct BulkRevocationTests {
             let opened = try await fixture.opened("alice", on: connection)
             let token = try #require(opened.token).text.reveal()
             _ = try await fixture.context.checkSession(token, on: connection)
-            _ = try await DisableProvider(fixture.admin)("test")
+            _ = try await fixture.admin.disableProvider("test")
             try await fixture.watch.poll()
             await #expect(throws: Refusal(.sessionDestroyed, "")) {
                 _ = try await fixture.context.checkSession(token, on: connection)
             }
             #expect(try await Self.openRows(fixture.store) == 1)
-            try await EnableProvider(fixture.admin)("test")
+            try await fixture.admin.enableProvider("test")
             try await fixture.watch.poll()
             await #expect(throws: Refusal(.sessionDestroyed, "")) {
                 _ = try await fixture.context.checkSession(token, on: connection)
@@ -118,7 +118,7 @@ struct BulkRevocationTests {
             try await Self.receive(fixture)
             let opened = try await fixture.opened("alice", on: try await fixture.connectNewDevice())
             try await Self.plant(2499, like: opened.session, in: fixture.store)
-            _ = try await DisableProvider(fixture.admin)("test")
+            _ = try await fixture.admin.disableProvider("test")
             let (dying, other) = (Self.sweeper(fixture), Self.sweeper(fixture))
             #expect(try await dying.endBatch() == EndRevokedSessions.batch)
             #expect(try await other.endBatch() == nil)
@@ -184,7 +184,7 @@ struct BulkRevocationTests {
             let connection = try await fixture.connectNewDevice()
             let opened = try await fixture.opened("alice", on: connection)
             try await Self.plant(2499, like: opened.session, in: fixture.store)
-            _ = try await DisableProvider(fixture.admin)("test")
+            _ = try await fixture.admin.disableProvider("test")
             async let first: Void = Self.sweepAll(fixture)
             async let second: Void = Self.sweepAll(fixture)
             _ = try await (first, second)

@@ -39,8 +39,8 @@ struct EndBesideSignInTests {
             let connection = try await fixture.connectNewDevice()
             let old = try await fixture.opened("alice", on: connection).session
             try await BulkRevocationTests.plant(4, like: old, in: fixture.store)
-            _ = try await DisableProvider(fixture.admin)("test")
-            try await EnableProvider(fixture.admin)("test")
+            _ = try await fixture.admin.disableProvider("test")
+            try await fixture.admin.enableProvider("test")
             try await fixture.watch.poll()
             let (cut, held) = (try await Self.take(fixture), HeldTransaction())
             async let first = Self.sweep(cut, fixture, held: held)
@@ -76,7 +76,7 @@ struct EndBesideSignInTests {
                 held.stand()
             }
             await held.stands()
-            _ = try await DisableProvider(fixture.admin)("test")
+            _ = try await fixture.admin.disableProvider("test")
             let cut = try await Self.take(fixture)
             #expect(try await Self.sweep(cut, fixture).map(\.id) == [old.id])
             held.end()

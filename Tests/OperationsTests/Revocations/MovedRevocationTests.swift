@@ -16,9 +16,9 @@ struct MovedRevocationTests {
 
         func make(_ session: Session, in fixture: ServiceFixture) async throws {
             switch self {
-            case .provider: _ = try await DisableProvider(fixture.admin)("test")
+            case .provider: _ = try await fixture.admin.disableProvider("test")
             case .providerKey:
-                try await RevokeProviderKey(fixture.admin)(session.providerKeyID, endingSessions: true)
+                try await fixture.admin.revokeProviderKey(session.providerKeyID, endingSessions: true)
             case .logOut:
                 try await fixture.serve.endSessions(of: session.externalID, at: try await fixture.backend())
             case .ban: try await BanBench(fixture).ban(.user("test/\(session.externalID)"))

@@ -62,7 +62,7 @@ extension ConsequenceTests {
 
     static let revocationRows: [Row] = [
         .service("EndRevokedSessions", queued: ["session-revoked"], here: [.wakesOutbox]) { world in
-            _ = try await DisableProvider(world.fixture.admin)("test")
+            _ = try await world.fixture.admin.disableProvider("test")
             return { node in try await EndRevokedSessions(node.context)() }
         }
     ]
@@ -125,7 +125,7 @@ extension ConsequenceTests {
         .admin("AddProvider", audit: ["provider_added"], notices: ["provider"]) { world in
             let key = try ProviderSigner(.es256).verificationKey
             return { _ in
-                _ = try await AddProvider(world.fixture.admin)(
+                _ = try await world.fixture.admin.addProvider(
                     name: "Other", slug: nil, account: nil, avatarHosts: [], key: key)
             }
         },
@@ -146,18 +146,18 @@ extension ConsequenceTests {
             "DisableProvider", audit: ["provider_disabled"], notices: ["provider"],
             effects: [.dropsSession, .dropsProvider]
         ) { world in
-            { _ in _ = try await DisableProvider(world.fixture.admin)("test") }
+            { _ in _ = try await world.fixture.admin.disableProvider("test") }
         },
         .admin(
             "EnableProvider", audit: ["provider_enabled"], notices: ["provider"],
             effects: [.dropsSession, .dropsProvider]
         ) { world in
-            { _ in try await EnableProvider(world.fixture.admin)("test") }
+            { _ in try await world.fixture.admin.enableProvider("test") }
         },
         .admin(
             "SetTokenAlgorithm", audit: ["provider_changed"], notices: ["provider_keys"], effects: [.dropsProvider]
         ) { world in
-            { _ in try await SetTokenAlgorithm(world.fixture.admin)(.es256, of: "test") }
+            { _ in try await world.fixture.admin.setTokenAlgorithm(.es256, of: "test") }
         },
         .admin(
             "ChangeIssuerClients", audit: ["provider_changed", "provider_changed"], notices: ["provider_keys"]
@@ -170,26 +170,26 @@ extension ConsequenceTests {
             "AddResource", audit: ["provider_changed"], notices: ["provider_keys"], effects: [.dropsProvider]
         ) { world in
             let url = try #require(ResourceURL("https://api.example"))
-            return { _ in try await AddResource(world.fixture.admin)(url, to: "test") }
+            return { _ in try await world.fixture.admin.addResource(url, to: "test") }
         },
         .admin(
             "RemoveResource", audit: ["provider_changed"], notices: ["provider_keys"], effects: [.dropsProvider]
         ) { world in
             let url = try #require(ResourceURL("https://api.example"))
-            try await AddResource(world.fixture.admin)(url, to: "test")
-            return { _ in try await RemoveResource(world.fixture.admin)(url) }
+            try await world.fixture.admin.addResource(url, to: "test")
+            return { _ in try await world.fixture.admin.removeResource(url) }
         },
         .admin(
             "AddApplication", audit: ["application_added"], notices: ["provider_keys"], effects: [.dropsProvider]
         ) { world in
-            { _ in _ = try await AddApplication(world.fixture.admin)("Second", to: "test") }
+            { _ in _ = try await world.fixture.admin.addApplication("Second", to: "test") }
         },
         .service(
             "AddOwnKey", audit: ["provider_key_added"], notices: ["provider_keys"], here: [.dropsProvider]
         ) { world in
             let (signer, fixture) = (try ProviderSigner(.es256), world.fixture)
             return { node in
-                _ = try await AddOwnKey(node.context)(
+                _ = try await node.context.addOwnKey(
                     keyText: signer.publicKeyPEM, algorithm: nil,
                     proof: try signer.possessionProof(
                         provider: fixture.registration.provider.id, now: fixture.clock.now),
@@ -201,10 +201,10 @@ extension ConsequenceTests {
             here: [.dropsProvider]
         ) { world in
             let fixture = world.fixture
-            let id = try await AddProviderKey(fixture.admin)(
+            let id = try await fixture.admin.addProviderKey(
                 try ProviderSigner(.es256).verificationKey, to: fixture.registration.provider.id)
             return { node in
-                _ = try await RevokeOwnKey(node.context)(
+                _ = try await node.context.revokeOwnKey(
                     id, endingSessions: true, by: try await node.proof(fixture))
             }
         },
@@ -213,7 +213,7 @@ extension ConsequenceTests {
         ) { world in
             let key = try ProviderSigner(.es256).verificationKey
             return { _ in
-                _ = try await AddProviderKey(world.fixture.admin)(
+                _ = try await world.fixture.admin.addProviderKey(
                     key, to: world.fixture.registration.provider.id)
             }
         },
@@ -221,14 +221,14 @@ extension ConsequenceTests {
             "RetireProviderKey", audit: ["provider_key_retired"], notices: ["provider_keys"],
             effects: [.dropsProvider]
         ) { world in
-            { _ in try await RetireProviderKey(world.fixture.admin)(world.fixture.registration.keyID) }
+            { _ in try await world.fixture.admin.retireProviderKey(world.fixture.registration.keyID) }
         },
         .admin(
             "RevokeProviderKey", audit: ["provider_key_revoked"], notices: ["provider_key", "provider_keys"],
             effects: [.dropsSession, .dropsProvider]
         ) { world in
             { _ in
-                try await RevokeProviderKey(world.fixture.admin)(
+                try await world.fixture.admin.revokeProviderKey(
                     world.fixture.registration.keyID, endingSessions: true)
             }
         },

@@ -64,7 +64,7 @@ extension ConsequenceTests {
             var change = EventStreamChange()
             change.delivery = .push("https://other.invalid/")
             let made = try await stream(world, on: world.second, change)
-            return { _ in _ = try await ApproveEventStream(world.fixture.admin)(made.id, url: "https://other.invalid/")
+            return { _ in _ = try await world.fixture.admin.approveEventStream(made.id, url: "https://other.invalid/")
             }
         },
     ]

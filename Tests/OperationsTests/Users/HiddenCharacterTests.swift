@@ -35,19 +35,19 @@ struct HiddenCharacterTests {
     @Test("are refused in the names of providers, accounts and apps")
     func names() async throws {
         try await ServiceFixture.run { fixture in
-            let add = AddProvider(fixture.admin)
             let key = try ProviderSigner(.es256).verificationKey
             for text in Self.hidden {
                 await #expect(throws: Self.refused) {
-                    try await add(name: text, slug: nil, account: nil, avatarHosts: [], key: key)
+                    try await fixture.admin.addProvider(name: text, slug: nil, account: nil, avatarHosts: [], key: key)
                 }
                 await #expect(throws: Self.refused) {
-                    try await add(name: "Good", slug: nil, account: text, avatarHosts: [], key: key)
+                    try await fixture.admin.addProvider(
+                        name: "Good", slug: nil, account: text, avatarHosts: [], key: key)
                 }
-                await #expect(throws: Self.refused) { try await AddApplication(fixture.admin)(text, to: "test") }
+                await #expect(throws: Self.refused) { try await fixture.admin.addApplication(text, to: "test") }
             }
-            #expect(try await ReadProviders(fixture.admin)().map(\.slug.text) == ["test"])
-            let good = try await add(
+            #expect(try await fixture.admin.listProviders().map(\.slug.text) == ["test"])
+            let good = try await fixture.admin.addProvider(
                 name: "Zoë’s 山田", slug: nil, account: nil, avatarHosts: [], key: key)
             #expect(good.provider.name == "Zoë’s 山田")
         }

@@ -4,41 +4,33 @@ import Foundation
 import Repositories
 import Tokens
 
-/// An admin registers a provider with its first key and first app.
-package struct AddProvider: Sendable {
-    private let context: Administration
+/// What a new provider needs to know.
+package struct ProviderRegistration: Sendable {
+    package let provider: Provider
+    package let keyID: ProviderKeyID
+    package let applicationID: ApplicationID
+}
 
-    package init(_ context: Administration) {
-        self.context = context
-    }
-
-    /// What a new provider needs to know.
-    package struct Registration: Sendable {
-        package let provider: Provider
-        package let keyID: ProviderKeyID
-        package let applicationID: ApplicationID
-    }
-
-    /// Registers.
+extension Administration {
+    /// Registers a provider with its first key and first app.
     ///
     /// - Throws: `Refusal` `conflict` for a slug or key that is taken, `malformed_request` for a name without a slug.
-    package func callAsFunction(
+    package func addProvider(
         name: String, slug: Slug?, account: String?, avatarHosts: [String], key: VerificationKey,
         tokenAlgorithm: AccessTokenAlgorithm = .rs256
-    ) async throws -> Registration {
+    ) async throws -> ProviderRegistration {
         try PlainText.require(name, about: .name, bytes: 1...256, for: .prose)
         if let account { try PlainText.require(account, about: .account, bytes: 1...256, for: .prose) }
         guard let slug = slug ?? Slug(from: name) else {
             throw Refusal.noSlug
         }
-        let (environment, actor) = (context.environment, context.actor)
         let now = environment.now()
         let provider = Provider(
             id: environment.newIdentifier(), slug: slug, name: name, account: account, avatarHosts: avatarHosts,
             createdAt: now, disabledAt: nil, tokenAlgorithm: tokenAlgorithm)
         let keyID: ProviderKeyID = environment.newIdentifier()
         let application = Application(id: environment.newIdentifier(), providerID: provider.id, name: name)
-        try await context.write { transaction, events in
+        try await write { transaction, events in
             guard try ProviderRepository(transaction).insert(provider) else {
                 throw Refusal.slugTaken(slug)
             }
@@ -52,6 +44,21 @@ package struct AddProvider: Sendable {
             try ProviderRepository(transaction).insert(application, at: now)
             events.record(.providerAdded(provider.id, keyID, application.id), by: actor)
         }
-        return Registration(provider: provider, keyID: keyID, applicationID: application.id)
+        return ProviderRegistration(provider: provider, keyID: keyID, applicationID: application.id)
+    }
+
+    /// Adds an app to a provider.
+    ///
+    /// - Throws: `Refusal` `not_found`, `malformed_request` for the name.
+    package func addApplication(_ name: String, to provider: String) async throws -> Application {
+        try PlainText.require(name, about: .name, bytes: 1...256, for: .prose)
+        let id: ApplicationID = environment.newIdentifier()
+        return try await write { transaction, events in
+            let records = ProviderRepository(transaction)
+            let application = Application(id: id, providerID: try records.require(provider).id, name: name)
+            try records.insert(application, at: transaction.now)
+            events.record(.applicationAdded(id, application.providerID), by: actor)
+            return application
+        }
     }
 }

@@ -1,39 +1,33 @@
 import Database
 import Domain
+import Foundation
 import Repositories
 
-/// Providers as an admin sees them.
-package struct ReadProviders: Sendable {
-    private let context: Administration
+/// A provider with all that is registered of it.
+package struct ProviderDetail: Sendable {
+    package let provider: Provider
+    package let applications: [Application]
+    package let keys: [ProviderKeyRecord]
+    /// The URL of its receiver; `nil` if it has none.
+    package let webhook: String?
+    package let resources: [ProviderResource]
+    package let streams: [EventStream]
+}
 
-    package init(_ context: Administration) {
-        self.context = context
-    }
-
+extension Administration {
     /// All providers by slug.
-    package func callAsFunction() async throws -> [Provider] {
-        try await context.read { try ProviderRepository($0).list() }
-    }
-
-    /// A provider with all that is registered of it.
-    package struct Detail: Sendable {
-        package let provider: Provider
-        package let applications: [Application]
-        package let keys: [ProviderKeyRecord]
-        /// The URL of its receiver; `nil` if it has none.
-        package let webhook: String?
-        package let resources: [ProviderResource]
-        package let streams: [EventStream]
+    package func listProviders() async throws -> [Provider] {
+        try await read { try ProviderRepository($0).list() }
     }
 
     /// Everything that is registered of a provider, by id or slug.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func detail(_ name: String) async throws -> Detail {
-        try await context.read { transaction in
+    package func providerDetail(_ name: String) async throws -> ProviderDetail {
+        try await read { transaction in
             let records = ProviderRepository(transaction)
             let provider = try records.require(name)
-            return Detail(
+            return ProviderDetail(
                 provider: provider, applications: try records.listApplications(of: provider.id),
                 keys: try ProviderKeyRepository(transaction).list(of: provider.id),
                 webhook: try ProviderWebhookRepository(transaction).find(provider.id),
@@ -44,14 +38,14 @@ package struct ReadProviders: Sendable {
 
     /// When the keys of issuers were read, by issuer.
     package func issuerReadings() async throws -> [String: IssuerReading] {
-        try await context.read { try IssuerRepository($0).list() }
+        try await read { try IssuerRepository($0).list() }
     }
 
     /// A provider with its apps and keys, by id or slug.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func callAsFunction(_ name: String) async throws -> (Provider, [Application], [ProviderKeyRecord]) {
-        try await context.read { transaction in
+    package func readProvider(_ name: String) async throws -> (Provider, [Application], [ProviderKeyRecord]) {
+        try await read { transaction in
             let records = ProviderRepository(transaction)
             let provider = try records.require(name)
             return (
@@ -59,5 +53,67 @@ package struct ReadProviders: Sendable {
                 try ProviderKeyRepository(transaction).list(of: provider.id)
             )
         }
+    }
+
+    /// The streams of a provider, by id or slug.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func listEventStreams(of name: String) async throws -> [EventStream] {
+        try await read { transaction in
+            let provider = try ProviderRepository(transaction).require(name)
+            return try EventStreamRepository(transaction).list(of: provider.id)
+        }
+    }
+
+    /// One stream of any provider.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func readEventStream(_ id: EventStreamID) async throws -> EventStream {
+        guard let stream = try await read({ try EventStreamRepository($0).find(id) }) else {
+            throw Refusal.unknownEventStream(id)
+        }
+        return stream
+    }
+
+    /// Approves the push address that a stream has now, so that events are sent to it, and tells the receiver that the
+    /// stream is enabled.
+    ///
+    /// - Parameter url: the address as the admin read it. Another one may have been set since.
+    /// - Throws: `Refusal` `not_found`; `conflict` if there is nothing to approve, or the address is another one.
+    package func approveEventStream(_ id: EventStreamID, url: String) async throws -> EventStream {
+        try await write { transaction, events in
+            let streams = EventStreamRepository(transaction)
+            guard var stream = try streams.find(id) else { throw Refusal.unknownEventStream(id) }
+            guard stream.awaitsApproval, case .push(let present) = stream.settings.delivery else {
+                throw Refusal.nothingToApprove
+            }
+            guard present == url else {
+                throw Refusal.pushAddressChanged(to: present)
+            }
+            stream.approvedURL = present
+            try streams.save(stream)
+            if stream.status == .enabled {
+                try streams.enqueue(
+                    environment.newIdentifier(),
+                    .updated(.enabled, reason: "An operator approved the push address."), of: nil, in: .init(stream),
+                    cause: environment.newUUID().uuidString.lowercased())
+            }
+            events.record(.eventStreamApproved(id, stream.provider), by: actor)
+            events.record(.eventsWait(in: id))
+            return stream
+        }
+    }
+}
+
+extension ProviderRepository {
+    /// The provider that an admin names, by id or slug.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    func require(_ name: String) throws -> Provider {
+        let byID = try ProviderID(name[...]).flatMap { try find($0) }
+        guard let provider = try byID ?? Slug(name).flatMap({ try find($0) }) else {
+            throw Refusal.unknownProvider(name)
+        }
+        return provider
     }
 }

@@ -35,7 +35,7 @@ struct ProviderAddCommand: InstallationCommand {
         .rs256
 
     /// What a backend signs, and what OAuth calls these ids.
-    private static func explanation(_ made: AddProvider.Registration, _ algorithm: SignatureAlgorithm) -> [String] {
+    private static func explanation(_ made: ProviderRegistration, _ algorithm: SignatureAlgorithm) -> [String] {
         [
             "An identity token of this provider is signed with the key, over this header and payload:",
             #"{"typ":"JWS","cty":"layer-eit;v=1","alg":"\#(algorithm.rawValue)","kid":"\#(made.keyID)"}"#,
@@ -63,7 +63,7 @@ struct ProviderAddCommand: InstallationCommand {
         let verificationKey = try ProviderCommand.readKey(key, algorithm: alg)
         let slug = try parsedSlug()
         let made = try await installation.admin(mayCreate: true) {
-            try await AddProvider($0.administration)(
+            try await $0.administration.addProvider(
                 name: name, slug: slug, account: account, avatarHosts: avatarHost, key: verificationKey,
                 tokenAlgorithm: tokenAlg)
         }

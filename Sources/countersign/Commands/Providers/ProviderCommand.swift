@@ -23,7 +23,7 @@ struct ProviderCommand: AsyncParsableCommand {
         @Option(help: "The algorithm of its sessions' tokens: RS256 or ES256.") var tokenAlg: AccessTokenAlgorithm
 
         func report(_ admin: Admin) async throws -> Report {
-            try await SetTokenAlgorithm(admin.administration)(tokenAlg, of: provider)
+            try await admin.administration.setTokenAlgorithm(tokenAlg, of: provider)
             return Report([Entry("token_alg", "token_alg", tokenAlg.rawValue)])
         }
     }
@@ -33,8 +33,8 @@ struct ProviderCommand: AsyncParsableCommand {
         @OptionGroup var shared: SharedOptions
 
         func report(_ admin: Admin) async throws -> Report {
-            let read = ReadProviders(admin.administration)
-            let (providers, readings) = (try await read(), try await read.issuerReadings())
+            let admin = admin.administration
+            let (providers, readings) = (try await admin.listProviders(), try await admin.issuerReadings())
             var report = Report(providers, ProviderCommand.fields(readings))
             for issuer in Swift.Set(providers.compactMap(\.issuer?.url)).sorted() {
                 report = report.noting(readings[issuer]?.failure.map { "\(issuer) cannot be read: \($0)." })
@@ -55,12 +55,14 @@ struct ProviderCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let reason = try why.parsed()
-            let disable = DisableProvider(admin.administration)
+            let admin = admin.administration
             if !dryRun, !yes {
-                let ended = try await disable.preview(provider)
+                let ended = try await admin.previewDisabling(provider)
                 try Confirmation.ask("disable \(provider) and end \(ended.text) sessions")
             }
-            let ended = try await dryRun ? disable.preview(provider) : disable(provider, reason: reason)
+            let ended =
+                try await dryRun
+                ? admin.previewDisabling(provider) : admin.disableProvider(provider, reason: reason)
             return Report(
                 dryRun
                     ? "\(provider) would be disabled; \(ended.text) sessions would end."
@@ -80,7 +82,7 @@ struct ProviderCommand: AsyncParsableCommand {
         @Argument(help: "The provider's slug or id.") var provider: String
 
         func report(_ admin: Admin) async throws -> Report {
-            try await EnableProvider(admin.administration)(provider)
+            try await admin.administration.enableProvider(provider)
             return Report("\(provider) is enabled.", json: [.json("enabled", provider)])
         }
     }
@@ -128,7 +130,7 @@ struct AppCommand: AsyncParsableCommand {
         @Argument(help: "The provider's slug or id.") var provider: String
 
         func report(_ admin: Admin) async throws -> Report {
-            let (_, apps, _) = try await ReadProviders(admin.administration)(provider)
+            let (_, apps, _) = try await admin.administration.readProvider(provider)
             return Report(apps, AppCommand.fields)
         }
     }
@@ -140,7 +142,7 @@ struct AppCommand: AsyncParsableCommand {
         @Option(help: "The app's name for people.") var name: String
 
         func report(_ admin: Admin) async throws -> Report {
-            let application = try await AddApplication(admin.administration)(name, to: provider)
+            let application = try await admin.administration.addApplication(name, to: provider)
             return Report([Entry("app_id", "app_id", application.id)])
         }
     }

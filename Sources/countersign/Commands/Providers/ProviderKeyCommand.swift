@@ -16,7 +16,7 @@ struct KeyCommand: AsyncParsableCommand {
         @Argument(help: "The provider's slug or id.") var provider: String
 
         func report(_ admin: Admin) async throws -> Report {
-            let (_, _, keys) = try await ReadProviders(admin.administration)(provider)
+            let (_, _, keys) = try await admin.administration.readProvider(provider)
             return Report(keys, KeyCommand.fields)
         }
     }
@@ -30,8 +30,8 @@ struct KeyCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let verificationKey = try ProviderCommand.readKey(key, algorithm: alg)
-            let (found, _, _) = try await ReadProviders(admin.administration)(provider)
-            let id = try await AddProviderKey(admin.administration)(verificationKey, to: found.id)
+            let (found, _, _) = try await admin.administration.readProvider(provider)
+            let id = try await admin.administration.addProviderKey(verificationKey, to: found.id)
             return Report([Entry("key_id", "key_id", id)])
         }
     }
@@ -44,8 +44,8 @@ struct KeyCommand: AsyncParsableCommand {
         @Flag(help: "Preview only; change nothing.") var dryRun = false
 
         func report(_ admin: Admin) async throws -> Report {
-            let retire = RetireProviderKey(admin.administration)
-            let leavesNoKey = try await dryRun ? retire.preview(key) : retire(key)
+            let admin = admin.administration
+            let leavesNoKey = try await dryRun ? admin.previewRetirement(of: key) : admin.retireProviderKey(key)
             return Report(
                 ["\(key) \(dryRun ? "would be" : "is") retired."]
                     + KeyCommand.warning(ifTrue: leavesNoKey, isPreview: dryRun),
@@ -74,11 +74,13 @@ struct KeyCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let reason = try why.parsed()
-            let revoke = RevokeProviderKey(admin.administration)
-            var done = try await revoke.preview(key, endingSessions: endSessions, keepingAdded: keepAdded)
+            let admin = admin.administration
+            var done = try await admin.previewRevocation(
+                of: key, endingSessions: endSessions, keepingAdded: keepAdded)
             if !dryRun {
                 if !yes, let effect = Self.effect(of: done) { try Confirmation.ask(effect) }
-                done = try await revoke(key, endingSessions: endSessions, keepingAdded: keepAdded, reason: reason)
+                done = try await admin.revokeProviderKey(
+                    key, endingSessions: endSessions, keepingAdded: keepAdded, reason: reason)
             }
             let ended = done.sessionsEnded ?? CountedSessions()
             return Report(

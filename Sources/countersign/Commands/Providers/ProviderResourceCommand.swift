@@ -15,7 +15,7 @@ struct ResourceCommand: AsyncParsableCommand {
         @Argument(help: "The provider's slug or id.") var provider: String
 
         func report(_ admin: Admin) async throws -> Report {
-            let urls = try await ListResources(admin.administration)(of: provider).map(
+            let urls = try await admin.administration.listResources(of: provider).map(
                 \.url.text)
             return Report(urls.cell.json, tables: [[["URL"]] + urls.map { [$0] }])
         }
@@ -33,7 +33,7 @@ struct ResourceCommand: AsyncParsableCommand {
         func report(_ admin: Admin) async throws -> Report {
             let url = try ResourceCommand.read(url)
             let own = [admin.settings.baseURL, admin.settings.clientURL].compactMap(\.self)
-            try await AddResource(admin.administration)(url, to: provider, own: own)
+            try await admin.administration.addResource(url, to: provider, own: own)
             return Report("\(url.text) is added.", json: [.json("added", url.text)])
         }
     }
@@ -47,8 +47,8 @@ struct ResourceCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let url = try ResourceCommand.read(url)
-            let remove = RemoveResource(admin.administration)
-            try await dryRun ? remove.preview(url) : remove(url)
+            let admin = admin.administration
+            try await dryRun ? admin.previewRemoval(of: url) : admin.removeResource(url)
             return Report(
                 "\(url.text) \(dryRun ? "would be" : "is") removed.",
                 json: [.json("removed", dryRun ? nil : url.text), .json("dry_run", dryRun)]

@@ -15,7 +15,7 @@ struct StreamCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             Report(
-                try await ReadProviderStreams(admin.administration)(of: provider),
+                try await admin.administration.listEventStreams(of: provider),
                 StreamCommand.fields)
         }
     }
@@ -27,7 +27,7 @@ struct StreamCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             Report(
-                try await ReadProviderStreams(admin.administration)(stream), StreamCommand.fields)
+                try await admin.administration.readEventStream(stream), StreamCommand.fields)
         }
     }
 
@@ -40,10 +40,10 @@ struct StreamCommand: AsyncParsableCommand {
         @Option(help: "The address to approve without a question.") var url: String?
 
         func report(_ admin: Admin) async throws -> Report {
-            let found = try await ReadProviderStreams(admin.administration)(stream)
+            let found = try await admin.administration.readEventStream(stream)
             let address = url ?? StreamCommand.address(found) ?? ""
             if url == nil { try Confirmation.ask("send events about users to \(address)") }
-            let approved = try await ApproveEventStream(admin.administration)(stream, url: address)
+            let approved = try await admin.administration.approveEventStream(stream, url: address)
             return Report(
                 "\(stream) sends to \(StreamCommand.address(approved) ?? "nowhere").",
                 json: StreamCommand.fields.map { $0.entry(approved) })

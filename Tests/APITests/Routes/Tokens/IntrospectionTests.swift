@@ -26,7 +26,7 @@ struct IntrospectionTests {
     @Test("is signed for it on request, in a token that is none for access", arguments: AccessTokenAlgorithm.allCases)
     func signed(_ algorithm: AccessTokenAlgorithm) async throws {
         try await RouterBench.run { bench in
-            try await SetTokenAlgorithm(bench.fixture.admin)(algorithm, of: "test")
+            try await bench.fixture.admin.setTokenAlgorithm(algorithm, of: "test")
             try await bench.fixture.watch.poll()
             let keys = try #require(ServiceFixture.accessTokens)
             let key = algorithm == .es256 ? keys.publishedCurve : try #require(keys.published.first)

@@ -54,7 +54,7 @@ struct ProofBesideTests {
             let access = try await bench.access()
             let good = { try bench.proof("PUT", "/provider/webhook", Self.body) }
             let other = try ProviderSigner(.es256)
-            let stranger = try await AddProvider(bench.fixture.admin)(
+            let stranger = try await bench.fixture.admin.addProvider(
                 name: "Other", slug: nil, account: nil, avatarHosts: [], key: try other.verificationKey)
             let foreign = try other.freshProviderToken(
                 provider: stranger.provider.id, kid: stranger.keyID, realm: ServiceFixture.realm,
@@ -77,7 +77,7 @@ struct ProofBesideTests {
             }
             #expect(try await bench.open("GET /provider/webhook", bearer: access).status == 404)
             let proof = try good()
-            _ = try await bench.fixture.providerKeys.revokeByAdmin(
+            _ = try await bench.fixture.revokeKeyByAdmin(
                 bench.fixture.registration.keyID, endingSessions: false)
             #expect(try await Self.set(bench, access, [proof]).status == 401)
         }

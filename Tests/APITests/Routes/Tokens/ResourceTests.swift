@@ -34,14 +34,14 @@ struct ResourceTests {
             let id = person.session.providerID.description
             let url = try #require(ResourceURL("https://api.example"))
             #expect(try await Self.asked(person, resource: url.text).text("error") == "invalid_target")
-            try await AddResource(bench.fixture.admin)(url, to: "test")
+            try await bench.fixture.admin.addResource(url, to: "test")
             for one in ["https://api.example", "https://API.example/", "https://api.example:443"] {
                 #expect(try Self.audience(try await Self.asked(person, audience: one)) == url.text)
                 #expect(try Self.audience(try await Self.asked(person, resource: one)) == url.text)
                 #expect(try Self.audience(try await Self.asked(person, audience: id, resource: one)) == url.text)
             }
             #expect(try Self.audience(try await Self.asked(person, audience: id)) == id)
-            try await RemoveResource(bench.fixture.admin)(url)
+            try await bench.fixture.admin.removeResource(url)
             #expect(try await Self.asked(person, resource: url.text).text("error") == "invalid_target")
         }
     }
@@ -51,7 +51,7 @@ struct ResourceTests {
         try await RouterBench.run { bench in
             let person = try await bench.signIn()
             for path in ["a", "b"] {
-                try await AddResource(bench.fixture.admin)(
+                try await bench.fixture.admin.addResource(
                     try #require(ResourceURL("https://api.example/\(path)")), to: "test")
             }
             func ask(_ targets: String) async throws -> Reply {
@@ -74,16 +74,16 @@ struct ResourceTests {
         try await RouterBench.run { bench in
             let person = try await bench.signIn()
             let id = person.session.providerID.description
-            let other = try await AddProvider(bench.fixture.admin)(
+            let other = try await bench.fixture.admin.addProvider(
                 name: "Other", slug: nil, account: nil, avatarHosts: [], key: try ProviderSigner(.es256).verificationKey
             )
             let (own, foreign) = (
                 try #require(ResourceURL("https://api.example/a")), try #require(ResourceURL("https://api.example/b"))
             )
-            try await AddResource(bench.fixture.admin)(own, to: "test")
-            try await AddResource(bench.fixture.admin)(foreign, to: "other")
+            try await bench.fixture.admin.addResource(own, to: "test")
+            try await bench.fixture.admin.addResource(foreign, to: "other")
             await #expect(throws: Refusal(.conflict, "")) {
-                try await AddResource(bench.fixture.admin)(own, to: "other")
+                try await bench.fixture.admin.addResource(own, to: "other")
             }
             for wrong in [
                 foreign.text, other.provider.id.description, "https://api.example/", "https://api.example/a/",
@@ -112,16 +112,16 @@ struct ResourceTests {
             for text in ["https://public.example", "https://PUBLIC.example:443/token", "https://client.example/a/b"] {
                 let url = try #require(ResourceURL(text))
                 await #expect(throws: Refusal(.malformedRequest, "")) {
-                    try await AddResource(bench.fixture.admin)(url, to: "test", own: base)
+                    try await bench.fixture.admin.addResource(url, to: "test", own: base)
                 }
             }
             for text in ["https://public.example.org/", "https://public.example:8443/", "https://b.public.example/"] {
                 let url = try #require(ResourceURL(text))
-                try await AddResource(bench.fixture.admin)(url, to: "test", own: base)
+                try await bench.fixture.admin.addResource(url, to: "test", own: base)
             }
             // The service knows where it is, a command perhaps not.
             let url = try #require(ResourceURL("https://public.example/api"))
-            try await AddResource(bench.fixture.admin)(url, to: "test")
+            try await bench.fixture.admin.addResource(url, to: "test")
             #expect(try await Self.asked(person, resource: url.text).text("error") == "invalid_target")
         }
     }

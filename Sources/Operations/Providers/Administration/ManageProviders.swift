@@ -1,0 +1,111 @@
+import Database
+import Domain
+import Repositories
+
+extension Administration {
+    /// How many open sessions would end, counted no further than ``CountedSessions/limit``. Nothing is changed.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func previewDisabling(_ name: String) async throws -> CountedSessions {
+        // Not in the transaction of the change: each sign-in of the provider would disturb it.
+        try await read { transaction in
+            try CountedSessions(behind: .provider(ProviderRepository(transaction).require(name).id), in: transaction)
+        }
+    }
+
+    /// Disables a provider: its tokens, keys and sessions are valid no more.
+    ///
+    /// - Returns: how many open sessions there were just before, counted no further than ``CountedSessions/limit``.
+    /// - Throws: `Refusal` `not_found`.
+    package func disableProvider(_ name: String, reason: AuditReason? = nil) async throws -> CountedSessions {
+        let count = try await previewDisabling(name)
+        try await write { transaction, events in
+            let provider = try ProviderRepository(transaction).require(name).id
+            try ProviderRepository(transaction).setDisabled(provider, at: transaction.now)
+            try RevokeSessions(transaction: transaction)(.provider(provider), .providerDisabled, &events)
+            events.record(.providerDisabled(provider), by: actor, because: reason)
+        }
+        return count
+    }
+
+    /// Enables a provider again; no session revives.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func enableProvider(_ name: String) async throws {
+        try await write { transaction, events in
+            let provider = try ProviderRepository(transaction).require(name).id
+            try ProviderRepository(transaction).setDisabled(provider, at: nil)
+            events.record(.providerEnabled(provider), by: actor)
+        }
+    }
+
+    /// Sets the algorithm by which a provider's sessions are signed for its backend. Tokens that exist keep theirs until they
+    /// expire.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func setTokenAlgorithm(_ algorithm: AccessTokenAlgorithm, of name: String) async throws {
+        try await write { transaction, events in
+            let provider = try ProviderRepository(transaction).require(name).id
+            try ProviderRepository(transaction).setTokenAlgorithm(provider, algorithm)
+            events.record(.providerChanged(provider, detail: "token algorithm \(algorithm.rawValue)"), by: actor)
+        }
+    }
+
+    /// The URLs of a provider's backend, oldest first.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func listResources(of name: String) async throws -> [ProviderResource] {
+        try await read { transaction in
+            let provider = try ProviderRepository(transaction).require(name).id
+            return try ProviderResourceRepository(transaction).list(of: provider)
+        }
+    }
+
+    /// Registers the URL of a provider's backend: from now on a device may name the provider by it.
+    ///
+    /// - Parameter own: the URLs of this service, as far as the command knows them. A token for a URL of ours would have
+    ///   the audience of tokens that the service itself takes.
+    /// - Throws: `Refusal` `not_found`; `malformed_request` for a URL of this service; `conflict` if it is registered, for
+    ///   whichever provider.
+    package func addResource(_ url: ResourceURL, to name: String, own: [String] = []) async throws {
+        guard !own.contains(where: url.isWithin) else {
+            throw Refusal.ownResource(url.text)
+        }
+        try await write { transaction, events in
+            let provider = try ProviderRepository(transaction).require(name).id
+            let resource = ProviderResource(url: url, providerID: provider)
+            guard try ProviderResourceRepository(transaction).insert(resource, at: transaction.now) else {
+                throw Refusal.resourceRegistered(url.text)
+            }
+            events.record(.providerChanged(provider, detail: "resource \(url.text) added"), by: actor)
+        }
+    }
+
+    /// Removes the URL of a provider's backend: no token is made for it any more, and those that exist end within minutes.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func removeResource(_ url: ResourceURL) async throws {
+        try await write { transaction, events in
+            let resources = ProviderResourceRepository(transaction)
+            let found = try resources.require(url)
+            try resources.remove(url)
+            events.record(.providerChanged(found.providerID, detail: "resource \(found.url.text) removed"), by: actor)
+        }
+    }
+
+    /// Whether the URL could be removed. Nothing is changed.
+    ///
+    /// - Throws: as ``removeResource(_:)``.
+    package func previewRemoval(of url: ResourceURL) async throws {
+        _ = try await read { try ProviderResourceRepository($0).require(url) }
+    }
+}
+
+extension ProviderResourceRepository {
+    fileprivate func require(_ url: ResourceURL) throws -> ProviderResource {
+        guard let found = try find(url) else {
+            throw Refusal.unknownResource(url.text)
+        }
+        return found
+    }
+}

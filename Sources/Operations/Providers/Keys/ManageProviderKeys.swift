@@ -1,0 +1,108 @@
+import Database
+import Domain
+import Repositories
+import Tokens
+
+extension Service {
+    /// Adds a key of a provider's own, key text and proof as they came: the key remembers the one that signed for it.
+    ///
+    /// - Throws: `Refusal` `invalid_provider_key`, `conflict` where the key is known already, `provider_token_invalid`
+    ///   where the key that signed, or the provider, ended meanwhile.
+    package func addOwnKey(
+        keyText: String, algorithm: String?, proof: String, by caller: FreshProof
+    ) async throws -> ProviderKeyID {
+        let named = try algorithm.map { name throws(Refusal) in
+            guard let known = SignatureAlgorithm(rawValue: name) else {
+                throw Refusal.unknownAlgorithm
+            }
+            return known
+        }
+        let key = try VerificationKey(text: keyText, algorithm: named)
+        _ = try KeyPossessionProof(proof, of: key, by: caller.id, realm: realm, now: environment.now())
+        let id: ProviderKeyID = environment.newIdentifier()
+        try await write { transaction, events in
+            try ProviderKeyChanges(
+                actor: "provider \(caller.id)", requester: caller.provider, transaction: transaction
+            ).add(key, as: id, to: caller.id, &events)
+        }
+        return id
+    }
+
+    /// Revokes a key of a provider's own with all that it added.
+    ///
+    /// - Throws: `Refusal` `not_found`, `conflict` with the state that forbids it, `provider_token_invalid`.
+    @discardableResult
+    package func revokeOwnKey(
+        _ id: ProviderKeyID, endingSessions: Bool, by caller: FreshProof
+    ) async throws -> ProviderKeyRevocation {
+        try await write { transaction, events in
+            try ProviderKeyChanges(
+                actor: "provider \(caller.id)", requester: caller.provider, transaction: transaction
+            ).revoke(id, endingSessions: endingSessions, keepingAdded: false, reason: nil, &events)
+        }
+    }
+}
+
+extension Administration {
+    /// Adds a key to a provider.
+    ///
+    /// - Throws: `Refusal` `conflict` where the key is known already.
+    package func addProviderKey(_ key: VerificationKey, to provider: ProviderID) async throws -> ProviderKeyID {
+        let id: ProviderKeyID = environment.newIdentifier()
+        try await write { transaction, events in
+            try ProviderKeyChanges(actor: actor, requester: nil, transaction: transaction)
+                .add(key, as: id, to: provider, &events)
+        }
+        return id
+    }
+
+    /// Retires a provider's key: nothing new is accepted from it, its sessions go on.
+    ///
+    /// - Returns: whether the provider could sign before, and has no key left to sign with.
+    /// - Throws: `Refusal` `not_found`, or `conflict` for a key of an issuer's key set.
+    @discardableResult
+    package func retireProviderKey(_ id: ProviderKeyID) async throws -> Bool {
+        try await write { transaction, events in
+            try ProviderKeyChanges(actor: actor, requester: nil, transaction: transaction).retire(id, &events)
+        }
+    }
+
+    /// What ``retireProviderKey(_:)`` would return. Nothing is changed.
+    package func previewRetirement(of id: ProviderKeyID) async throws -> Bool {
+        try await read {
+            try ProviderKeyChanges(actor: actor, requester: nil, transaction: $0).previewRetirement(id)
+        }
+    }
+
+    /// What a revocation would come to. Nothing is changed.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func previewRevocation(
+        of id: ProviderKeyID, endingSessions: Bool, keepingAdded: Bool = false
+    ) async throws -> ProviderKeyRevocation {
+        // Not in the transaction of the change: each sign-in of the provider would disturb it.
+        try await read {
+            try ProviderKeyChanges(actor: actor, requester: nil, transaction: $0)
+                .preview(id, endingSessions: endingSessions, keepingAdded: keepingAdded)
+        }
+    }
+
+    /// Revokes a provider's key and, unless they are to stay, the keys that it added; ends the sessions that they opened
+    /// where asked.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    @discardableResult
+    package func revokeProviderKey(
+        _ id: ProviderKeyID, endingSessions: Bool, keepingAdded: Bool = false, reason: AuditReason? = nil
+    ) async throws -> ProviderKeyRevocation {
+        let count = try await previewRevocation(
+            of: id, endingSessions: endingSessions, keepingAdded: keepingAdded
+        ).sessionsEnded
+        var done = try await write { transaction, events in
+            try ProviderKeyChanges(actor: actor, requester: nil, transaction: transaction)
+                .revoke(id, endingSessions: endingSessions, keepingAdded: keepingAdded, reason: reason, &events)
+        }
+        done.sessionsEnded = count
+        return done
+    }
+}
