@@ -6,27 +6,6 @@ import Operations
 import Repositories
 import Tokens
 
-/// What a provider's backend calls.
-package struct ProviderCalls: Sendable {
-    package let introspect: Introspect
-    package let revoke: RevokeSession
-    package let known: ReadUserClaims
-    package let check: CheckIdentityToken
-    private let end: EndUserSessions
-
-    package init(_ context: Service) {
-        introspect = Introspect(context)
-        revoke = RevokeSession(context)
-        known = ReadUserClaims(context)
-        check = CheckIdentityToken(context)
-        end = EndUserSessions(context)
-    }
-
-    package func endSessions(of externalID: String, at caller: ProvenProvider) async throws {
-        try await end(of: externalID, at: caller)
-    }
-}
-
 /// The end of certificates: by the device itself, or by an admin in another process, which the node then hears of.
 package struct RevocationCalls: Sendable {
     private let service: Service
@@ -59,13 +38,13 @@ extension ServiceFixture {
     }
 }
 
-extension AuthenticateProvider {
+extension Service {
     /// A fresh proof of a provider's, as if it came with a request.
     package func proof(
         of signer: ProviderSigner, _ key: ProviderKeyID, _ provider: ProviderID, _ now: Date
     ) async throws -> FreshProof {
         let request = ProvenRequest(method: "GET", path: "/provider", body: [])
-        return try await fresh(
+        return try await freshProof(
             try signer.freshProviderToken(
                 provider: provider, kid: key, realm: ServiceFixture.realm, identifier: UUID().uuidString,
                 request: request, now: now), for: request, at: .free)

@@ -30,10 +30,6 @@ package struct ServiceFixture: Sendable {
     package let personalKeys: PersonalKeys
     package let wrappingKey: SymmetricKey
     package let indexKey: SymmetricKey
-    package let serve: ProviderCalls
-    package let authenticate: AuthenticateProvider
-    package let webhook: ManageWebhook
-    package let receive: ReceiveProviderEvent
     package let watch: CacheInvalidator
     package let issuers = StandInIssuers()
 
@@ -143,10 +139,6 @@ package struct ServiceFixture: Sendable {
         certify = CertifyDevice(context, issuing: issuing, verifyCaptcha: { $0 == "solved" })
         renewCertificate = RenewCertificate(context, issuing: issuing)
         revokeCertificate = RevocationCalls(context, admin)
-        authenticate = AuthenticateProvider(context)
-        webhook = ManageWebhook(context, allowingLoopback: false)
-        receive = ReceiveProviderEvent(context)
-        serve = ProviderCalls(context)
     }
 
     /// The same context with something else in it: other keys, a store that misbehaves, another node on the store.
@@ -198,7 +190,7 @@ package struct ServiceFixture: Sendable {
 
     /// The provider's backend, proved by a bearer token of its first key.
     package func backend() async throws -> ProvenProvider {
-        try await authenticate(
+        try await context.authenticateProvider(
             try signer.providerToken(
                 provider: registration.provider.id, kid: registration.keyID, realm: Self.realm, now: clock.now),
             for: nil, in: ProvenRequest(method: "GET", path: "/provider", body: []), at: .free)
@@ -206,7 +198,7 @@ package struct ServiceFixture: Sendable {
 
     /// A fresh proof of the provider's; `nil` for its first key.
     package func proof(of other: ProviderSigner? = nil, _ key: ProviderKeyID? = nil) async throws -> FreshProof {
-        try await authenticate.proof(
+        try await context.proof(
             of: other ?? signer, key ?? registration.keyID, registration.provider.id, clock.now)
     }
 

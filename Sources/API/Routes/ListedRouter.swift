@@ -8,7 +8,7 @@ import Operations
 /// counted before it is carried out.
 ///
 /// A call is counted for the peer of its connection, before its session is checked, and with a session also for the
-/// user. A backend's call is counted for the provider, however it authenticates: see `AuthenticateProvider`.
+/// user. A backend's call is counted for the provider, however it authenticates: see `Service.authenticateProvider`.
 struct ListedRouter<Context: ListenerContext> {
     typealias Count = @Sendable (CallCost, CountedCaller) throws -> Void
 

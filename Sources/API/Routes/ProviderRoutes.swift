@@ -7,30 +7,22 @@ import Operations
 
 /// The calls of provider backends, on the public listener.
 package struct ProviderRoutes: Sendable {
-    let authenticate: AuthenticateProvider
-    let readClaims: ReadUserClaims
-    let endSessions: EndUserSessions
-    let check: CheckIdentityToken
     let service: Service
 
     package init(_ service: Service) {
         self.service = service
-        authenticate = AuthenticateProvider(service)
-        readClaims = ReadUserClaims(service)
-        endSessions = EndUserSessions(service)
-        check = CheckIdentityToken(service)
     }
 
     func add(to router: ListedRouter<PublicContext>) {
         let router = router.ofProviders
         router.get("provider", cost: .read) { request, context in
-            describe(try await authenticate(request.bearer, for: nil, in: request.named, at: context.cost).known)
+            describe(try await service.caller(of: request, for: nil, at: context.cost).known)
         }
         router.post("provider/keys", cost: .write, use: addKey)
         router.delete("provider/keys/:key_id", cost: .write, use: deleteKey)
         router.get("provider/users/:external_id", cost: .read) { request, context in
-            let caller = try await authenticate(request.bearer, for: .usersRead, in: request.named, at: context.cost)
-            let found = try await readClaims(try externalID(context), of: caller.id)
+            let caller = try await service.caller(of: request, for: .usersRead, at: context.cost)
+            let found = try await service.readUserClaims(try externalID(context), of: caller.id)
             func over(_ years: Int) -> JSONValue { found.isOver(years).map { .bool($0) } ?? .null }
             return Response.json([
                 "user_id": .id(found.user.id), "assurance": .string(found.user.assurance.rawValue),
@@ -39,8 +31,8 @@ package struct ProviderRoutes: Sendable {
             ])
         }
         router.delete("provider/users/:external_id/sessions", cost: .write) { request, context in
-            let caller = try await authenticate(request.bearer, for: .sessionsEnd, in: request.named, at: context.cost)
-            try await endSessions(of: try externalID(context), at: caller)
+            let caller = try await service.caller(of: request, for: .sessionsEnd, at: context.cost)
+            try await service.endUserSessions(of: try externalID(context), at: caller)
             return Response(status: .noContent)
         }
         router.post("provider/users/:external_id/notifications", cost: .write, use: notifyUser)
@@ -48,7 +40,7 @@ package struct ProviderRoutes: Sendable {
     }
 
     @Sendable private func notifyUser(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let caller = try await authenticate(request.bearer, for: .usersNotify, in: request.named, at: context.cost)
+        let caller = try await service.caller(of: request, for: .usersNotify, at: context.cost)
         let body = try await request.bytes(
             upTo: min(UserNotification.maximumSize, service.policy[\.requests].maximumBody))
         var members = try request.members(body)
@@ -62,8 +54,7 @@ package struct ProviderRoutes: Sendable {
 
     @Sendable private func addKey(_ request: Request, _ context: PublicContext) async throws -> Response {
         let body = try await request.bytes(upTo: service.policy[\.requests].maximumBody)
-        let caller = try await authenticate.fresh(
-            request.bearer, beside: try request.countersignProof, for: request.proven(body), at: context.cost)
+        let caller = try await service.changer(of: request, body, at: context.cost)
         var members = try request.members(body)
         let keyText: String
         switch try members.value("public_key") {
@@ -79,8 +70,7 @@ package struct ProviderRoutes: Sendable {
     }
 
     @Sendable private func deleteKey(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let caller = try await authenticate.fresh(
-            request.bearer, beside: try request.countersignProof, for: request.proven([]), at: context.cost)
+        let caller = try await service.changer(of: request, at: context.cost)
         let endingSessions: Bool
         switch request.uri.queryParameters["sessions"] {
         case nil, "keep": endingSessions = false
@@ -95,11 +85,11 @@ package struct ProviderRoutes: Sendable {
     }
 
     @Sendable private func checkToken(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let caller = try await authenticate(request.bearer, for: .sessionsRead, in: request.named, at: context.cost)
+        let caller = try await service.caller(of: request, for: .sessionsRead, at: context.cost)
         var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
         let token = try members.string("identity_token")
         try members.rejectUnknown()
-        let result = try await check(token, for: caller)
+        let result = try await service.checkIdentityToken(token, for: caller)
         let defects = result.defects.map {
             JSONValue.object(["reason": .string($0.reason.rawValue), "detail": .string($0.detail)])
         }

@@ -21,17 +21,9 @@ package struct TokenRoutes: Sendable {
     private static let idTokenType = "urn:ietf:params:oauth:token-type:id_token"
 
     let service: Service
-    let issue: IssueProviderAccessToken
-    let authenticate: AuthenticateProvider
-    let introspect: Introspect
-    let revoke: RevokeSession
 
     package init(_ service: Service) {
         self.service = service
-        issue = IssueProviderAccessToken(service)
-        authenticate = AuthenticateProvider(service)
-        introspect = Introspect(service)
-        revoke = RevokeSession(service)
     }
 
     func addPublic(to router: ListedRouter<PublicContext>) {
@@ -40,7 +32,7 @@ package struct TokenRoutes: Sendable {
         router.post("introspect", cost: .read, use: introspectToken)
         router.post("revoke", cost: .write) { request, context in
             let (caller, form) = try await self.caller(of: request, for: .sessionsEnd, at: context.cost)
-            try await revoke(try form.required("token"), for: caller)
+            try await service.revokeSession(try form.required("token"), for: caller)
             return Response(status: .ok)
         }
     }
@@ -55,7 +47,8 @@ package struct TokenRoutes: Sendable {
             throw Refusal.grantOfDevices(at: service.urls.clientTokenEndpoint)
         }
         try Self.requireOneProof(request, form)
-        let answer = try await issue(form.assertion, scope: form["scope"], at: context.cost)
+        let answer = try await service.issueProviderAccessToken(
+            form.assertion, scope: form["scope"], at: context.cost)
         return .json([
             "access_token": .string(answer.token.reveal()), "token_type": .string("Bearer"),
             "expires_in": .integer(Int64(answer.lifetime)), "scope": .string(ProviderScope.text(answer.scopes)),
@@ -157,13 +150,13 @@ package struct TokenRoutes: Sendable {
 
     @Sendable private func introspectToken(_ request: Request, _ context: PublicContext) async throws -> Response {
         let (caller, form) = try await self.caller(of: request, for: .sessionsRead, at: context.cost)
-        let found = try await introspect(try form.required("token"), for: caller)
+        let found = try await service.introspect(try form.required("token"), for: caller)
         var body = ByteBuffer()
         if let found { body.writeIntrospection(found) } else { body.writeStaticString("{\"active\":false}") }
         guard request.headers[.accept]?.contains(Self.introspectionType) ?? false else {
             return .json(body)
         }
-        let token = try introspect.signed(Array(body.readableBytesView), for: caller)
+        let token = try service.signIntrospection(Array(body.readableBytesView), for: caller)
         return Response(
             status: .ok, headers: [.contentType: Self.introspectionType, .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: token.reveal())))
@@ -180,8 +173,8 @@ package struct TokenRoutes: Sendable {
     func writeIntrospection(
         of tokenHash: Digest256, forBearer bearer: Digest256, to body: inout ByteBuffer
     ) -> Bool {
-        guard let caller = authenticate.fromMemory(bearer, for: .sessionsRead),
-            let found = introspect.fromMemory(tokenHash, for: caller)
+        guard let caller = service.providerFromMemory(bearer, for: .sessionsRead),
+            let found = service.introspectFromMemory(tokenHash, for: caller)
         else { return false }
         body.writeIntrospection(found)
         return true
@@ -194,14 +187,14 @@ package struct TokenRoutes: Sendable {
     ) async throws -> (ProvenProvider, FormBody) {
         let maximum = service.policy[\.requests].maximumBody
         guard request.bearer == nil, request.hasForm else {
-            let caller = try await authenticate(request.bearer, for: scope, in: request.named, at: cost)
+            let caller = try await service.caller(of: request, for: scope, at: cost)
             let form = try await request.form(upTo: maximum)
             try Self.requireOneProof(request, form)
             return (caller, form)
         }
         let form = try await request.form(upTo: maximum)
         try Self.requireOneProof(request, form)
-        return (try await authenticate(form.assertion, at: cost), form)
+        return (try await service.authenticateProvider(form.assertion, at: cost), form)
     }
 
     /// Requires that the client authenticates in only one way (RFC 6749 §2.3): two could name two clients.

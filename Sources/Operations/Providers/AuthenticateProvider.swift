@@ -53,13 +53,7 @@ package struct FreshProof: Sendable {
 }
 
 /// Who calls from a provider's side, proved by a token that one of its keys signed. The call counts for this provider.
-package struct AuthenticateProvider: Sendable {
-    private let context: Service
-
-    package init(_ context: Service) {
-        self.context = context
-    }
-
+extension Service {
     /// Reads `Authorization: Bearer …`: a provider token, which permits every read and end, or an access token.
     ///
     /// - Parameters:
@@ -67,19 +61,19 @@ package struct AuthenticateProvider: Sendable {
     ///   - request: the one that the token comes with. A token that names another is refused.
     ///   - cost: that of the call.
     /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid`, `insufficient_scope` or `rate_limited`.
-    package func callAsFunction(
+    package func authenticateProvider(
         _ bearer: String?, for scope: ProviderScope?, in request: ProvenRequest, at cost: CallCost
     ) async throws -> ProvenProvider {
-        let token = try read(bearer)
-        let now = context.environment.now()
+        let token = try readToken(bearer)
+        let now = environment.now()
         let isAccessToken = ProviderAccessToken.isNamed(by: token)
         let (verified, isForOneRequest) =
             isAccessToken
             ? (try await verifyAccessToken(token, for: scope, now: now), false)
             : try await verifyProviderToken(token, in: request, now: now)
         // What is remembered counts with every request.
-        if let bearer, !isForOneRequest { context.caches.bearers.remember(verified, .of(bearer)) }
-        try context.count(cost, by: .provider(verified.provider.provider.id))
+        if let bearer, !isForOneRequest { caches.bearers.remember(verified, .of(bearer)) }
+        try count(cost, by: .provider(verified.provider.provider.id))
         return ProvenProvider(
             known: verified.provider, keyID: verified.keyID, scopes: verified.scopes ?? Set(ProviderScope.allCases))
     }
@@ -88,11 +82,11 @@ package struct AuthenticateProvider: Sendable {
     /// something to do.
     ///
     /// - Parameter bearer: the token's SHA-256.
-    package func fromMemory(_ bearer: Digest256, for scope: ProviderScope) -> ProviderID? {
-        guard context.invalidator.isFresh, context.invalidator.isClockRight,
-            let verified = context.caches.bearers.known(bearer),
-            verified.permits(scope, at: context.environment.now()),
-            context.caches.providers.known(verified.provider.provider.id) === verified.provider
+    package func providerFromMemory(_ bearer: Digest256, for scope: ProviderScope) -> ProviderID? {
+        guard invalidator.isFresh, invalidator.isClockRight,
+            let verified = caches.bearers.known(bearer),
+            verified.permits(scope, at: environment.now()),
+            caches.providers.known(verified.provider.provider.id) === verified.provider
         else { return nil }
         return verified.provider.provider.id
     }
@@ -100,8 +94,8 @@ package struct AuthenticateProvider: Sendable {
     private func verifyProviderToken(
         _ token: UnverifiedToken, in request: ProvenRequest, now: Date
     ) async throws -> (VerifiedBearers.Bearer, isForOneRequest: Bool) {
-        let known = try await context.caches.providers.find(token.issuer)
-        let verified = try verifier.verify(
+        let known = try await caches.providers.find(token.issuer)
+        let verified = try providerTokens.verify(
             token, with: request, provider: known?.provider, key: known?.key(token.keyID), now: now)
         guard let known else { throw Refusal.unknownTokenIssuer }
         let bearer = VerifiedBearers.Bearer(
@@ -114,8 +108,8 @@ package struct AuthenticateProvider: Sendable {
         _ token: UnverifiedToken, for scope: ProviderScope?, now: Date
     ) async throws -> VerifiedBearers.Bearer {
         let access = try ProviderAccessToken(
-            token, keys: context.keys.accessTokens, issuer: context.urls.issuer, now: now)
-        guard let known = try await context.caches.providers.find(access.provider), known.provider.disabledAt == nil,
+            token, keys: keys.accessTokens, issuer: urls.issuer, now: now)
+        guard let known = try await caches.providers.find(access.provider), known.provider.disabledAt == nil,
             let key = known.key(access.keyID), !key.retired
         else {
             throw Refusal.accessTokenKeyEnded
@@ -130,24 +124,24 @@ package struct AuthenticateProvider: Sendable {
     /// Reads a client assertion (RFC 7523 §2.2) and spends it: it counts once, whatever becomes of the request.
     ///
     /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid` or `rate_limited`.
-    package func callAsFunction(_ shown: ShownAssertion, at cost: CallCost) async throws -> ProvenProvider {
+    package func authenticateProvider(_ shown: ShownAssertion, at cost: CallCost) async throws -> ProvenProvider {
         guard let assertion = shown.assertion else {
             throw Refusal.assertionRequired
         }
         guard shown.type == ClientAssertion.type else {
             throw Refusal.wrongAssertionType(ClientAssertion.type)
         }
-        let token = try read(assertion)
-        let known = try await context.caches.providers.find(token.issuer)
-        let proof = try verifier.verifyAssertion(
-            token, audiences: context.urls.audiences, provider: known?.provider, key: known?.key(token.keyID),
-            now: context.environment.now())
+        let token = try readToken(assertion)
+        let known = try await caches.providers.find(token.issuer)
+        let proof = try providerTokens.verifyAssertion(
+            token, audiences: urls.audiences, provider: known?.provider, key: known?.key(token.keyID),
+            now: environment.now())
         guard let known else { throw Refusal.unknownTokenIssuer }
         guard shown.clientID == nil || shown.clientID.flatMap({ ProviderID($0[...]) }) == proof.provider else {
             let isApp = known.applications.contains { $0.id.description == shown.clientID?.lowercased() }
             throw isApp ? Refusal.applicationIDAsClient : .clientOfAnotherProvider
         }
-        try context.count(cost, by: .provider(proof.provider))
+        try count(cost, by: .provider(proof.provider))
         try await spend("assertion \(proof.identifier)", of: proof.provider, until: proof.rememberUntil)
         return ProvenProvider(known: known, keyID: proof.keyID)
     }
@@ -157,20 +151,26 @@ package struct AuthenticateProvider: Sendable {
     ///
     /// - Parameter scope: what an access token must permit all the same; `nil` where any of the provider's does.
     /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid`, `insufficient_scope` or `rate_limited`.
-    package func fresh(
+    package func freshProof(
         _ bearer: String?, beside proof: String?, of scope: ProviderScope? = nil, for request: ProvenRequest,
         at cost: CallCost
     ) async throws -> FreshProof {
         guard let proof else {
-            guard ProviderAccessToken.isNamed(by: try read(bearer)) else {
-                return try await fresh(bearer, for: request, at: cost)
+            guard ProviderAccessToken.isNamed(by: try readToken(bearer)) else {
+                return try await freshProof(bearer, for: request, at: cost)
             }
-            _ = try await self(bearer, for: scope, in: request, at: cost)
+            _ = try await authenticateProvider(bearer, for: scope, in: request, at: cost)
             throw Refusal.freshProofRequired
         }
-        let caller = try await self(bearer, for: scope, in: request, at: cost)
-        // Counted already.
-        let proven = try await fresh(proof, for: request, at: .free)
+        let caller = try await authenticateProvider(bearer, for: scope, in: request, at: cost)
+        return try await freshProof(proof, like: caller, for: request)
+    }
+
+    /// Reads a fresh proof that comes beside the token of a caller, whose call has been counted.
+    package func freshProof(
+        _ proof: String, like caller: ProvenProvider, for request: ProvenRequest
+    ) async throws -> FreshProof {
+        let proven = try await freshProof(proof, for: request, at: .free)
         guard proven.id == caller.id else {
             throw Refusal.proofOfAnotherProvider
         }
@@ -178,41 +178,64 @@ package struct AuthenticateProvider: Sendable {
     }
 
     /// Reads a fresh proof, made for this one request, and spends it: it counts once, whatever becomes of the request.
-    package func fresh(
+    package func freshProof(
         _ bearer: String?, for request: ProvenRequest, at cost: CallCost
     ) async throws -> FreshProof {
-        let token = try read(bearer)
-        let known = try await context.caches.providers.find(token.issuer)
-        let proof = try verifier.verifyFresh(
+        let token = try readToken(bearer)
+        let known = try await caches.providers.find(token.issuer)
+        let proof = try providerTokens.verifyFresh(
             token, request: request, provider: known?.provider, key: known?.key(token.keyID),
-            now: context.environment.now())
+            now: environment.now())
         guard let known else { throw Refusal.unknownTokenIssuer }
-        try context.count(cost, by: .provider(proof.token.provider))
+        try count(cost, by: .provider(proof.token.provider))
         try await spend("proof \(proof.identifier)", of: proof.token.provider, until: proof.rememberUntil)
         return FreshProof(ProvenProvider(known: known, keyID: proof.token.keyID))
     }
 
-    private var verifier: ProviderTokenVerifier {
-        ProviderTokenVerifier(realm: context.realm, clockSkew: context.policy[\.identityTokens].clockSkew)
+    private var providerTokens: ProviderTokenVerifier {
+        ProviderTokenVerifier(realm: realm, clockSkew: policy[\.identityTokens].clockSkew)
     }
 
     /// A provider's proofs are counted before they are spent: the store keeps a row for each.
     private func spend(_ identifier: String, of provider: ProviderID, until expiry: Date) async throws {
-        let limit = RateLimit(count: context.policy[\.accessTokens].provenPerMinute, per: 60)
-        let isLimited = context.rateLimiting == .on
-        let isNew = try await context.store.transaction {
+        let limit = RateLimit(count: policy[\.accessTokens].provenPerMinute, per: 60)
+        let isLimited = rateLimiting == .on
+        let isNew = try await store.transaction {
             if isLimited { try RateRepository($0).count("proofs \(provider)", limit: limit) }
             return try NonceRepository($0).spend(identifier: identifier, of: provider, until: expiry)
         }
         guard isNew else { throw Refusal.proofUsed }
     }
 
-    private func read(_ bearer: String?) throws -> UnverifiedToken {
-        try context.invalidator.requireFresh()
+    private func readToken(_ bearer: String?) throws -> UnverifiedToken {
+        try invalidator.requireFresh()
         guard let bearer else {
             throw Refusal.bearerRequired
         }
         return try UnverifiedToken(bearer, refusing: .providerTokenInvalid)
+    }
+
+    /// Signs an access token for the calls of the provider that proves itself (RFC 6749 §4.4). Nothing of the token is
+    /// kept: it ends with the key that signed the assertion.
+    ///
+    /// - Parameters:
+    ///   - scope: the scopes that are asked for; `nil` for `ProviderScope.unasked`.
+    ///   - cost: that of the call.
+    /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid`; `malformed_request` with reason
+    ///   `invalid_scope`; `rate_limited`.
+    package func issueProviderAccessToken(
+        _ assertion: ShownAssertion, scope: String?, at cost: CallCost
+    ) async throws -> ProviderTokenGrant {
+        let caller = try await authenticateProvider(assertion, at: cost)
+        let scopes = try scope.map(ProviderScope.parse) ?? ProviderScope.unasked
+        let now = environment.now()
+        let lifetime = policy[\.accessTokens].providerLifetime
+        let token = ProviderAccessToken(
+            provider: caller.id, keyID: caller.keyID, scopes: scopes, identifier: environment.newUUID(),
+            issuedAt: now, expiresAt: now.addingTimeInterval(lifetime))
+        return ProviderTokenGrant(
+            token: try token.signed(with: keys.accessTokens, issuer: urls.issuer),
+            lifetime: Int(saturating: lifetime), scopes: scopes)
     }
 }
 
@@ -230,4 +253,12 @@ package struct ShownAssertion: Sendable {
         self.type = type
         self.clientID = clientID
     }
+}
+
+/// An access token, how long it lives, and what it permits.
+package struct ProviderTokenGrant: Sendable {
+    package let token: Secret<String>
+    /// Seconds.
+    package let lifetime: Int
+    package let scopes: Set<ProviderScope>
 }

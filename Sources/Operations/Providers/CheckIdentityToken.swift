@@ -5,42 +5,37 @@ import Foundation
 import Repositories
 import Tokens
 
-/// A provider's developer has an identity token checked.
-package struct CheckIdentityToken: Sendable {
-    private let context: Service
+/// What a token check found.
+package struct IdentityTokenFindings: Sendable {
+    /// Every defect: the contract's reason and a sentence.
+    package let defects: [(reason: Refusal.Reason, detail: String)]
+    /// The claims that a session comes without, each with a sentence.
+    package let ignored: [(name: String, detail: String)]
+    /// The token's `iat` minus this server's clock, seconds; `nil` where there is none to measure.
+    package let clockSkew: Int?
+}
 
-    package init(_ context: Service) {
-        self.context = context
-    }
-
-    /// What a token check found.
-    package struct Findings: Sendable {
-        /// Every defect: the contract's reason and a sentence.
-        package let defects: [(reason: Refusal.Reason, detail: String)]
-        /// The claims that a session comes without, each with a sentence.
-        package let ignored: [(name: String, detail: String)]
-        /// The token's `iat` minus this server's clock, seconds; `nil` where there is none to measure.
-        package let clockSkew: Int?
-    }
-
-    /// Every defect of an identity token at once; creates and spends nothing. Of another provider's token it says
+extension Service {
+    /// Every defect of an identity token at once, for a provider's developer; creates and spends nothing. Of another provider's token it says
     /// `unknown_issuer` only.
     ///
     /// - Throws: `Refusal` `provider_token_invalid` if the caller's key was revoked since it proved itself.
-    package func callAsFunction(_ identityToken: String, for caller: ProvenProvider) async throws -> Findings {
-        try await context.read { try caller.requireActive(in: $0) }
-        let now = context.environment.now()
+    package func checkIdentityToken(
+        _ identityToken: String, for caller: ProvenProvider
+    ) async throws -> IdentityTokenFindings {
+        try await read { try caller.requireActive(in: $0) }
+        let now = environment.now()
         let check = check(identityToken, of: caller.known, now: now)
         var defects = check.defects.map { (reason: $0.reason, detail: $0.detail) }
         if let nonce = check.nonce { defects += try await nonceDefects(nonce, now: now) }
-        return Findings(
+        return IdentityTokenFindings(
             defects: defects, ignored: check.ignored.map { (name: $0.name, detail: $0.detail) },
             clockSkew: check.clockSkew)
     }
 
     /// An ID token is judged by the issuer's keys as they are known; nothing is read anew for a check.
     private func check(_ text: String, of known: CachedProvider, now: Date) -> TokenCheck {
-        let policy = context.policy[\.identityTokens]
+        let policy = policy[\.identityTokens]
         if known.provider.issuer != nil,
             let token = try? UnverifiedToken(text, upTo: UnverifiedToken.maximumIdentityLength),
             IDTokenVerifier.isNamed(by: token)
@@ -49,20 +44,20 @@ package struct CheckIdentityToken: Sendable {
                 token, provider: known.provider, key: known.issuerKey(of: token.header), now: now)
         }
         let verifier = IdentityTokenVerifier(
-            realm: context.realm, endpoints: context.urls.audiences, policy: policy)
+            realm: realm, endpoints: urls.audiences, policy: policy)
         return verifier.check(text, provider: known.provider, keys: Array(known.keys.values), now: now)
     }
 
     /// The device is not at hand here, so a nonce is checked for its origin, its age and its use alone.
     private func nonceDefects(_ text: String, now: Date) async throws -> [(reason: Refusal.Reason, detail: String)] {
-        guard let nonce = Nonce(issuedHere: text, key: context.keys.nonces) else {
+        guard let nonce = Nonce(issuedHere: text, key: keys.nonces) else {
             return [(.nonceUnknown, "This service did not issue the nonce in the token.")]
         }
         if nonce.expiresAt <= now {
             let late = Int(saturating: now.timeIntervalSince(nonce.expiresAt).rounded(.up))
             return [(.nonceExpired, "The nonce in the token expired \(late) s ago.")]
         }
-        let isSpent = try await context.read { try NonceRepository($0).isSpent(nonce) }
+        let isSpent = try await read { try NonceRepository($0).isSpent(nonce) }
         return isSpent ? [(.nonceUsed, "The nonce in the token was used before.")] : []
     }
 }

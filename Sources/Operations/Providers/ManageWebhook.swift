@@ -6,39 +6,33 @@ import Foundation
 import Repositories
 
 /// Where a provider is told what happens to its users.
-package struct ManageWebhook: Sendable {
-    private let context: Service
-    private let allowsLoopback: Bool
-
-    /// - Parameter allowingLoopback: takes receivers on this machine: the switch for development and tests.
-    package init(_ context: Service, allowingLoopback: Bool) {
-        self.context = context
-        allowsLoopback = allowingLoopback
-    }
-
-    /// The receiver's URL.
+extension Service {
+    /// The URL of a provider's receiver.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func callAsFunction(_ provider: ProviderID) async throws -> String {
-        guard let url = try await context.read({ try ProviderWebhookRepository($0).find(provider) }) else {
+    package func webhook(of provider: ProviderID) async throws -> String {
+        guard let url = try await read({ try ProviderWebhookRepository($0).find(provider) }) else {
             throw Refusal.noWebhook
         }
         return url
     }
 
-    /// Sets it, in its one spelling, which is the answer.
+    /// Sets the URL, in its one spelling, which is the answer.
     ///
+    /// - Parameter allowingLoopback: takes receivers on this machine: the switch for development and tests.
     /// - Throws: `Refusal` `malformed_request` for what is no `PublicURL`, or whose host has a private address now;
     ///   `provider_token_invalid` where the key that signed, or the provider, ended meanwhile; `rate_limited`.
-    package func set(_ text: String, by caller: FreshProof) async throws -> String {
-        guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
+    package func setWebhook(
+        _ text: String, by caller: FreshProof, allowingLoopback: Bool
+    ) async throws -> String {
+        guard let url = PublicURL(text, allowingLoopback: allowingLoopback) else {
             throw Refusal.notPublicURL(.webhookURL)
         }
-        try await context.countReceiverChange("webhook", of: caller.id)
+        try await countReceiverChange("webhook", of: caller.id)
         guard await !url.isPrivate(of: .provider(caller.id)) else {
             throw Refusal.privateHost(.webhookURL)
         }
-        try await context.write { transaction, events in
+        try await write { transaction, events in
             try caller.requireActive(in: transaction)
             try ProviderWebhookRepository(transaction).set(url.description, of: caller.id)
             events.record(.webhookSet(caller.id, by: caller.provider.keyID), by: "provider \(caller.id)")
@@ -46,16 +40,39 @@ package struct ManageWebhook: Sendable {
         return url.description
     }
 
-    /// Takes it away.
+    /// Takes the receiver away.
     ///
     /// - Throws: `Refusal` `provider_token_invalid` where the key that signed, or the provider, ended meanwhile;
     ///   `rate_limited`.
-    package func remove(by caller: FreshProof) async throws {
-        try await context.countReceiverChange("webhook", of: caller.id)
-        try await context.write { transaction, events in
+    package func removeWebhook(by caller: FreshProof) async throws {
+        try await countReceiverChange("webhook", of: caller.id)
+        try await write { transaction, events in
             try caller.requireActive(in: transaction)
             try ProviderWebhookRepository(transaction).remove(caller.id)
             events.record(.webhookRemoved(caller.id, by: caller.provider.keyID), by: "provider \(caller.id)")
         }
+    }
+
+    /// Writes an event that is about nobody into the outbox, as any other, so that a provider sees whether its webhook works:
+    /// SSF's verification event, with its own id as the state.
+    ///
+    /// - Returns: the `jti` of the token that the receiver gets.
+    /// - Throws: `Refusal` `not_found` without a webhook; `rate_limited`; `provider_token_invalid` if the key that signed,
+    ///   or the provider, ended meanwhile.
+    package func testWebhook(by caller: ProvenProvider) async throws -> String {
+        let id: OutboxMessageID = environment.newIdentifier()
+        let isLimited = rateLimiting == .on
+        let limit = RateLimit(count: 1, per: policy[\.webhooks].verificationInterval)
+        try await write { transaction, events in
+            try caller.requireActive(in: transaction)
+            let webhooks = ProviderWebhookRepository(transaction)
+            guard try webhooks.find(caller.id) != nil else {
+                throw Refusal.noWebhook
+            }
+            if isLimited { try RateRepository(transaction).count("webhook test \(caller.id)", limit: limit) }
+            try webhooks.enqueueTest(id, state: id.description, to: caller.id)
+            events.record(.messageQueued)
+        }
+        return id.description
     }
 }

@@ -4,31 +4,31 @@ import Foundation
 import Repositories
 import Tokens
 
+/// Whom a provider's event is about.
+private enum EventScope {
+    case session(Session)
+    case user(UserID)
+}
+
 /// Acts on what a provider tells (RFC 8935): its user's sessions are over there, so they are over here; a credential of
 /// its user changed there, so the user must sign in again here.
-package struct ReceiveProviderEvent: Sendable {
-    private let context: Service
-
-    package init(_ context: Service) {
-        self.context = context
-    }
-
+extension Service {
     /// Reads a Security Event Token and acts on the sessions that it names, once; a repeated one is acknowledged alike. Of
     /// a subject that is unknown, or another provider's, nothing is said.
     ///
     /// - Parameter cost: that of the call, which counts for the provider that signed the event.
     /// - Throws: `Refusal` `provider_token_invalid`, `rate_limited`, `unavailable`.
-    package func callAsFunction(_ compact: String, at cost: CallCost) async throws {
-        try context.invalidator.requireFresh()
+    package func receiveProviderEvent(_ compact: String, at cost: CallCost) async throws {
+        try invalidator.requireFresh()
         let token = try UnverifiedToken(compact, refusing: .providerTokenInvalid)
-        let known = try await context.caches.providers.find(token.issuer)
-        let clockSkew = context.policy[\.identityTokens].clockSkew
-        let event = try ProviderTokenVerifier(realm: context.realm, clockSkew: clockSkew).verifyEvent(
-            token, audiences: [context.realm, context.urls.issuer], provider: known?.provider,
-            key: known?.key(token.keyID), now: context.environment.now())
-        try context.count(cost, by: .provider(event.provider))
+        let known = try await caches.providers.find(token.issuer)
+        let clockSkew = policy[\.identityTokens].clockSkew
+        let event = try ProviderTokenVerifier(realm: realm, clockSkew: clockSkew).verifyEvent(
+            token, audiences: [realm, urls.issuer], provider: known?.provider,
+            key: known?.key(token.keyID), now: environment.now())
+        try count(cost, by: .provider(event.provider))
         guard let keyID = token.keyID else { throw Refusal.eventWithoutKeyID }
-        try await context.write { transaction, events in
+        try await write { transaction, events in
             try ProvenProvider.requireActive(keyID, of: event.provider, in: transaction)
             guard
                 try NonceRepository(transaction).spend(
@@ -60,13 +60,8 @@ package struct ReceiveProviderEvent: Sendable {
         }
     }
 
-    private enum Scope {
-        case session(Session)
-        case user(UserID)
-    }
-
     /// Whom the event is about; `nil` if it is nobody of the provider's.
-    private static func scope(of event: ProviderEventToken, in transaction: any Transaction) throws -> Scope? {
+    private static func scope(of event: ProviderEventToken, in transaction: any Transaction) throws -> EventScope? {
         let users = UserRepository(transaction)
         switch event.subject {
         case .session(let id):

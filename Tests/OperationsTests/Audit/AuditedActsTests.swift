@@ -62,10 +62,10 @@ struct AuditedActsTests {
             let connection = try await fixture.connectNewDevice()
             let first = try await fixture.opened("alice", on: connection)
             let backend = try await fixture.backend()
-            try await fixture.serve.revoke(try text(first), for: backend)
-            try await fixture.serve.revoke(try text(first), for: backend)
+            try await fixture.context.revokeSession(try text(first), for: backend)
+            try await fixture.context.revokeSession(try text(first), for: backend)
             let second = try await fixture.opened("alice", on: connection)
-            try await fixture.serve.endSessions(of: "alice", at: backend)
+            try await fixture.context.endUserSessions(of: "alice", at: backend)
             fixture.clock.advance(1)
             _ = try await fixture.admin.disableProvider("test", reason: "ticket:3")
             let logout = "session_ended by provider \(provider): provider_logout"

@@ -124,7 +124,7 @@ struct BanTests {
             #expect(done.impact.sessions.isEmpty && done.impact.users.count == 1)
             _ = try await fixture.context.checkSession(token, on: alice.connection)
             _ = try await fixture.opened("alice", on: alice.connection)
-            let claims = try await fixture.serve.known("alice", of: fixture.registration.provider.id)
+            let claims = try await fixture.context.readUserClaims("alice", of: fixture.registration.provider.id)
             #expect(!claims.isBanned)
             let holds = try await fixture.store.read { try BanRepository($0).holdsInForce(on: claims.user.id) }
             #expect(BanEntry.activeBan(among: holds, for: .messaging, at: fixture.clock.now) != nil)
@@ -140,14 +140,14 @@ struct BanTests {
             let token = try text(try await fixture.opened("alice", on: connection))
             let ban = try await bench.ban(.user("test/alice")).ban
             let provider = fixture.registration.provider.id
-            #expect(try await fixture.serve.known("alice", of: provider).isBanned)
+            #expect(try await fixture.context.readUserClaims("alice", of: provider).isBanned)
             #expect(try await bench.admin.liftBans(on: .user("test/alice"), note: "a mistake").map(\.id) == [ban.id])
             try await fixture.watch.poll()
             await #expect(throws: Refusal(.sessionDestroyed, "")) {
                 try await fixture.context.checkSession(token, on: connection)
             }
             _ = try await fixture.opened("alice", on: connection)
-            #expect(try await !fixture.serve.known("alice", of: provider).isBanned)
+            #expect(try await !fixture.context.readUserClaims("alice", of: provider).isBanned)
             await #expect(throws: Refusal(.conflict, "")) { try await bench.admin.liftBan(ban.id, note: "again") }
             await #expect(throws: Refusal(.notFound, "")) {
                 try await bench.admin.liftBans(on: .user("test/alice"), note: "again")

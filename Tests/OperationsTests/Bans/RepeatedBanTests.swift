@@ -53,7 +53,7 @@ struct RepeatedBanTests {
             #expect(try await bench.admin.readBan(first.id).liftNote == "replaced by ban \(second.ban.id)")
             #expect(try await bench.count("audit_entries", where: "event = 'ban_lifted'") == 1)
             try await fixture.watch.poll()
-            #expect(try await fixture.serve.known("alice", of: provider).isBanned)
+            #expect(try await fixture.context.readUserClaims("alice", of: provider).isBanned)
             #expect(try await bench.count("users", where: "external_id = 'alice' AND held = 1") == 1)
             let events = try await fixture.store.read { transaction in
                 try transaction.query("SELECT payload FROM outbox").map { ProviderEvent(jsonText: try $0.bytes(0)) }

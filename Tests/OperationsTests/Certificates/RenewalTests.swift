@@ -118,7 +118,7 @@ struct RenewalTests {
             let session = try await fixture.context.checkSession(token, on: connection)
             #expect(session.id == opened.session.id)
             #expect(session.thumbprint == renewed.thumbprint)
-            let seen = try await fixture.serve.introspect(token, for: fixture.backend())
+            let seen = try await fixture.context.introspect(token, for: fixture.backend())
             #expect(seen?.session.thumbprint == renewed.thumbprint)
         }
     }

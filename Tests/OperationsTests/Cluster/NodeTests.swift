@@ -311,7 +311,7 @@ struct NodeTests {
             fixture.clock.advance(3000)
             try await fixture.store.write { try SessionRepository($0).recordUses([SessionUse(id: id, at: $0.now)]) }
             fixture.clock.advance(3000)
-            #expect(try await fixture.serve.introspect(token, for: fixture.backend()) != nil)
+            #expect(try await fixture.context.introspect(token, for: fixture.backend()) != nil)
             _ = try await fixture.context.checkSession(token, on: connection)
             fixture.clock.advance(3600)
             await #expect(throws: Refusal(.sessionChallenged, "")) {

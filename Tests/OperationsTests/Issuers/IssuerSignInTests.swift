@@ -225,7 +225,7 @@ struct IssuerSignInTests {
             let request = ProvenRequest(method: "GET", path: "/provider", body: [])
             for token in [bearer, try issuer.idToken("a", nonce: nonce(), now: now)] {
                 await #expect(throws: Refusal(.providerTokenInvalid, "")) {
-                    try await fixture.authenticate(token, for: nil, in: request, at: .free)
+                    try await fixture.context.authenticateProvider(token, for: nil, in: request, at: .free)
                 }
             }
         }
@@ -247,17 +247,17 @@ struct IssuerSignInTests {
                 try await fixture.context.openSession(identityToken: token, applicationID: nil, on: connection)
             }
             // Its backend is proved by that key, and has ID tokens checked.
-            let caller = try await fixture.authenticate(
+            let caller = try await fixture.context.authenticateProvider(
                 try signer.providerToken(provider: id, kid: key, realm: ServiceFixture.realm, now: fixture.clock.now),
                 for: nil, in: ProvenRequest(method: "GET", path: "/provider", body: []), at: .free)
             let good = try issuer.idToken(
                 "a", nonce: fixture.context.issueNonce(connection).nonce, now: fixture.clock.now)
-            #expect(try await fixture.serve.check(good, for: caller).defects.isEmpty)
+            #expect(try await fixture.context.checkIdentityToken(good, for: caller).defects.isEmpty)
             let bad = try issuer.idToken("a", nonce: "x", now: fixture.clock.now - 700) {
                 $0[claim: "aud"] = .string("client-2")
                 $0[header: "kid"] = .string("k-9")
             }
-            let found = try await fixture.serve.check(bad, for: caller)
+            let found = try await fixture.context.checkIdentityToken(bad, for: caller)
             #expect(found.defects.map(\.reason) == [.unknownKey, .expired, .wrongAudience, .nonceUnknown])
             #expect(found.clockSkew == -700)
         }

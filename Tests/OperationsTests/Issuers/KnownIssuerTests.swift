@@ -28,7 +28,7 @@ struct KnownIssuerTests {
             let own = try ProviderSigner(.es256)
             let key = try await fixture.admin.addProviderKey(try own.verificationKey, to: provider)
             try await fixture.watch.poll()
-            caller = try await fixture.authenticate(
+            caller = try await fixture.context.authenticateProvider(
                 try own.providerToken(
                     provider: provider, kid: key, realm: ServiceFixture.realm, now: fixture.clock.now),
                 for: nil, in: ProvenRequest(method: "GET", path: "/provider", body: []), at: .free)
@@ -58,7 +58,7 @@ struct KnownIssuerTests {
                 let world = try await World(issuer, on: fixture)
                 let connection = try await fixture.connectNewDevice()
                 let good = try world.token(on: connection)
-                let report = try await fixture.serve.check(good, for: world.caller)
+                let report = try await fixture.context.checkIdentityToken(good, for: world.caller)
                 #expect(report.defects.isEmpty, "\(issuer.name): \(report.defects)")
                 #expect(report.ignored.map(\.name) == issuer.ignored, "\(issuer.name)")
                 let opened = try await fixture.context.openSession(
@@ -71,7 +71,7 @@ struct KnownIssuerTests {
                 await #expect(throws: Refusal(.invalidIdentityToken, "", reason: reason), "\(issuer.name)") {
                     try await fixture.context.openSession(identityToken: bad, applicationID: nil, on: connection)
                 }
-                let found = try await fixture.serve.check(bad, for: world.caller).defects
+                let found = try await fixture.context.checkIdentityToken(bad, for: world.caller).defects
                 #expect(
                     found.contains { $0.reason == reason && $0.detail.contains(issuer.planted.sentence) },
                     "\(issuer.name): \(found)")

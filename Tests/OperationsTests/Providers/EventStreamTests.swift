@@ -243,7 +243,7 @@ struct EventStreamTests {
             let poll = PollEvents(fixture.context)
             let waits = question(immediate: false)
             async let answer = poll(waits, of: stream.id, by: backend)
-            try await EndUserSessions(fixture.context)(of: "alice", at: backend)
+            try await fixture.context.endUserSessions(of: "alice", at: backend)
             #expect(try await answer.tokens.count == 1)
         }
     }

@@ -43,7 +43,7 @@ struct ProviderEventTests {
             for name in ["\(risc)sessions-revoked", "\(risc)account-enabled", "https://acme.example/event"] {
                 for subject in [user, nobody] {
                     let event = try Self.event(Self.object(name, .object([])), about: subject, on: fixture)
-                    try await fixture.receive(event, at: .free)
+                    try await fixture.context.receiveProviderEvent(event, at: .free)
                 }
             }
             let known = ProviderEvent.sessionRevokedType
@@ -53,12 +53,13 @@ struct ProviderEventTests {
             ]
             for events in broken {
                 let refusal = await #expect(throws: Refusal.self) {
-                    try await fixture.receive(try Self.event(events, about: user, on: fixture), at: .free)
+                    try await fixture.context.receiveProviderEvent(
+                        try Self.event(events, about: user, on: fixture), at: .free)
                 }
                 #expect(refusal?.code == .providerTokenInvalid)
             }
             #expect(try await fixture.context.checkSession(secret, on: connection).id == opened.session.id)
-            try await fixture.receive(
+            try await fixture.context.receiveProviderEvent(
                 try Self.event(Self.object(known, .object([])), about: user, on: fixture), at: .free)
             await #expect(throws: Refusal(.sessionDestroyed, "")) {
                 try await fixture.context.checkSession(secret, on: connection)

@@ -87,7 +87,8 @@ struct ProviderKeyTests {
             let backend = try await first(fixture).add()
             let opened = try await backend.opened("alice")
             let session = opened.session
-            _ = try await fixture.webhook.set("https://receiver.invalid/", by: try await backend.proven)
+            _ = try await fixture.context.setWebhook(
+                "https://receiver.invalid/", by: try await backend.proven, allowingLoopback: false)
             let proven = try await backend.proven
             let event = try backend.logout("alice")
             // Another process does it: this one's memory has not heard of it.
@@ -115,10 +116,12 @@ struct ProviderKeyTests {
                 try await fixture.context.revokeOwnKey(
                     backend.keyID, endingSessions: true, by: proven)
             }
-            await #expect(throws: ended) { _ = try await fixture.webhook.set("https://other.invalid/", by: proven) }
-            await #expect(throws: ended) { try await fixture.webhook.remove(by: proven) }
-            await #expect(throws: ended) { try await fixture.serve.endSessions(of: "alice", at: proven.provider) }
-            await #expect(throws: ended) { try await fixture.receive(event, at: .free) }
+            await #expect(throws: ended) {
+                _ = try await fixture.context.setWebhook("https://other.invalid/", by: proven, allowingLoopback: false)
+            }
+            await #expect(throws: ended) { try await fixture.context.removeWebhook(by: proven) }
+            await #expect(throws: ended) { try await fixture.context.endUserSessions(of: "alice", at: proven.provider) }
+            await #expect(throws: ended) { try await fixture.context.receiveProviderEvent(event, at: .free) }
             for received in [[], [OutboxMessageID(UUID())]] {
                 let question = PollEvents.Question(maximum: nil, isImmediate: true, received: received, refused: [])
                 await #expect(throws: ended) {
@@ -130,11 +133,13 @@ struct ProviderKeyTests {
             }
             // It learns nothing either, not even that a token is nobody's.
             for token in [try #require(opened.token).text.reveal(), "x"] {
-                await #expect(throws: ended) { _ = try await fixture.serve.introspect(token, for: proven.provider) }
-                await #expect(throws: ended) { _ = try await fixture.serve.check(token, for: proven.provider) }
+                await #expect(throws: ended) { _ = try await fixture.context.introspect(token, for: proven.provider) }
+                await #expect(throws: ended) {
+                    _ = try await fixture.context.checkIdentityToken(token, for: proven.provider)
+                }
             }
             #expect(try await keys(fixture) == before)
-            #expect(try await fixture.webhook(proven.id) == "https://receiver.invalid/")
+            #expect(try await fixture.context.webhook(of: proven.id) == "https://receiver.invalid/")
             let state = try await fixture.store.read { try SessionRepository($0).find(session.id)?.state }
             #expect(state == .authenticated)
         }
@@ -252,9 +257,10 @@ struct ProviderKeyTests {
         try await ServiceFixture.run { fixture in
             let backend = first(fixture)
             fixture.clock.advance(1)
-            _ = try await fixture.webhook.set("https://receiver.invalid/", by: try await backend.proven)
+            _ = try await fixture.context.setWebhook(
+                "https://receiver.invalid/", by: try await backend.proven, allowingLoopback: false)
             fixture.clock.advance(1)
-            try await fixture.webhook.remove(by: try await backend.proven)
+            try await fixture.context.removeWebhook(by: try await backend.proven)
             let found = try await entries(on: "provider \(fixture.registration.provider.id)", fixture)
             #expect(
                 found.suffix(2) == [
@@ -269,11 +275,12 @@ struct ProviderKeyTests {
             let proven = try await fixture.proof()
             for url in ["https://127.0.0.1/", "https://LOCALHOST:1/", "http://receiver.invalid/", "https://10.1.2.3/"] {
                 await #expect(throws: Refusal(.malformedRequest, "")) {
-                    _ = try await fixture.webhook.set(url, by: proven)
+                    _ = try await fixture.context.setWebhook(url, by: proven, allowingLoopback: false)
                 }
             }
             #expect(
-                try await fixture.webhook.set("https://Receiver.Invalid:443", by: proven) == "https://receiver.invalid/"
+                try await fixture.context.setWebhook(
+                    "https://Receiver.Invalid:443", by: proven, allowingLoopback: false) == "https://receiver.invalid/"
             )
         }
     }

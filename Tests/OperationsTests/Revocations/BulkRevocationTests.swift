@@ -147,15 +147,15 @@ struct BulkRevocationTests {
                 try await fixture.store.read { try $0.first("SELECT COUNT(*) FROM cuts")?.integer(0) }
             }
             let opened = try await fixture.opened("alice", on: try await fixture.connectNewDevice())
-            let (logOut, backend) = (EndUserSessions(fixture.context), try await fixture.backend())
-            for _ in 0..<20 { try await logOut(of: "alice", at: backend) }
+            let (service, backend) = (fixture.context, try await fixture.backend())
+            for _ in 0..<20 { try await service.endUserSessions(of: "alice", at: backend) }
             try await BanBench(fixture).ban(.user("test/alice"))
             // Of a sign-in that was under way.
             try await Self.plant(1, like: opened.session, in: fixture.store)
             #expect(try await Self.sweeper(fixture).endBatch() == 1)
             // The ban's stays: its rows say another reason.
             #expect(try await waiting() == 2)
-            for _ in 0..<20 { try await logOut(of: "alice", at: backend) }
+            for _ in 0..<20 { try await service.endUserSessions(of: "alice", at: backend) }
             fixture.clock.advance(EndRevokedSessions.kept)
             #expect(try await Self.sweeper(fixture)() == 0)
             #expect(try await waiting() ?? 9 <= 2)

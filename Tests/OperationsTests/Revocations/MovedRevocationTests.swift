@@ -20,7 +20,7 @@ struct MovedRevocationTests {
             case .providerKey:
                 try await fixture.admin.revokeProviderKey(session.providerKeyID, endingSessions: true)
             case .logOut:
-                try await fixture.serve.endSessions(of: session.externalID, at: try await fixture.backend())
+                try await fixture.context.endUserSessions(of: session.externalID, at: try await fixture.backend())
             case .ban: try await BanBench(fixture).ban(.user("test/\(session.externalID)"))
             case .device: _ = try await fixture.admin.revokeDevice(session.deviceID, reason: .unspecified)
             }

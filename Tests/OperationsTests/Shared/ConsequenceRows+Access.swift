@@ -232,14 +232,14 @@ extension ConsequenceTests {
                     world.fixture.registration.keyID, endingSessions: true)
             }
         },
-        .service("ManageWebhook", audit: ["webhook_set"]) { world in
+        .service("SetWebhook", audit: ["webhook_set"]) { world in
             { node in
-                _ = try await ManageWebhook(node.context, allowingLoopback: false).set(
-                    "https://other.invalid/", by: try await node.proof(world.fixture))
+                _ = try await node.context.setWebhook(
+                    "https://other.invalid/", by: try await node.proof(world.fixture), allowingLoopback: false)
             }
         },
         .service("TestWebhook", queued: ["provider_event"], here: [.wakesOutbox]) { world in
-            { node in _ = try await TestWebhook(node.context)(by: try await node.backend(world.fixture)) }
+            { node in _ = try await node.context.testWebhook(by: try await node.backend(world.fixture)) }
         },
         .service("NotifyUser", notices: ["messages"], queued: ["notification"]) { world in
             { node in
@@ -248,10 +248,9 @@ extension ConsequenceTests {
                     by: try await node.backend(world.fixture))
             }
         },
-        .service("ManageWebhook", audit: ["webhook_removed"]) { world in
+        .service("RemoveWebhook", audit: ["webhook_removed"]) { world in
             { node in
-                try await ManageWebhook(node.context, allowingLoopback: false).remove(
-                    by: try await node.proof(world.fixture))
+                try await node.context.removeWebhook(by: try await node.proof(world.fixture))
             }
         },
         .service(
@@ -259,7 +258,7 @@ extension ConsequenceTests {
             here: [.dropsSession, .wakesOutbox]
         ) { world in
             { node in
-                try await RevokeSession(node.context)(world.token, for: try await node.backend(world.fixture))
+                try await node.context.revokeSession(world.token, for: try await node.backend(world.fixture))
             }
         },
         .service(
@@ -267,14 +266,14 @@ extension ConsequenceTests {
             here: [.dropsSession, .wakesOutbox]
         ) { world in
             { node in
-                try await EndUserSessions(node.context)(of: "alice", at: try await node.backend(world.fixture))
+                try await node.context.endUserSessions(of: "alice", at: try await node.backend(world.fixture))
             }
         },
         .service(
             "ReceiveProviderEvent", notices: ["user"], queued: ["session-revoked"],
             here: [.dropsSession, .wakesOutbox]
         ) { world in
-            { node in try await ReceiveProviderEvent(node.context)(try world.logout(), at: .free) }
+            { node in try await node.context.receiveProviderEvent(try world.logout(), at: .free) }
         },
     ]
 }

@@ -86,13 +86,13 @@ struct ConsequenceWorld: Sendable {
         /// A fresh proof of the provider's, as this node reads it.
         func proof(_ fixture: ServiceFixture) async throws -> FreshProof {
             let own = fixture.registration
-            return try await AuthenticateProvider(context).proof(
+            return try await context.proof(
                 of: fixture.signer, own.keyID, own.provider.id, fixture.clock.now)
         }
 
         /// The provider's backend, as this node knows it.
         func backend(_ fixture: ServiceFixture) async throws -> ProvenProvider {
-            try await AuthenticateProvider(context)(
+            try await context.authenticateProvider(
                 try fixture.signer.providerToken(
                     provider: fixture.registration.provider.id, kid: fixture.registration.keyID,
                     realm: ServiceFixture.realm, now: fixture.clock.now), for: nil,

@@ -119,18 +119,18 @@ struct PersonTests {
             let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
             let provider = fixture.registration.provider.id
-            let before = try await fixture.serve.known("alice", of: provider)
+            let before = try await fixture.context.readUserClaims("alice", of: provider)
             #expect(before.isOver(18) == nil && before.initials == nil)
             var young = try CardSpecimen.virginia
             young.birth = CardSpecimen.day(2007, 6, 6)
             young.expiry = CalendarDate(utcDayOf: fixture.clock.now + 86_400)
             try await bench.show(young, alice)
-            let known = try await fixture.serve.known("alice", of: provider)
+            let known = try await fixture.context.readUserClaims("alice", of: provider)
             #expect(known.user.assurance == .barcode)
             #expect(known.isOver(18) == true && known.isOver(21) == false)
             #expect(known.initials == "MS")
             fixture.clock.advance(3 * 86_400)
-            let lapsed = try await fixture.serve.known("alice", of: provider)
+            let lapsed = try await fixture.context.readUserClaims("alice", of: provider)
             #expect(lapsed.user.assurance == .phone)
             #expect(lapsed.isOver(18) == nil && lapsed.initials == nil)
         }

@@ -8,7 +8,7 @@ import Operations
 /// The transmitter of the OpenID Shared Signals Framework 1.0, on the public listener: its metadata, the streams of
 /// providers, and the poll endpoint of each stream (RFC 8936). Unknown members of a request are ignored.
 package struct SharedSignalsRoutes: Sendable {
-    let authenticate: AuthenticateProvider
+    let service: Service
     let read: ReadEventStreams
     let change: ChangeEventStream
     let setStatus: SetEventStreamStatus
@@ -20,16 +20,16 @@ package struct SharedSignalsRoutes: Sendable {
     private let metadata = LatestBuffer()
 
     /// - Parameter allowingLoopback: permits receivers on this machine.
-    package init(_ context: Service, allowingLoopback: Bool) {
-        authenticate = AuthenticateProvider(context)
-        read = ReadEventStreams(context)
-        change = ChangeEventStream(context, allowingLoopback: allowingLoopback)
-        setStatus = SetEventStreamStatus(context)
-        verify = VerifyEventStream(context)
-        poll = PollEvents(context)
-        subjects = ChangeEventSubjects(context)
-        urls = context.urls
-        policy = context.policy
+    package init(_ service: Service, allowingLoopback: Bool) {
+        self.service = service
+        read = ReadEventStreams(service)
+        change = ChangeEventStream(service, allowingLoopback: allowingLoopback)
+        setStatus = SetEventStreamStatus(service)
+        verify = VerifyEventStream(service)
+        poll = PollEvents(service)
+        subjects = ChangeEventSubjects(service)
+        urls = service.urls
+        policy = service.policy
     }
 
     func add(to router: ListedRouter<PublicContext>) {
@@ -42,7 +42,7 @@ package struct SharedSignalsRoutes: Sendable {
         router.put("ssf/streams", cost: .write) { try await update($0, $1, isWhole: true) }
         router.delete("ssf/streams", cost: .write) { request, context in
             _ = try await caller(of: request, for: .ssfManage, at: context.cost)
-            let caller = try await changer(of: request, [])
+            let caller = try await service.changer(of: request, for: .ssfManage, at: .free)
             try await change.delete(try Self.streamID(of: request), by: caller)
             return Response(status: .noContent)
         }
@@ -70,23 +70,17 @@ package struct SharedSignalsRoutes: Sendable {
         guard request.uri.queryParameters["access_token"] == nil else {
             throw Refusal.tokenInURL
         }
-        return try await authenticate(request.bearer, for: scope, in: request.named, at: cost)
+        return try await service.caller(of: request, for: scope, at: cost)
     }
 
-    /// Authenticates a change of a stream or its status, which requires a fresh proof instead of the access token or in
-    /// addition to it. The call has been counted for its token.
-    private func changer(of request: Request, _ body: [UInt8]) async throws -> FreshProof {
-        try await authenticate.fresh(
-            request.bearer, beside: try request.countersignProof, of: .ssfManage, for: request.proven(body), at: .free)
-    }
-
-    /// Authenticates a change and reads its body, which is read only after the token was verified.
+    /// Authenticates a change of a stream or its status and reads its body, which is read only after the token was verified,
+    /// and the call counted for it.
     private func changer(
         reading request: Request, at cost: CallCost
     ) async throws -> (FreshProof, body: [UInt8]) {
         _ = try await caller(of: request, for: .ssfManage, at: cost)
         let body = try await request.bytes(upTo: policy[\.requests].maximumBody)
-        return (try await changer(of: request, body), body)
+        return (try await service.changer(of: request, body, for: .ssfManage, at: .free), body)
     }
 
     // MARK: Streams
@@ -125,12 +119,7 @@ package struct SharedSignalsRoutes: Sendable {
         of request: Request, _ body: [UInt8], by caller: ProvenProvider
     ) async throws -> FreshProof? {
         guard let proof = try request.countersignProof else { return nil }
-        // The call has been counted for its token.
-        let proven = try await authenticate.fresh(proof, for: request.proven(body), at: .free)
-        guard proven.id == caller.id else {
-            throw Refusal.proofOfAnotherProvider
-        }
-        return proven
+        return try await service.freshProof(proof, like: caller, for: request.proven(body))
     }
 
     private var document: EventStreamDocument {

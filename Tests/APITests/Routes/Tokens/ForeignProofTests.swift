@@ -59,10 +59,10 @@ struct ForeignProofTests {
             let proof = try bench.proof("POST", "/introspect", "token=x")
             let own = try await bench.open("POST /introspect", body: "token=x", type: RouterBench.form, bearer: proof)
             #expect(own.status == 200)
-            #expect(TokenRoutes(bench.fixture.context).authenticate.fromMemory(.of(proof), for: .sessionsRead) == nil)
+            #expect(bench.fixture.context.providerFromMemory(.of(proof), for: .sessionsRead) == nil)
             let bearer = try bench.bearer()
             _ = try await bench.open("POST /introspect", body: "token=x", type: RouterBench.form, bearer: bearer)
-            #expect(TokenRoutes(bench.fixture.context).authenticate.fromMemory(.of(bearer), for: .sessionsRead) != nil)
+            #expect(bench.fixture.context.providerFromMemory(.of(bearer), for: .sessionsRead) != nil)
             #expect(try await bench.open("GET /provider", bearer: proof).status == 401)
         }
     }

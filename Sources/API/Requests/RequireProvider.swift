@@ -1,0 +1,51 @@
+import Domain
+import HTTPTypes
+import Hummingbird
+import Operations
+
+extension Service {
+    /// Who calls from a provider's side, proved by the request's bearer token.
+    ///
+    /// - Parameter scope: what an access token must permit; `nil` where any of the provider's does.
+    func caller(of request: Request, for scope: ProviderScope?, at cost: CallCost) async throws -> ProvenProvider {
+        try await authenticateProvider(request.bearer, for: scope, in: request.named, at: cost)
+    }
+
+    /// Who makes a change from a provider's side that requires a fresh proof, instead of the access token or in addition to
+    /// it.
+    ///
+    /// - Parameters:
+    ///   - body: the request's, which the proof names.
+    ///   - scope: what an access token must permit all the same; `nil` where any of the provider's does.
+    func changer(
+        of request: Request, _ body: [UInt8] = [], for scope: ProviderScope? = nil, at cost: CallCost
+    ) async throws -> FreshProof {
+        try await freshProof(
+            request.bearer, beside: try request.countersignProof, of: scope, for: request.proven(body), at: cost)
+    }
+}
+
+extension Request {
+    /// The request that a fresh proof must name.
+    func proven(_ body: [UInt8]) -> ProvenRequest {
+        ProvenRequest(method: method.rawValue, path: uri.path, query: uri.query, body: body)
+    }
+
+    /// The request that a bearer token may name; its body has not been read yet.
+    var named: ProvenRequest { proven([]) }
+
+    /// The fresh proof in addition to an access token.
+    var countersignProof: String? {
+        get throws(Refusal) {
+            let fields = headers[values: .countersignProof]
+            guard fields.count <= 1 else {
+                throw Refusal.severalFields("Countersign-Proof")
+            }
+            return fields.first
+        }
+    }
+}
+
+extension HTTPField.Name {
+    static let countersignProof = known("Countersign-Proof")
+}
