@@ -9,24 +9,21 @@ import Tokens
 
 /// Puts a Security Event Token together at the moment when it is sent, and sends it.
 package struct NotifyProvider: Sendable {
-    private let realm: String
+    private let service: Service
     private let key: P256.Signing.PrivateKey
     private let keyID: String
-    private let sign: SignSecurityEvent
     private let send: @Sendable (SecurityEventDelivery) async -> DeliveryOutcome
 
-    /// Tells in a realm's name.
+    /// Tells in the name of a service's realm.
     ///
     /// - Parameters:
     ///   - keyID: the `kid` under which the service publishes the key.
-    ///   - sign: makes the tokens of streams.
     ///   - send: makes one attempt at one receiver.
     package init(
-        realm: String, key: P256.Signing.PrivateKey, keyID: String, sign: SignSecurityEvent,
+        _ service: Service, key: P256.Signing.PrivateKey, keyID: String,
         send: @escaping @Sendable (SecurityEventDelivery) async -> DeliveryOutcome
     ) {
-        self.sign = sign
-        self.realm = realm
+        self.service = service
         self.key = key
         self.keyID = keyID
         self.send = send
@@ -40,14 +37,15 @@ package struct NotifyProvider: Sendable {
         let token: SecurityEventToken
         if case (.verification(let state), _)? = StreamEvent.parse(message.payload) {
             token = SecurityEventToken(
-                identifier: message.id.description, realm: realm, provider: provider, externalID: nil,
+                identifier: message.id.description, realm: service.realm, provider: provider, externalID: nil,
                 event: .verification(state: state), happenedAt: message.createdAt)
         } else {
             guard let event = ProviderEvent(jsonText: message.payload),
                 let user = try UserRepository(transaction).find(message.userID)
             else { return .unreadable("the event cannot be read") }
             token = SecurityEventToken(
-                identifier: message.id.description, realm: realm, provider: provider, externalID: user.externalID,
+                identifier: message.id.description, realm: service.realm, provider: provider,
+                externalID: user.externalID,
                 event: .happened(event), happenedAt: message.createdAt)
         }
         return .event(
@@ -65,10 +63,10 @@ package struct NotifyProvider: Sendable {
         }
         guard case .push(let url) = stream.settings.delivery else { return .unreadable("the stream is polled now") }
         guard !stream.awaitsApproval else { return .unreadable("the push address is not approved") }
-        guard let event = try sign(message, of: stream, in: transaction) else {
+        guard let event = try service.unsignedEvent(message, of: stream, in: transaction) else {
             return .unreadable("the event cannot be read")
         }
-        let header = try streams.authorization(of: id, keys: sign.keys.personal)
+        let header = try streams.authorization(of: id, keys: service.keys.personal)
         return .event(
             SecurityEventDelivery(
                 token: try event.signed(), url: url, of: stream.provider, authorization: header, stream: id))

@@ -40,8 +40,7 @@ extension Server {
                 .body(code: parts.code)
             },
             events: NotifyProvider(
-                realm: settings.realm, key: keys.serviceKey, keyID: WebKey.identifier(of: keys.serviceKey.publicKey),
-                sign: SignSecurityEvent(service),
+                service, key: keys.serviceKey, keyID: WebKey.identifier(of: keys.serviceKey.publicKey),
                 send: { [policy, settings, tracer = collector?.tracer] event in
                     let transmitter = SecurityEventTransmitter(
                         policy[\.delivery], policy[\.webhooks], allowingLoopback: settings.allowsLoopbackURLs)

@@ -209,7 +209,7 @@ extension SharedSignalsRouteTests {
                         """
                         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $2)
                         INSERT INTO event_stream_exclusions (stream_id, user_id) SELECT $1, CAST(i AS TEXT) FROM n
-                        """, [.text(id.description), .integer(Int64(ChangeEventSubjects.mostExcluded))])
+                        """, [.text(id.description), .integer(Int64(EventStream.mostExcluded))])
                 }
             }),
     ]

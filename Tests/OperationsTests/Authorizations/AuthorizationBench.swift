@@ -114,7 +114,7 @@ struct AuthorizationBench {
         deliver = DeliverOutbox(
             context, writeText: { $0.code },
             events: NotifyProvider(
-                realm: ServiceFixture.realm, key: .init(), keyID: "key", sign: SignSecurityEvent(context)
+                context, key: .init(), keyID: "key"
             ) { _ in
                 .sent(reference: "")
             }, send: { message, _ in pushes.take(message) })

@@ -90,7 +90,7 @@ struct NotificationTests {
             let deliver = DeliverOutbox(
                 context, writeText: { $0.code },
                 events: NotifyProvider(
-                    realm: ServiceFixture.realm, key: .init(), keyID: "key", sign: SignSecurityEvent(context)
+                    context, key: .init(), keyID: "key"
                 ) { _ in .sent(reference: "") }, send: { message, _ in pushes.take(message) })
             try await body(fixture, try #require(known), deliver, pushes)
         }

@@ -73,7 +73,7 @@ struct ReceiverTests {
         DeliverOutbox(
             fixture.context, writeText: { $0.code },
             events: NotifyProvider(
-                realm: ServiceFixture.realm, key: .init(), keyID: "key", sign: SignSecurityEvent(fixture.context)
+                fixture.context, key: .init(), keyID: "key"
             ) { await world.receive($0.url) },
             send: { message, _ in world.take(message) })
     }

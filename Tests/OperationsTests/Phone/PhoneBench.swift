@@ -69,7 +69,7 @@ struct PhoneBench {
         return DeliverOutbox(
             context, writeText: { texts.write($0) },
             events: NotifyProvider(
-                realm: ServiceFixture.realm, key: .init(), keyID: "key", sign: SignSecurityEvent(context)
+                context, key: .init(), keyID: "key"
             ) { _ in
                 .sent(reference: "")
             }, send: { texts.take($0, $1) })

@@ -43,7 +43,7 @@ struct EventStreamTests {
         DeliverOutbox(
             fixture.context, writeText: { $0.code },
             events: NotifyProvider(
-                realm: ServiceFixture.realm, key: .init(), keyID: "key", sign: SignSecurityEvent(fixture.context)
+                fixture.context, key: .init(), keyID: "key"
             ) { given.take($0) },
             send: { _, _ in .sent(reference: "") })
     }
@@ -65,8 +65,8 @@ struct EventStreamTests {
         _ = try await fixture.admin.endSession(person.session.id)
     }
 
-    private func question(immediate: Bool = true) -> PollEvents.Question {
-        PollEvents.Question(maximum: nil, isImmediate: immediate, received: [], refused: [])
+    private func question(immediate: Bool = true) -> EventPoll {
+        EventPoll(maximum: nil, isImmediate: immediate, received: [], refused: [])
     }
 
     @Test("tell each of a hundred receivers of a ban once")
@@ -134,19 +134,18 @@ struct EventStreamTests {
             }
             fixture.clock.advance(60)
             _ = try await fixture.housekeeping()
-            let read = ReadEventStreams(fixture.context)
-            #expect(try await read(polled.id, of: polled.provider).status == .enabled)
+            let service = fixture.context
+            #expect(try await service.readEventStream(polled.id, of: polled.provider).status == .enabled)
             let alice = try await bench.phones.person("alice")
             try await end(alice, in: fixture)
             fixture.clock.advance(60)
             _ = try await fixture.housekeeping()
             for stream in [polled, pushed] {
-                let found = try await read(stream.id, of: stream.provider)
+                let found = try await service.readEventStream(stream.id, of: stream.provider)
                 #expect(found.status == .disabled && found.statusReason?.contains("3 events") == true)
             }
             #expect(try await bench.count("outbox", where: "state = 'waiting'") == 2)
-            let poll = PollEvents(fixture.context)
-            let answer = try await poll(question(), of: polled.id, by: try await fixture.backend())
+            let answer = try await service.pollEvents(question(), of: polled.id, by: try await fixture.backend())
             #expect(answer.tokens.count == 1)
             let given = Given()
             given.succeed()
@@ -219,18 +218,22 @@ struct EventStreamTests {
             let bench = try BanBench(fixture)
             let alice = try await bench.phones.person("alice")
             let (stream, backend) = (try await stream(fixture), try await fixture.backend())
-            let poll = PollEvents(fixture.context(rateLimiting: .on))
-            for _ in 0..<5 { #expect(try await poll(question(), of: stream.id, by: backend).tokens.isEmpty) }
+            let service = fixture.context(rateLimiting: .on)
+            for _ in 0..<5 {
+                #expect(try await service.pollEvents(question(), of: stream.id, by: backend).tokens.isEmpty)
+            }
             try await end(alice, in: fixture)
-            for _ in 0..<3 { #expect(try await poll(question(), of: stream.id, by: backend).tokens.count == 1) }
+            for _ in 0..<3 {
+                #expect(try await service.pollEvents(question(), of: stream.id, by: backend).tokens.count == 1)
+            }
             // Read anew, it begins no new minute.
             fixture.providers.drop(backend.id)
             let again = try await fixture.backend()
             await #expect(throws: Refusal(.rateLimited, "")) {
-                _ = try await poll(question(), of: stream.id, by: again)
+                _ = try await service.pollEvents(question(), of: stream.id, by: again)
             }
             fixture.clock.advance(60)
-            #expect(try await poll(question(), of: stream.id, by: backend).tokens.count == 1)
+            #expect(try await service.pollEvents(question(), of: stream.id, by: backend).tokens.count == 1)
         }
     }
 
@@ -240,9 +243,8 @@ struct EventStreamTests {
             let bench = try BanBench(fixture)
             _ = try await bench.phones.person("alice")
             let (stream, backend) = (try await stream(fixture), try await fixture.backend())
-            let poll = PollEvents(fixture.context)
-            let waits = question(immediate: false)
-            async let answer = poll(waits, of: stream.id, by: backend)
+            let (service, waits) = (fixture.context, question(immediate: false))
+            async let answer = service.pollEvents(waits, of: stream.id, by: backend)
             try await fixture.context.endUserSessions(of: "alice", at: backend)
             #expect(try await answer.tokens.count == 1)
         }
@@ -272,14 +274,14 @@ struct EventStreamTests {
                 try await stream(fixture, pushTo: "https://receiver.example/"), try await fixture.backend()
             )
             try await end(alice, in: fixture)
-            let change = ChangeEventStream(fixture.context, allowingLoopback: false)
-            _ = try await change.update(stream.id, EventStreamChange().whole, by: try await fixture.proof())
-            let poll = PollEvents(fixture.context)
-            #expect(try await poll(question(), of: stream.id, by: backend).tokens.count == 1)
+            let service = fixture.context
+            _ = try await service.updateEventStream(
+                stream.id, EventStreamChange().whole, by: try await fixture.proof(), allowingLoopback: false)
+            #expect(try await service.pollEvents(question(), of: stream.id, by: backend).tokens.count == 1)
             let given = Given()
             _ = try await loop(fixture, given)()
             #expect(try given.claims("https://receiver.example/").isEmpty)
-            try await change.delete(stream.id, by: try await fixture.proof())
+            try await service.deleteEventStream(stream.id, by: try await fixture.proof())
             #expect(try await bench.count("outbox", where: "state = 'waiting'") == 0)
         }
     }
@@ -295,16 +297,16 @@ struct EventStreamTests {
             try await fixture.admin.revokeProviderKey(key, endingSessions: false)
             var change = EventStreamChange()
             change.delivery = .push("https://receiver.invalid/")
-            let set = ChangeEventStream(fixture.context, allowingLoopback: false)
-            let wanted = change
+            let (service, wanted) = (fixture.context, change)
             await #expect(throws: Refusal(.providerTokenInvalid, "")) {
-                _ = try await set.create(wanted, proof: proof, by: backend)
+                _ = try await service.createEventStream(wanted, proof: proof, by: backend, allowingLoopback: false)
             }
             #expect(try await bench.count("event_streams") == 0)
-            let stream = try await set.create(EventStreamChange(), proof: nil, by: backend)
+            let stream = try await service.createEventStream(
+                EventStreamChange(), proof: nil, by: backend, allowingLoopback: false)
             let before = try await bench.count("audit_entries", where: "event = 'event_stream_set'")
             for status in EventStream.Status.allCases {
-                _ = try await SetEventStreamStatus(fixture.context)(
+                _ = try await service.setEventStreamStatus(
                     stream.id, status, because: nil, by: try await fixture.proof())
             }
             #expect(try await bench.count("audit_entries", where: "event = 'event_stream_set'") == before + 3)

@@ -123,13 +123,13 @@ struct ProviderKeyTests {
             await #expect(throws: ended) { try await fixture.context.endUserSessions(of: "alice", at: proven.provider) }
             await #expect(throws: ended) { try await fixture.context.receiveProviderEvent(event, at: .free) }
             for received in [[], [OutboxMessageID(UUID())]] {
-                let question = PollEvents.Question(maximum: nil, isImmediate: true, received: received, refused: [])
+                let question = EventPoll(maximum: nil, isImmediate: true, received: received, refused: [])
                 await #expect(throws: ended) {
-                    _ = try await PollEvents(fixture.context)(question, of: stream.id, by: proven.provider)
+                    _ = try await fixture.context.pollEvents(question, of: stream.id, by: proven.provider)
                 }
             }
             await #expect(throws: ended) {
-                try await VerifyEventStream(fixture.context)(stream.id, state: nil, by: proven.provider)
+                try await fixture.context.verifyEventStream(stream.id, state: nil, by: proven.provider)
             }
             // It learns nothing either, not even that a token is nobody's.
             for token in [try #require(opened.token).text.reveal(), "x"] {

@@ -17,13 +17,13 @@ struct StreamSubjectTests {
     }
 
     private func made(_ fixture: ServiceFixture) async throws -> EventStream {
-        try await ChangeEventStream(fixture.context, allowingLoopback: false).create(
-            EventStreamChange(), proof: nil, by: try await fixture.backend())
+        try await fixture.context.createEventStream(
+            EventStreamChange(), proof: nil, by: try await fixture.backend(), allowingLoopback: false)
     }
 
     private func polled(_ fixture: ServiceFixture, _ stream: EventStream) async throws -> [JSONValue] {
-        let question = PollEvents.Question(maximum: nil, isImmediate: true, received: [], refused: [])
-        let answer = try await PollEvents(fixture.context)(question, of: stream.id, by: try await fixture.backend())
+        let question = EventPoll(maximum: nil, isImmediate: true, received: [], refused: [])
+        let answer = try await fixture.context.pollEvents(question, of: stream.id, by: try await fixture.backend())
         return try answer.tokens.map { _, token in
             let payload = token.split(separator: ".")[1]
             return try StrictJSON.parse(try #require(Base64URL.decode(Array(payload.utf8)[...])))
@@ -40,19 +40,19 @@ struct StreamSubjectTests {
             let bench = try BanBench(fixture)
             let alice = try await bench.phones.person("alice")
             let (left, other) = (try await made(fixture), try await made(fixture))
-            let (change, backend) = (ChangeEventSubjects(fixture.context), try await fixture.backend())
+            let (service, backend) = (fixture.context, try await fixture.backend())
             let ours = SubjectIdentifier.user(
                 issuer: ServiceFixture.urls.issuer, subject: alice.session.userID.description)
-            try await change.remove(ours, from: left.id, by: backend)
+            try await service.removeEventSubject(ours, from: left.id, by: backend)
             // A second time changes nothing.
-            try await change.remove(ours, from: left.id, by: backend)
+            try await service.removeEventSubject(ours, from: left.id, by: backend)
             try await end(alice, in: fixture)
             let bob = try await bench.phones.person("bob")
             try await end(bob, in: fixture)
             #expect(try await users(fixture, left) == ["bob"])
             #expect(try await users(fixture, other) == ["alice", "bob"])
             let theirs = SubjectIdentifier.user(issuer: backend.id.description, subject: "alice")
-            try await change.add(theirs, to: left.id, by: backend)
+            try await service.addEventSubject(theirs, to: left.id, by: backend)
             let again = try await bench.phones.person("alice")
             try await end(again, in: fixture)
             #expect(try await users(fixture, left) == ["alice", "bob"])
@@ -67,7 +67,7 @@ struct StreamSubjectTests {
             let bench = try BanBench(fixture)
             let alice = try await bench.phones.person("alice")
             let stream = try await made(fixture)
-            let (change, backend) = (ChangeEventSubjects(fixture.context), try await fixture.backend())
+            let (service, backend) = (fixture.context, try await fixture.backend())
             for subject in [
                 SubjectIdentifier.other, .email("nobody"),
                 .user(issuer: "https://other.example", subject: "alice"),
@@ -75,11 +75,11 @@ struct StreamSubjectTests {
                 .user(issuer: ServiceFixture.urls.issuer, subject: UUID().uuidString.lowercased()),
             ] {
                 await #expect(throws: Refusal(.notFound, "")) {
-                    try await change.remove(subject, from: stream.id, by: backend)
+                    try await service.removeEventSubject(subject, from: stream.id, by: backend)
                 }
             }
             await #expect(throws: Refusal(.notFound, "")) {
-                try await change.remove(.email("alice"), from: EventStreamID(UUID()), by: backend)
+                try await service.removeEventSubject(.email("alice"), from: EventStreamID(UUID()), by: backend)
             }
             try await end(alice, in: fixture)
             #expect(try await users(fixture, stream) == ["alice"])
@@ -92,11 +92,12 @@ struct StreamSubjectTests {
             let bench = try BanBench(fixture)
             let alice = try await bench.phones.person("alice")
             let (one, two) = (try await made(fixture), try await made(fixture))
-            let (change, backend) = (ChangeEventSubjects(fixture.context), try await fixture.backend())
-            for stream in [one, two] { try await change.remove(.email("alice"), from: stream.id, by: backend) }
+            let (service, backend) = (fixture.context, try await fixture.backend())
+            for stream in [one, two] {
+                try await service.removeEventSubject(.email("alice"), from: stream.id, by: backend)
+            }
             #expect(try await bench.count("event_stream_exclusions") == 2)
-            try await ChangeEventStream(fixture.context, allowingLoopback: false).delete(
-                one.id, by: try await fixture.proof())
+            try await service.deleteEventStream(one.id, by: try await fixture.proof())
             #expect(try await bench.count("event_stream_exclusions") == 1)
             try await fixture.store.write { try EventSubjectRepository($0).erase(alice.session.userID) }
             #expect(try await bench.count("event_stream_exclusions") == 0)

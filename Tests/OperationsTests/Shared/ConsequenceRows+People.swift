@@ -228,8 +228,7 @@ extension ConsequenceTests {
                 let deliver = DeliverOutbox(
                     node.context, writeText: { $0.code },
                     events: NotifyProvider(
-                        realm: ServiceFixture.realm, key: .init(), keyID: "key",
-                        sign: SignSecurityEvent(node.context)
+                        node.context, key: .init(), keyID: "key"
                     ) { _ in
                         .sent(reference: "")
                     }, send: { _, _ in .refused(reason: "landline") })

@@ -8,55 +8,62 @@ extension ConsequenceTests {
     private static func stream(
         _ world: ConsequenceWorld, on node: ConsequenceWorld.Node, _ change: EventStreamChange = EventStreamChange()
     ) async throws -> EventStream {
-        try await ChangeEventStream(node.context, allowingLoopback: false).create(
-            change, proof: nil, by: try await node.backend(world.fixture))
+        try await node.context.createEventStream(
+            change, proof: nil, by: try await node.backend(world.fixture), allowingLoopback: false)
     }
 
     static let streamRows: [Row] = [
-        .service("ChangeEventStream", audit: ["event_stream_set"]) { world in
+        .service("CreateEventStream", audit: ["event_stream_set"]) { world in
             { node in _ = try await stream(world, on: node) }
         },
-        .service("ChangeEventStream", audit: ["event_stream_removed"], here: [.wakesOutbox]) { world in
+        .service("UpdateEventStream", audit: ["event_stream_set"], here: [.wakesOutbox]) { world in
             let made = try await stream(world, on: world.second)
             return { node in
-                try await ChangeEventStream(node.context, allowingLoopback: false).delete(
+                _ = try await node.context.updateEventStream(
+                    made.id, EventStreamChange(), by: try await node.proof(world.fixture), allowingLoopback: false)
+            }
+        },
+        .service("DeleteEventStream", audit: ["event_stream_removed"], here: [.wakesOutbox]) { world in
+            let made = try await stream(world, on: world.second)
+            return { node in
+                try await node.context.deleteEventStream(
                     made.id, by: try await node.proof(world.fixture))
             }
         },
         .service("SetEventStreamStatus", audit: ["event_stream_set"], here: [.wakesOutbox]) { world in
             let made = try await stream(world, on: world.second)
             return { node in
-                _ = try await SetEventStreamStatus(node.context)(
+                _ = try await node.context.setEventStreamStatus(
                     made.id, .paused, because: nil, by: try await node.proof(world.fixture))
             }
         },
         .service("VerifyEventStream", queued: ["polled_event"], here: [.wakesOutbox]) { world in
             let made = try await stream(world, on: world.second)
             return { node in
-                try await VerifyEventStream(node.context)(
+                try await node.context.verifyEventStream(
                     made.id, state: nil, by: try await node.backend(world.fixture))
             }
         },
-        .service("ChangeEventSubjects", audit: ["event_subject_removed"]) { world in
+        .service("RemoveEventSubject", audit: ["event_subject_removed"]) { world in
             let made = try await stream(world, on: world.second)
             return { node in
-                try await ChangeEventSubjects(node.context).remove(
+                try await node.context.removeEventSubject(
                     .email("alice"), from: made.id, by: try await node.backend(world.fixture))
             }
         },
-        .service("ChangeEventSubjects", audit: ["event_subject_added"]) { world in
+        .service("AddEventSubject", audit: ["event_subject_added"]) { world in
             let made = try await stream(world, on: world.second)
             return { node in
-                try await ChangeEventSubjects(node.context).add(
+                try await node.context.addEventSubject(
                     .email("alice"), to: made.id, by: try await node.backend(world.fixture))
             }
         },
         .service("PollEvents") { world in
             let made = try await stream(world, on: world.second)
             return { node in
-                let question = PollEvents.Question(
+                let question = EventPoll(
                     maximum: 0, isImmediate: true, received: [OutboxMessageID(UUID())], refused: [])
-                _ = try await PollEvents(node.context)(
+                _ = try await node.context.pollEvents(
                     question, of: made.id, by: try await node.backend(world.fixture))
             }
         },

@@ -141,7 +141,7 @@ extension EventStreamChange {
     }
 }
 
-extension PollEvents.Question {
+extension EventPoll {
     /// The largest number of events in a request, received and refused ones.
     private static let maximumIDs = 1000
     private static let maximumErrors = 100

@@ -9,33 +9,20 @@ import Operations
 /// providers, and the poll endpoint of each stream (RFC 8936). Unknown members of a request are ignored.
 package struct SharedSignalsRoutes: Sendable {
     let service: Service
-    let read: ReadEventStreams
-    let change: ChangeEventStream
-    let setStatus: SetEventStreamStatus
-    let verify: VerifyEventStream
-    let poll: PollEvents
-    let subjects: ChangeEventSubjects
-    let urls: ServiceURLs
-    let policy: CurrentPolicy
+    let allowsLoopback: Bool
     private let metadata = LatestBuffer()
 
     /// - Parameter allowingLoopback: permits receivers on this machine.
     package init(_ service: Service, allowingLoopback: Bool) {
         self.service = service
-        read = ReadEventStreams(service)
-        change = ChangeEventStream(service, allowingLoopback: allowingLoopback)
-        setStatus = SetEventStreamStatus(service)
-        verify = VerifyEventStream(service)
-        poll = PollEvents(service)
-        subjects = ChangeEventSubjects(service)
-        urls = service.urls
-        policy = service.policy
+        allowsLoopback = allowingLoopback
     }
 
     func add(to router: ListedRouter<PublicContext>) {
         let router = router.ofProviders
         let configuration: ListedRouter<PublicContext>.Handler = { _, _ in describe() }
-        router.get(".well-known/ssf-configuration", cost: .free, describing: { urls.issuer }, use: configuration)
+        router.get(
+            ".well-known/ssf-configuration", cost: .free, describing: { service.urls.issuer }, use: configuration)
         router.post("ssf/streams", cost: .write, use: create)
         router.get("ssf/streams", cost: .read, use: readStreams)
         router.patch("ssf/streams", cost: .write) { try await update($0, $1, isWhole: false) }
@@ -43,20 +30,20 @@ package struct SharedSignalsRoutes: Sendable {
         router.delete("ssf/streams", cost: .write) { request, context in
             _ = try await caller(of: request, for: .ssfManage, at: context.cost)
             let caller = try await service.changer(of: request, for: .ssfManage, at: .free)
-            try await change.delete(try Self.streamID(of: request), by: caller)
+            try await service.deleteEventStream(try Self.streamID(of: request), by: caller)
             return Response(status: .noContent)
         }
         router.get("ssf/status", cost: .read) { request, context in
             let caller = try await caller(of: request, for: .ssfRead, at: context.cost)
-            return status(of: try await read(try Self.streamID(of: request), of: caller.id))
+            return status(of: try await service.readEventStream(try Self.streamID(of: request), of: caller.id))
         }
         router.post("ssf/status", cost: .write, use: setStreamStatus)
         router.post("ssf/subjects/add", cost: .write) { request, context in
-            try await change(request, context) { try await subjects.add($0, to: $1, by: $2) }
+            try await change(request, context) { try await service.addEventSubject($0, to: $1, by: $2) }
             return Response(status: .ok)
         }
         router.post("ssf/subjects/remove", cost: .write) { request, context in
-            try await change(request, context) { try await subjects.remove($0, from: $1, by: $2) }
+            try await change(request, context) { try await service.removeEventSubject($0, from: $1, by: $2) }
             return Response(status: .noContent)
         }
         router.post("ssf/verification", cost: .write, use: requestVerification)
@@ -79,7 +66,7 @@ package struct SharedSignalsRoutes: Sendable {
         reading request: Request, at cost: CallCost
     ) async throws -> (FreshProof, body: [UInt8]) {
         _ = try await caller(of: request, for: .ssfManage, at: cost)
-        let body = try await request.bytes(upTo: policy[\.requests].maximumBody)
+        let body = try await request.bytes(upTo: service.policy[\.requests].maximumBody)
         return (try await service.changer(of: request, body, for: .ssfManage, at: .free), body)
     }
 
@@ -87,30 +74,33 @@ package struct SharedSignalsRoutes: Sendable {
 
     @Sendable private func create(_ request: Request, _ context: PublicContext) async throws -> Response {
         let caller = try await caller(of: request, for: .ssfManage, at: context.cost)
-        let body = try await request.bytes(upTo: policy[\.requests].maximumBody)
+        let body = try await request.bytes(upTo: service.policy[\.requests].maximumBody)
         var members = try request.members(body)
         let wanted = try EventStreamChange(&members)
-        let stream = try await change.create(
-            wanted, proof: try await proof(of: request, body, by: caller), by: caller)
+        let stream = try await service.createEventStream(
+            wanted, proof: try await proof(of: request, body, by: caller), by: caller,
+            allowingLoopback: allowsLoopback)
         return .json(status: .created, document.json(stream).buffer)
     }
 
     @Sendable private func readStreams(_ request: Request, _ context: PublicContext) async throws -> Response {
         let caller = try await caller(of: request, for: .ssfRead, at: context.cost)
         guard request.uri.queryParameters["stream_id"] != nil else {
-            try await context.carrier.reserve(upTo: ReadEventStreams.largestList)
-            return .json(JSONValue.array(try await read(of: caller.id).map(document.json)).buffer)
+            try await context.carrier.reserve(upTo: EventStream.largestList)
+            return .json(JSONValue.array(try await service.listEventStreams(of: caller.id).map(document.json)).buffer)
         }
-        return .json(document.json(try await read(try Self.streamID(of: request), of: caller.id)).buffer)
+        return .json(
+            document.json(try await service.readEventStream(try Self.streamID(of: request), of: caller.id)).buffer)
     }
 
     private func update(_ request: Request, _ context: PublicContext, isWhole: Bool) async throws -> Response {
         let (caller, body) = try await changer(reading: request, at: context.cost)
         var members = try request.members(body)
         let id = try Self.streamID(try members.string("stream_id"))
-        try document.requireUnchanged(&members, of: try await read(id, of: caller.id))
+        try document.requireUnchanged(&members, of: try await service.readEventStream(id, of: caller.id))
         let given = try EventStreamChange(&members)
-        let stream = try await change.update(id, isWhole ? given.whole : given, by: caller)
+        let stream = try await service.updateEventStream(
+            id, isWhole ? given.whole : given, by: caller, allowingLoopback: allowsLoopback)
         return .json(document.json(stream).buffer)
     }
 
@@ -123,7 +113,7 @@ package struct SharedSignalsRoutes: Sendable {
     }
 
     private var document: EventStreamDocument {
-        EventStreamDocument(urls: urls, policy: policy[\.webhooks])
+        EventStreamDocument(urls: service.urls, policy: service.policy[\.webhooks])
     }
 
     // MARK: Status and verification
@@ -146,14 +136,15 @@ package struct SharedSignalsRoutes: Sendable {
             throw Refusal.memberMustBeOneOf(EventStream.Status.self, "status")
         }
         let reason = try members.shortText("reason")
-        return self.status(of: try await setStatus(id, status, because: reason, by: caller), asked: status)
+        return self.status(
+            of: try await service.setEventStreamStatus(id, status, because: reason, by: caller), asked: status)
     }
 
     @Sendable private func requestVerification(_ request: Request, _ context: PublicContext) async throws -> Response {
         let caller = try await caller(of: request, for: .ssfManage, at: context.cost)
-        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
         let id = try Self.streamID(try members.string("stream_id"))
-        try await verify(id, state: try members.shortText("state"), by: caller)
+        try await service.verifyEventStream(id, state: try members.shortText("state"), by: caller)
         return Response(status: .noContent)
     }
 
@@ -165,7 +156,7 @@ package struct SharedSignalsRoutes: Sendable {
         _ body: (SubjectIdentifier, EventStreamID, ProvenProvider) async throws -> Void
     ) async throws {
         let caller = try await caller(of: request, for: .ssfManage, at: context.cost)
-        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
         let id = try Self.streamID(try members.string("stream_id"))
         guard let subject = SubjectIdentifier(try members.value("subject")) else {
             throw Refusal.memberMustBe("a subject identifier of RFC 9493", "subject")
@@ -181,10 +172,12 @@ package struct SharedSignalsRoutes: Sendable {
 
     @Sendable private func pollEvents(_ request: Request, _ context: PublicContext) async throws -> Response {
         let caller = try await caller(of: request, for: .ssfManage, at: context.cost)
-        var members = try await request.members(upTo: policy[\.requests].maximumBody)
-        let question = try PollEvents.Question(&members)
+        var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
+        let question = try EventPoll(&members)
         let id = try Self.streamID(try context.parameters.require("stream_id"))
-        let answer = try await context.carrier.whileAwaited { try await poll(question, of: id, by: caller) }
+        let answer = try await context.carrier.whileAwaited {
+            try await service.pollEvents(question, of: id, by: caller)
+        }
         return .json([
             "sets": .object(answer.tokens.map { JSONMember(name: $0.id, value: .string($0.token)) }),
             "moreAvailable": .bool(answer.hasMore),
@@ -208,7 +201,7 @@ package struct SharedSignalsRoutes: Sendable {
     /// The metadata of SSF 1.0 §7.1. A stream carries the events of all users of its provider except those that were
     /// removed.
     private func describe() -> Response {
-        let issuer = urls.issuer
+        let issuer = service.urls.issuer
         let document = JSONValue.object([
             "issuer": .string(issuer), "spec_version": .string("1_0"),
             "jwks_uri": .string("\(issuer)/.well-known/jwks.json"),

@@ -10,28 +10,21 @@ import Repositories
 /// An access token alone creates a stream, and changes none: events about users must not go where a stolen token says,
 /// nor nowhere. A push address of a stream that is created without a fresh proof waits for an operator's approval;
 /// until then the stream is paused, and holds its events.
-package struct ChangeEventStream: Sendable {
-    private let context: Service
-    private let allowsLoopback: Bool
-
-    /// - Parameter allowingLoopback: takes receivers on this machine: the switch for development and tests.
-    package init(_ context: Service, allowingLoopback: Bool) {
-        self.context = context
-        allowsLoopback = allowingLoopback
-    }
-
+extension Service {
     /// Creates a stream.
     ///
-    /// - Parameter proof: who signed the fresh proof that came with the request; `nil` if none did.
+    /// - Parameters:
+    ///   - proof: who signed the fresh proof that came with the request; `nil` if none did.
+    ///   - allowingLoopback: takes receivers on this machine: the switch for development and tests.
     /// - Throws: `Refusal` `malformed_request` for an address that is not public; `conflict` if the provider has as many
     ///   streams as it may; `provider_token_invalid` if the key or the provider ended meanwhile.
-    package func create(
-        _ change: EventStreamChange, proof: FreshProof?, by caller: ProvenProvider
+    package func createEventStream(
+        _ change: EventStreamChange, proof: FreshProof?, by caller: ProvenProvider, allowingLoopback: Bool
     ) async throws -> EventStream {
-        try await context.countReceiverChange("streams", of: caller.id)
-        let change = try await checked(change, of: caller.id)
-        let (limit, id) = (context.policy[\.webhooks].streamsPerProvider, context.environment.newUUID())
-        return try await context.write { [keys = context.keys.personal] transaction, events in
+        try await countReceiverChange("streams", of: caller.id)
+        let change = try await checked(change, of: caller.id, allowingLoopback)
+        let (limit, id) = (policy[\.webhooks].streamsPerProvider, environment.newUUID())
+        return try await write { [keys = keys.personal] transaction, events in
             try caller.requireActive(in: transaction)
             let streams = EventStreamRepository(transaction)
             guard try streams.list(of: caller.id).count < limit else {
@@ -55,13 +48,13 @@ package struct ChangeEventStream: Sendable {
 
     /// Changes the settings that are given.
     ///
-    /// - Throws: `Refusal` as ``create(_:proof:by:)``; `not_found`.
-    package func update(
-        _ id: EventStreamID, _ change: EventStreamChange, by caller: FreshProof
+    /// - Throws: `Refusal` as ``createEventStream(_:proof:by:allowingLoopback:)``; `not_found`.
+    package func updateEventStream(
+        _ id: EventStreamID, _ change: EventStreamChange, by caller: FreshProof, allowingLoopback: Bool
     ) async throws -> EventStream {
-        try await context.countReceiverChange("streams", of: caller.id)
-        let change = try await checked(change, of: caller.id)
-        return try await context.write { [keys = context.keys.personal] transaction, events in
+        try await countReceiverChange("streams", of: caller.id)
+        let change = try await checked(change, of: caller.id, allowingLoopback)
+        return try await write { [keys = keys.personal] transaction, events in
             try caller.requireActive(in: transaction)
             let streams = EventStreamRepository(transaction)
             var stream = try streams.require(id, of: caller.id)
@@ -86,9 +79,9 @@ package struct ChangeEventStream: Sendable {
     /// Deletes a stream with everything that waits in it.
     ///
     /// - Throws: `Refusal` `not_found`; `provider_token_invalid`.
-    package func delete(_ id: EventStreamID, by caller: FreshProof) async throws {
-        try await context.countReceiverChange("streams", of: caller.id)
-        try await context.write { transaction, events in
+    package func deleteEventStream(_ id: EventStreamID, by caller: FreshProof) async throws {
+        try await countReceiverChange("streams", of: caller.id)
+        try await write { transaction, events in
             try caller.requireActive(in: transaction)
             let streams = EventStreamRepository(transaction)
             _ = try streams.require(id, of: caller.id)
@@ -100,10 +93,71 @@ package struct ChangeEventStream: Sendable {
         }
     }
 
+    /// Enables, pauses or disables a stream (SSF 1.0 §8.1.2.2). A paused stream holds its events; a disabled one drops them.
+    ///
+    /// - Throws: `Refusal` `not_found`; `provider_token_invalid`.
+    package func setEventStreamStatus(
+        _ id: EventStreamID, _ status: EventStream.Status, because reason: String?, by caller: FreshProof
+    ) async throws -> EventStream {
+        try await countReceiverChange("streams", of: caller.id)
+        return try await write { transaction, events in
+            try caller.requireActive(in: transaction)
+            let streams = EventStreamRepository(transaction)
+            var stream = try streams.require(id, of: caller.id)
+            stream.set(status, because: reason)
+            stream.activeAt = transaction.now
+            try streams.save(stream)
+            if status == .disabled { try StreamQueueRepository(transaction, of: id).clear() }
+            events.record(.eventStreamSet(id, caller.id), by: "provider \(caller.id)")
+            events.record(.eventsWait(in: id))
+            return stream
+        }
+    }
+
+    /// Writes a verification event into a stream, so that its provider sees whether it works (SSF 1.0 §8.1.4.2). A paused
+    /// stream holds it as any other.
+    ///
+    /// - Throws: `Refusal` `not_found`; `conflict` if the stream is disabled; `rate_limited`;
+    ///   `provider_token_invalid` if the caller's key was revoked meanwhile.
+    package func verifyEventStream(_ id: EventStreamID, state: String?, by caller: ProvenProvider) async throws {
+        let interval = policy[\.webhooks].verificationInterval
+        try await write { transaction, events in
+            try caller.requireActive(in: transaction)
+            let streams = EventStreamRepository(transaction)
+            var stream = try streams.require(id, of: caller.id)
+            guard stream.status != .disabled else {
+                throw Refusal.eventStreamDisabled(state: stream.status.rawValue)
+            }
+            let wait = stream.verifiedAt.map { interval - transaction.now.timeIntervalSince($0) } ?? 0
+            guard rateLimiting == .off || wait <= 0 else {
+                let seconds = max(1, Int(saturating: wait.rounded(.up)))
+                throw Refusal.verifiedTooSoon(retryAfter: seconds)
+            }
+            (stream.verifiedAt, stream.activeAt) = (transaction.now, transaction.now)
+            try streams.save(stream)
+            try streams.enqueue(
+                environment.newIdentifier(), .verification(state: state), of: nil, in: .init(stream),
+                cause: environment.newUUID().uuidString.lowercased())
+            events.record(.eventsWait(in: id))
+        }
+    }
+
+    /// Counts a change of a provider's webhook or streams: each may look a host up, and is kept in the audit log.
+    ///
+    /// - Throws: `Refusal` `rate_limited`.
+    func countReceiverChange(_ kind: String, of provider: ProviderID) async throws {
+        guard rateLimiting == .on else { return }
+        try await store.transaction {
+            try RateRepository($0).count("\(kind) \(provider)", limit: RateLimit(count: 10, per: 60))
+        }
+    }
+
     /// The change with the push address in its one spelling.
-    private func checked(_ change: EventStreamChange, of provider: ProviderID) async throws -> EventStreamChange {
+    private func checked(
+        _ change: EventStreamChange, of provider: ProviderID, _ allowingLoopback: Bool
+    ) async throws -> EventStreamChange {
         guard case .push(let text)?? = change.delivery else { return change }
-        guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
+        guard let url = PublicURL(text, allowingLoopback: allowingLoopback) else {
             throw Refusal.notPublicURL(.streamURL)
         }
         guard await !url.isPrivate(of: .provider(provider)) else {
@@ -119,17 +173,5 @@ extension EventStream {
     /// Approves the push address that there is now.
     fileprivate mutating func approve() {
         if case .push(let url) = settings.delivery { approvedURL = url }
-    }
-}
-
-extension Service {
-    /// Counts a change of a provider's webhook or streams: each may look a host up, and is kept in the audit log.
-    ///
-    /// - Throws: `Refusal` `rate_limited`.
-    func countReceiverChange(_ kind: String, of provider: ProviderID) async throws {
-        guard rateLimiting == .on else { return }
-        try await store.transaction {
-            try RateRepository($0).count("\(kind) \(provider)", limit: RateLimit(count: 10, per: 60))
-        }
     }
 }

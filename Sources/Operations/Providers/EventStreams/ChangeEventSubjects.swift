@@ -3,25 +3,24 @@ import Domain
 import Foundation
 import Repositories
 
-/// A receiver says of whom a stream carries no events (SSF 1.0 §8.1.3). Without such a request it carries those of all
-/// users of its provider.
-package struct ChangeEventSubjects: Sendable {
-    private let context: Service
-
-    package init(_ context: Service) {
-        self.context = context
-    }
-
+extension EventStream {
     /// Users that one stream may leave out.
     package static let mostExcluded = 10_000
-    /// Changes that one provider may make in a minute.
-    static let perMinute = 600
+}
 
+/// Changes that one provider may make in a minute.
+private let changesPerMinute = 600
+
+/// A receiver says of whom a stream carries no events (SSF 1.0 §8.1.3). Without such a request it carries those of all
+/// users of its provider.
+extension Service {
     /// Takes a user into a stream again.
     ///
     /// - Throws: `Refusal` `not_found` if the provider has no such stream or user; `provider_token_invalid`; `rate_limited`.
-    package func add(_ subject: SubjectIdentifier, to id: EventStreamID, by caller: ProvenProvider) async throws {
-        try await change(subject, id, caller) { transaction, user in
+    package func addEventSubject(
+        _ subject: SubjectIdentifier, to id: EventStreamID, by caller: ProvenProvider
+    ) async throws {
+        try await changeEventSubject(subject, id, caller) { transaction, user in
             try EventSubjectRepository(transaction).restore(user, to: id)
             return .eventSubjectAdded(id, user)
         }
@@ -29,30 +28,33 @@ package struct ChangeEventSubjects: Sendable {
 
     /// Leaves a user out of a stream. What waits in it already is still delivered.
     ///
-    /// - Throws: `Refusal` as ``add(_:to:by:)``; `conflict` if the stream leaves out as many as it may.
-    package func remove(_ subject: SubjectIdentifier, from id: EventStreamID, by caller: ProvenProvider) async throws {
-        try await change(subject, id, caller) { transaction, user in
+    /// - Throws: `Refusal` as ``addEventSubject(_:to:by:)``; `conflict` if the stream leaves out as many as it may.
+    package func removeEventSubject(
+        _ subject: SubjectIdentifier, from id: EventStreamID, by caller: ProvenProvider
+    ) async throws {
+        try await changeEventSubject(subject, id, caller) { transaction, user in
             let subjects = EventSubjectRepository(transaction)
-            guard try subjects.isExcluded(user, from: id) || !subjects.excludes(Self.mostExcluded, from: id) else {
-                throw Refusal.excludedUsersExhausted(Self.mostExcluded)
+            guard try subjects.isExcluded(user, from: id) || !subjects.excludes(EventStream.mostExcluded, from: id)
+            else {
+                throw Refusal.excludedUsersExhausted(EventStream.mostExcluded)
             }
             try subjects.exclude(user, from: id)
             return .eventSubjectRemoved(id, user)
         }
     }
 
-    private func change(
+    private func changeEventSubject(
         _ subject: SubjectIdentifier, _ id: EventStreamID, _ caller: ProvenProvider,
         _ body: @Sendable @escaping (any Transaction, UserID) throws -> AuditedAct
     ) async throws {
-        if context.rateLimiting == .on {
-            try await context.store.transaction {
+        if rateLimiting == .on {
+            try await store.transaction {
                 try RateRepository($0).count(
-                    "stream subjects \(caller.id)", limit: RateLimit(count: Self.perMinute, per: 60))
+                    "stream subjects \(caller.id)", limit: RateLimit(count: changesPerMinute, per: 60))
             }
         }
-        let issuer = context.urls.issuer
-        try await context.write { transaction, events in
+        let issuer = urls.issuer
+        try await write { transaction, events in
             try caller.requireActive(in: transaction)
             let streams = EventStreamRepository(transaction)
             _ = try streams.require(id, of: caller.id)

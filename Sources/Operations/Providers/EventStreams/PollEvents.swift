@@ -4,82 +4,82 @@ import Foundation
 import Repositories
 import Tokens
 
-/// A receiver takes the events of its stream, and says which it has (RFC 8936).
-package struct PollEvents: Sendable {
-    private let context: Service
-    private let sign: SignSecurityEvent
+/// What a receiver asks for (RFC 8936 §2.2).
+package struct EventPoll: Sendable {
+    /// The largest number of events; `nil` for as many as there are, 0 for none.
+    package let maximum: Int?
+    /// Whether the answer comes at once, also without an event.
+    package let isImmediate: Bool
+    /// The events that were received.
+    package let received: [OutboxMessageID]
+    /// The events that were refused, each with the word for why.
+    package let refused: [(id: OutboxMessageID, reason: String)]
 
-    package init(_ context: Service) {
-        self.context = context
-        sign = SignSecurityEvent(context)
+    package init(
+        maximum: Int?, isImmediate: Bool, received: [OutboxMessageID],
+        refused: [(id: OutboxMessageID, reason: String)]
+    ) {
+        self.maximum = maximum
+        self.isImmediate = isImmediate
+        self.received = received
+        self.refused = refused
     }
+}
 
-    /// What a receiver asks for (RFC 8936 §2.2).
-    package struct Question: Sendable {
-        /// The largest number of events; `nil` for as many as there are, 0 for none.
-        package let maximum: Int?
-        /// Whether the answer comes at once, also without an event.
-        package let isImmediate: Bool
-        /// The events that were received.
-        package let received: [OutboxMessageID]
-        /// The events that were refused, each with the word for why.
-        package let refused: [(id: OutboxMessageID, reason: String)]
+/// The events, by their ids.
+package struct PolledEvents: Sendable {
+    package let tokens: [(id: String, token: String)]
+    package let hasMore: Bool
 
-        package init(
-            maximum: Int?, isImmediate: Bool, received: [OutboxMessageID],
-            refused: [(id: OutboxMessageID, reason: String)]
-        ) {
-            self.maximum = maximum
-            self.isImmediate = isImmediate
-            self.received = received
-            self.refused = refused
-        }
-    }
+    /// Whether nothing waits. Who asks for no events is answered when there are some (RFC 8936 §2.2).
+    var isEmpty: Bool { tokens.isEmpty && !hasMore }
+}
 
-    /// The events, by their ids.
-    package struct Answer: Sendable {
-        package let tokens: [(id: String, token: String)]
-        package let hasMore: Bool
+/// An event that is ready to be signed.
+struct UnsignedEvent: Sendable {
+    let token: StreamEventToken
+    let keys: AccessTokenKeys
 
-        /// Whether nothing waits. Who asks for no events is answered when there are some (RFC 8936 §2.2).
-        var isEmpty: Bool { tokens.isEmpty && !hasMore }
-    }
+    func signed() throws -> String { try token.signed(with: keys) }
+}
 
-    /// How long a poll relies on being woken. Another process may have written an event without a notice.
-    private static let interval: TimeInterval = 1
+/// How long a poll relies on being woken. Another process may have written an event without a notice.
+private let wakeInterval: TimeInterval = 1
 
-    /// Ends what was received, then reads what waits. Without an event it waits, unless the answer is to come at once.
+extension Service {
+    /// A receiver takes the events of its stream, and says which it has (RFC 8936). This ends what was received, then reads
+    /// what waits. Without an event it waits, unless the answer is to come at once.
     ///
     /// - Throws: `Refusal` `not_found`; `rate_limited` if too many polls of the provider wait already, or took events within
     ///   a minute; `provider_token_invalid` if the caller's key was revoked meanwhile.
-    package func callAsFunction(
-        _ question: Question, of id: EventStreamID, by caller: ProvenProvider
-    ) async throws -> Answer {
-        let policy = context.policy[\.webhooks]
-        guard let place = context.node.polls.enter(id, of: caller.id, limit: policy.waitingPolls) else {
+    package func pollEvents(
+        _ question: EventPoll, of id: EventStreamID, by caller: ProvenProvider
+    ) async throws -> PolledEvents {
+        let policy = policy[\.webhooks]
+        guard let place = node.polls.enter(id, of: caller.id, limit: policy.waitingPolls) else {
             throw Refusal.tooManyPolls
         }
-        defer { context.node.polls.leave(place) }
+        defer { node.polls.leave(place) }
         try await end(question, of: id, by: caller)
         let clock = ContinuousClock()
         let end = clock.now + .seconds(policy.pollWait)
         var isNoted = false
         while true {
-            let (found, stream) = try await read(question, id, caller)
-            if !isNoted { try await context.noteActivity(of: stream) }
+            let (found, stream) = try await waitingEvents(question, id, caller)
+            if !isNoted { try await noteActivity(of: stream) }
             isNoted = true
             let rest = (end - clock.now) / .seconds(1)
             guard found.isEmpty, !question.isImmediate, rest > 0 else { return found }
-            await place.wait(min(rest, Self.interval))
+            await place.wait(min(rest, wakeInterval))
             // A caller who gives up gets what there was: nothing.
             if Task.isCancelled { return found }
         }
     }
 
     /// Several may be named that are gone already: they were named before.
-    private func end(_ question: Question, of id: EventStreamID, by caller: ProvenProvider) async throws {
+    private func end(_ question: EventPoll, of id: EventStreamID, by caller: ProvenProvider) async throws {
         guard !question.received.isEmpty || !question.refused.isEmpty else { return }
-        try await context.write { transaction, events in
+        try await write { transaction, events in
             // The caller may have held back its body for as long as a request may take.
             try caller.requireActive(in: transaction)
             let stream = try EventStreamRepository(transaction).require(id, of: caller.id)
@@ -92,23 +92,39 @@ package struct PollEvents: Sendable {
         }
     }
 
-    private func read(
-        _ question: Question, _ id: EventStreamID, _ caller: ProvenProvider
-    ) async throws -> (Answer, EventStream) {
-        let limit = min(question.maximum ?? .max, context.policy[\.webhooks].eventsPerPoll)
-        let (waiting, stream) = try await context.read { transaction in
+    private func waitingEvents(
+        _ question: EventPoll, _ id: EventStreamID, _ caller: ProvenProvider
+    ) async throws -> (PolledEvents, EventStream) {
+        let limit = min(question.maximum ?? .max, policy[\.webhooks].eventsPerPoll)
+        let (waiting, stream) = try await read { transaction in
             // It is asked each time: a poll may wait for longer than a key lives.
             try caller.requireActive(in: transaction)
             let stream = try EventStreamRepository(transaction).require(id, of: caller.id)
             guard stream.settings.delivery == .poll else {
                 throw Refusal.notPolled
             }
-            guard stream.present.status != .paused else { return ([SignSecurityEvent.Unsigned](), stream) }
+            guard stream.present.status != .paused else { return ([UnsignedEvent](), stream) }
             let messages = try StreamQueueRepository(transaction, of: id).waiting(limit: limit + 1)
-            return (try messages.compactMap { try sign($0, of: stream, in: transaction) }, stream)
+            return (try messages.compactMap { try unsignedEvent($0, of: stream, in: transaction) }, stream)
         }
-        if limit > 0, !waiting.isEmpty { try context.countSignatures(for: caller) }
+        if limit > 0, !waiting.isEmpty { try countSignatures(for: caller) }
         let tokens = try waiting.prefix(limit).map { ($0.token.identifier, try $0.signed()) }
-        return (Answer(tokens: tokens, hasMore: waiting.count > limit), stream)
+        return (PolledEvents(tokens: tokens, hasMore: waiting.count > limit), stream)
+    }
+
+    /// The event of a message in a stream, pushed or polled; `nil` if it cannot be read.
+    func unsignedEvent(
+        _ message: OutboxMessage, of stream: EventStream, in transaction: any Transaction
+    ) throws -> UnsignedEvent? {
+        guard let (event, cause) = StreamEvent.parse(message.payload) else { return nil }
+        var user: User?
+        if case .happened = event {
+            guard let found = try UserRepository(transaction).find(message.userID) else { return nil }
+            user = found
+        }
+        let token = StreamEventToken(
+            identifier: message.id.description, issuer: urls.issuer, stream: stream, event: event, user: user,
+            happenedAt: message.createdAt, cause: cause)
+        return UnsignedEvent(token: token, keys: keys.accessTokens)
     }
 }

@@ -3,35 +3,28 @@ import Domain
 import Foundation
 import Repositories
 
-/// A provider reads its streams.
-package struct ReadEventStreams: Sendable {
+extension EventStream {
     /// About how many bytes the list has that a policy allows: a hundred streams.
     package static let largestList = 131_072
-
-    private let context: Service
-
-    package init(_ context: Service) {
-        self.context = context
-    }
-
-    /// All of them, oldest first.
-    package func callAsFunction(of provider: ProviderID) async throws -> [EventStream] {
-        let streams = try await context.read { try EventStreamRepository($0).list(of: provider) }
-        for stream in streams { try await context.noteActivity(of: stream) }
-        return streams
-    }
-
-    /// One of them.
-    ///
-    /// - Throws: `Refusal` `not_found`.
-    package func callAsFunction(_ id: EventStreamID, of provider: ProviderID) async throws -> EventStream {
-        let stream = try await context.read { try EventStreamRepository($0).require(id, of: provider) }
-        try await context.noteActivity(of: stream)
-        return stream
-    }
 }
 
 extension Service {
+    /// All streams of a provider, oldest first.
+    package func listEventStreams(of provider: ProviderID) async throws -> [EventStream] {
+        let streams = try await read { try EventStreamRepository($0).list(of: provider) }
+        for stream in streams { try await noteActivity(of: stream) }
+        return streams
+    }
+
+    /// One of a provider's streams.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func readEventStream(_ id: EventStreamID, of provider: ProviderID) async throws -> EventStream {
+        let stream = try await read { try EventStreamRepository($0).require(id, of: provider) }
+        try await noteActivity(of: stream)
+        return stream
+    }
+
     /// Notes that a receiver attends to its stream, if somebody looks at that: seldom, since it is a write.
     func noteActivity(of stream: EventStream) async throws {
         guard let limit = policy[\.webhooks].streamInactivity else { return }
