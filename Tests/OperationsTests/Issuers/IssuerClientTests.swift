@@ -32,14 +32,16 @@ struct IssuerClientTests {
         try await ServiceFixture.run { fixture in
             let issuer = StandInIssuer([("k", try ProviderSigner(.es256))], audience: "app")
             let provider = try await issuer.register(on: fixture).provider.id
-            let change = ChangeIssuerClients(fixture.admin)
+            let admin = fixture.admin
             let wrong = Refusal(.invalidIdentityToken, "", reason: .wrongAudience)
             await #expect(throws: wrong) { try await Self.signIn(issuer, audience: "web", on: fixture) }
-            #expect(try await change.add(Self.clients(["web"]), to: "idp-example").audiences == ["app", "web"])
+            #expect(
+                try await admin.addIssuerClients(Self.clients(["web"]), to: "idp-example").audiences == ["app", "web"])
             try await fixture.watch.poll()
             #expect(try await Self.signIn(issuer, audience: "web", on: fixture) == provider)
             // The first one gives its place to the next.
-            let left = try await change.remove(Self.clients(["app"]), from: "idp-example", allowingAnyParty: false)
+            let left = try await admin.removeIssuerClients(
+                Self.clients(["app"]), from: "idp-example", allowingAnyParty: false)
             #expect(left.audiences == ["web"])
             try await fixture.watch.poll()
             await #expect(throws: wrong) { try await Self.signIn(issuer, audience: "app", on: fixture) }
@@ -62,15 +64,15 @@ struct IssuerClientTests {
             let old = try await first.register(on: fixture).provider.id
             let new = try await StandInIssuer([("k", signer)], audience: "other").register(on: fixture, slug: "new")
                 .provider.id
-            let change = ChangeIssuerClients(fixture.admin)
-            _ = try await change.add(Self.clients(["web"]), to: "idp-example")
+            let admin = fixture.admin
+            _ = try await admin.addIssuerClients(Self.clients(["web"]), to: "idp-example")
             try await fixture.watch.poll()
             #expect(try await Self.signIn(first, audience: "web", on: fixture) == old)
             await #expect(throws: Refusal(.conflict, "", state: "registered")) {
-                try await change.add(Self.clients(["web"]), to: "new")
+                try await admin.addIssuerClients(Self.clients(["web"]), to: "new")
             }
-            _ = try await change.remove(Self.clients(["web"]), from: "idp-example", allowingAnyParty: false)
-            _ = try await change.add(Self.clients(["web"]), to: "new")
+            _ = try await admin.removeIssuerClients(Self.clients(["web"]), from: "idp-example", allowingAnyParty: false)
+            _ = try await admin.addIssuerClients(Self.clients(["web"]), to: "new")
             try await fixture.watch.poll()
             #expect(try await Self.signIn(first, audience: "web", on: fixture) == new)
         }
@@ -81,21 +83,26 @@ struct IssuerClientTests {
         try await ServiceFixture.run { fixture in
             let issuer = StandInIssuer([("k", try ProviderSigner(.es256))], audience: "app")
             let provider = try await issuer.register(on: fixture).provider.id
-            let change = ChangeIssuerClients(fixture.admin)
+            let admin = fixture.admin
             #expect(try await Self.signIn(issuer, audience: "app", party: "tablet", on: fixture) == provider)
-            #expect(try await change.add(Self.clients(parties: ["phone"]), to: "idp-example").parties == ["phone"])
+            #expect(
+                try await admin.addIssuerClients(Self.clients(parties: ["phone"]), to: "idp-example").parties == [
+                    "phone"
+                ])
             try await fixture.watch.poll()
             await #expect(throws: Refusal(.invalidIdentityToken, "", reason: .wrongAudience)) {
                 try await Self.signIn(issuer, audience: "app", party: "tablet", on: fixture)
             }
             await #expect(throws: Refusal(.conflict, "", state: "last_party")) {
-                try await change.remove(Self.clients(parties: ["phone"]), from: "idp-example", allowingAnyParty: false)
+                try await admin.removeIssuerClients(
+                    Self.clients(parties: ["phone"]), from: "idp-example", allowingAnyParty: false)
             }
-            let preview = try await change.previewRemoval(
+            let preview = try await admin.previewRemoval(
                 of: Self.clients(parties: ["phone"]), from: "idp-example", allowingAnyParty: true)
             #expect(preview.parties.isEmpty)
-            #expect(try await change.list(of: "idp-example").parties == ["phone"])
-            _ = try await change.remove(Self.clients(parties: ["phone"]), from: "idp-example", allowingAnyParty: true)
+            #expect(try await admin.issuerClients(of: "idp-example").parties == ["phone"])
+            _ = try await admin.removeIssuerClients(
+                Self.clients(parties: ["phone"]), from: "idp-example", allowingAnyParty: true)
             try await fixture.watch.poll()
             #expect(try await Self.signIn(issuer, audience: "app", party: "tablet", on: fixture) == provider)
         }
@@ -106,30 +113,32 @@ struct IssuerClientTests {
         try await ServiceFixture.run { fixture in
             let issuer = StandInIssuer([("k", try ProviderSigner(.es256))], audience: "app")
             _ = try await issuer.register(on: fixture)
-            let change = ChangeIssuerClients(fixture.admin)
+            let admin = fixture.admin
             let many = (0..<16).map { "client-\($0)" }
             func expect(_ refusal: Refusal, _ act: () async throws -> ProviderIssuer) async {
                 await #expect(throws: refusal) { try await act() }
             }
             await expect(Refusal(.conflict, "", state: "last_audience")) {
-                try await change.remove(Self.clients(["app"]), from: "idp-example", allowingAnyParty: true)
+                try await admin.removeIssuerClients(Self.clients(["app"]), from: "idp-example", allowingAnyParty: true)
             }
             await expect(Refusal(.notFound, "")) {
-                try await change.remove(Self.clients(["web"]), from: "idp-example", allowingAnyParty: true)
+                try await admin.removeIssuerClients(Self.clients(["web"]), from: "idp-example", allowingAnyParty: true)
             }
             await expect(Refusal(.conflict, "", state: "registered")) {
-                try await change.add(Self.clients(["web", "app"]), to: "idp-example")
+                try await admin.addIssuerClients(Self.clients(["web", "app"]), to: "idp-example")
             }
             await expect(Refusal(.conflict, "", state: "full")) {
-                try await change.add(Self.clients(many), to: "idp-example")
+                try await admin.addIssuerClients(Self.clients(many), to: "idp-example")
             }
             await expect(Refusal(.malformedRequest, "")) {
-                try await change.add(Self.clients(["a\u{200D}b"]), to: "idp-example")
+                try await admin.addIssuerClients(Self.clients(["a\u{200D}b"]), to: "idp-example")
             }
             // It signs its own identity tokens.
-            await expect(Refusal(.malformedRequest, "")) { try await change.add(Self.clients(["web"]), to: "test") }
-            await expect(Refusal(.notFound, "")) { try await change.list(of: "nobody") }
-            #expect(try await change.list(of: "idp-example").audiences == ["app"])
+            await expect(Refusal(.malformedRequest, "")) {
+                try await admin.addIssuerClients(Self.clients(["web"]), to: "test")
+            }
+            await expect(Refusal(.notFound, "")) { try await admin.issuerClients(of: "nobody") }
+            #expect(try await admin.issuerClients(of: "idp-example").audiences == ["app"])
         }
     }
 }

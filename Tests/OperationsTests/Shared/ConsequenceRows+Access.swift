@@ -160,11 +160,19 @@ extension ConsequenceTests {
             { _ in try await world.fixture.admin.setTokenAlgorithm(.es256, of: "test") }
         },
         .admin(
-            "ChangeIssuerClients", audit: ["provider_changed", "provider_changed"], notices: ["provider_keys"]
+            "AddIssuerClients", audit: ["provider_changed", "provider_changed"], notices: ["provider_keys"]
         ) { world in
             _ = try await StandInIssuer([("k", try ProviderSigner(.es256))]).register(on: world.fixture)
             let clients = IssuerClients(audiences: ["web"], parties: ["phone"])
-            return { _ in _ = try await ChangeIssuerClients(world.fixture.admin).add(clients, to: "idp-example") }
+            return { _ in _ = try await world.fixture.admin.addIssuerClients(clients, to: "idp-example") }
+        },
+        .admin("RemoveIssuerClients", audit: ["provider_changed"], notices: ["provider_keys"]) { world in
+            let (admin, clients) = (world.fixture.admin, IssuerClients(audiences: ["web"], parties: []))
+            _ = try await StandInIssuer([("k", try ProviderSigner(.es256))]).register(on: world.fixture)
+            _ = try await admin.addIssuerClients(clients, to: "idp-example")
+            return { _ in
+                _ = try await admin.removeIssuerClients(clients, from: "idp-example", allowingAnyParty: false)
+            }
         },
         .admin(
             "AddResource", audit: ["provider_changed"], notices: ["provider_keys"], effects: [.dropsProvider]

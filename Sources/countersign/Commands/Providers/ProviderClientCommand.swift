@@ -16,7 +16,7 @@ struct ClientCommand: AsyncParsableCommand {
         @Argument(help: "The provider's slug or id.") var provider: String
 
         func report(_ admin: Admin) async throws -> Report {
-            let issuer = try await ChangeIssuerClients(admin.administration).list(of: provider)
+            let issuer = try await admin.administration.issuerClients(of: provider)
             let rows = issuer.audiences.map { ["audience", $0] } + issuer.parties.map { ["party", $0] }
             return Report(Report(ClientCommand.members(issuer)).json, tables: [[["ROLE", "CLIENT"]] + rows])
                 .noting(issuer.parties.isEmpty ? "Any client may request ID tokens for an audience (azp)." : nil)
@@ -33,7 +33,7 @@ struct ClientCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let clients = try clients.parsed()
-            let issuer = try await ChangeIssuerClients(admin.administration).add(clients, to: provider)
+            let issuer = try await admin.administration.addIssuerClients(clients, to: provider)
             return Report(clients.lines.map { "\($0) is added." }, json: ClientCommand.members(issuer))
         }
     }
@@ -53,11 +53,11 @@ struct ClientCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let clients = try clients.parsed()
-            let change = ChangeIssuerClients(admin.administration)
+            let admin = admin.administration
             let issuer =
                 try await dryRun
-                ? change.previewRemoval(of: clients, from: provider, allowingAnyParty: anyParty)
-                : change.remove(clients, from: provider, allowingAnyParty: anyParty)
+                ? admin.previewRemoval(of: clients, from: provider, allowingAnyParty: anyParty)
+                : admin.removeIssuerClients(clients, from: provider, allowingAnyParty: anyParty)
             return Report(
                 clients.lines.map { "\($0) \(dryRun ? "would be" : "is") removed." },
                 json: ClientCommand.members(issuer) + [.json("dry_run", dryRun)]
