@@ -22,9 +22,6 @@ package struct ServiceFixture: Sendable {
     package let housekeeping: Housekeeping
     package let context: Service
     package let admin: Administration
-    package let issuing: IssueCertificate
-    package let certify: CertifyDevice
-    package let renewCertificate: RenewCertificate
     package let revokeCertificate: RevocationCalls
     package let publish: PublishRevocationList
     package let personalKeys: PersonalKeys
@@ -131,13 +128,10 @@ package struct ServiceFixture: Sendable {
             realm: Self.realm, urls: Self.urls,
             keys: ServiceKeys(
                 personal: personalKeys, phoneCodes: codes, nonces: NonceKey(secret, generation: generation),
-                exports: ExportKey(secret, generation: generation), accessTokens: accessTokens),
+                exports: ExportKey(secret, generation: generation), accessTokens: accessTokens, authority: authority),
             rateLimiting: .on, node: node, invalidator: watch, readKeySet: issuers.read)
         self.context = context
-        issuing = IssueCertificate(context, authority: authority, baseURL: "https://countersign.example")
         housekeeping = Housekeeping(context)
-        certify = CertifyDevice(context, issuing: issuing, verifyCaptcha: { $0 == "solved" })
-        renewCertificate = RenewCertificate(context, issuing: issuing)
         revokeCertificate = RevocationCalls(context, admin)
     }
 
@@ -156,7 +150,7 @@ package struct ServiceFixture: Sendable {
             realm: Self.realm, urls: Self.urls,
             keys: ServiceKeys(
                 personal: keys ?? old.personal, phoneCodes: old.phoneCodes, nonces: old.nonces, exports: old.exports,
-                accessTokens: old.accessTokens),
+                accessTokens: old.accessTokens, authority: old.authority),
             rateLimiting: rateLimiting, node: node ?? context.node, invalidator: invalidator, development: development,
             readKeySet: issuers.read)
     }
@@ -170,10 +164,15 @@ package struct ServiceFixture: Sendable {
     package func request(
         wishing name: String = UUID().uuidString, enrolmentToken: String? = nil, captcha: String? = nil,
         address: String = "192.0.2.1"
-    ) throws -> CertifyDevice.Request {
-        CertifyDevice.Request(
+    ) throws -> DeviceRequest {
+        DeviceRequest(
             csr: try TestAuthority.certificationRequest(commonName: name), presenceKey: nil,
             enrolmentToken: enrolmentToken, captcha: captcha, address: address)
+    }
+
+    /// Certifies a device. Its captcha is right if it says "solved".
+    package func certify(_ request: DeviceRequest) async throws -> CertifiedDevice {
+        try await context.certifyDevice(request) { $0 == "solved" }
     }
 
     /// A connection of a newly certified device, judged.

@@ -9,34 +9,32 @@ import Operations
 
 /// Certification of devices: the first certificate on the public listener, everything else on the client listener.
 package struct CertificateRoutes: Sendable {
-    let certify: CertifyDevice
-    let renew: RenewCertificate
     let service: Service
     let publish: PublishRevocationList
+    let verifyCaptcha: @Sendable (String) async throws -> Bool
     private let chain: ByteBuffer
     private let lists = RevocationListBuffers()
 
     /// - Parameter verifyCaptcha: verifies a captcha's response at the siteverify endpoint.
     package init(
-        _ service: Service, issuing: IssueCertificate, publish: PublishRevocationList,
+        _ service: Service, publish: PublishRevocationList,
         verifyCaptcha: @escaping @Sendable (String) async throws -> Bool
     ) {
-        certify = CertifyDevice(service, issuing: issuing, verifyCaptcha: verifyCaptcha)
-        renew = RenewCertificate(service, issuing: issuing)
         self.service = service
         self.publish = publish
-        chain = ByteBuffer(string: issuing.chainPEM.joined())
+        self.verifyCaptcha = verifyCaptcha
+        chain = ByteBuffer(string: service.authorityChain.joined())
     }
 
     func addPublic(to router: ListedRouter<PublicContext>) {
         router.post("certificates", cost: .write) { request, context in
             var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
-            let wanted = CertifyDevice.Request(
+            let wanted = DeviceRequest(
                 csr: try members.string("csr"), presenceKey: try members.optionalString("presence_key"),
                 enrolmentToken: try members.optionalString("enrolment_token"),
                 captcha: try members.optionalString("captcha"), address: context.addressKey)
             try members.rejectUnknown()
-            var response = answer(try await certify(wanted))
+            var response = answer(try await service.certifyDevice(wanted, verifyCaptcha: verifyCaptcha))
             // The device's next connection is mutual TLS.
             response.headers[.connection] = "close"
             return response
@@ -70,7 +68,7 @@ package struct CertificateRoutes: Sendable {
                 csr = try members.optionalString("csr")
                 try members.rejectUnknown()
             }
-            return answer(try await renew(csr: csr, on: try context.connection))
+            return answer(try await service.renewCertificate(csr: csr, on: try context.connection))
         }
         router.delete("certificates/current", cost: .write) { _, context in
             try await service.revokeOwnCertificate(of: try context.connection)

@@ -6,88 +6,86 @@ import Foundation
 import Repositories
 import Tokens
 
-/// `Certify`: a certification request becomes a client certificate of the internal CA.
-package struct CertifyDevice: Sendable {
-    private let context: Service
-    private let issuing: IssueCertificate
-    private let verifyCaptcha: @Sendable (String) async throws -> Bool
+/// What a device asks for.
+package struct DeviceRequest: Sendable {
+    /// A PEM PKCS#10 request or a Layer CSR.
+    package let csr: String
+    /// SubjectPublicKeyInfo PEM of a key that only a present user can use.
+    package let presenceKey: String?
+    /// What the `provider` gate wants.
+    package let enrolmentToken: String?
+    /// What the `captcha` gate wants.
+    package let captcha: String?
+    /// The limit's key for the sender's address.
+    package let address: String
+    /// SHA-256 of the bytes of ``csr``.
+    let digest: Digest256
 
-    /// - Parameter verifyCaptcha: asks the siteverify endpoint about a captcha's response.
-    package init(
-        _ context: Service, issuing: IssueCertificate,
-        verifyCaptcha: @escaping @Sendable (String) async throws -> Bool
-    ) {
-        self.context = context
-        self.issuing = issuing
-        self.verifyCaptcha = verifyCaptcha
+    package init(csr: String, presenceKey: String?, enrolmentToken: String?, captcha: String?, address: String) {
+        self.csr = csr
+        self.presenceKey = presenceKey
+        self.enrolmentToken = enrolmentToken
+        self.captcha = captcha
+        self.address = address
+        digest = Digest256.of(csr)
     }
+}
 
-    /// What a device asks for.
-    package struct Request: Sendable {
-        /// A PEM PKCS#10 request or a Layer CSR.
-        package let csr: String
-        /// SubjectPublicKeyInfo PEM of a key that only a present user can use.
-        package let presenceKey: String?
-        /// What the `provider` gate wants.
-        package let enrolmentToken: String?
-        /// What the `captcha` gate wants.
-        package let captcha: String?
-        /// The limit's key for the sender's address.
-        package let address: String
-        /// SHA-256 of the bytes of ``csr``.
-        let digest: Digest256
+/// A request that passed the gate.
+private struct GrantedRequest: Sendable {
+    let request: DeviceRequest
+    let presenceKey: VerificationKey?
+    /// Still to be spent.
+    let enrolment: EnrolmentToken?
+    /// What the request took of its sender's limits; `nil` if these are off.
+    let places: RatePlaces?
+}
 
-        package init(csr: String, presenceKey: String?, enrolmentToken: String?, captcha: String?, address: String) {
-            self.csr = csr
-            self.presenceKey = presenceKey
-            self.enrolmentToken = enrolmentToken
-            self.captcha = captcha
-            self.address = address
-            digest = Digest256.of(csr)
-        }
-    }
+/// The same request within so many seconds is the same device, whose answer was lost.
+private let repeatableSeconds: TimeInterval = 600
 
-    /// The same request within so many seconds is the same device, whose answer was lost.
-    static let repeatable: TimeInterval = 600
-
-    /// Certifies.
+extension Service {
+    /// `Certify`: a certification request becomes a client certificate of the internal CA.
     ///
+    /// - Parameter verifyCaptcha: asks the siteverify endpoint about a captcha's response.
     /// - Throws: `Refusal` `invalid_csr` with its reasons, `malformed_request`, `rate_limited`, `unavailable`.
-    package func callAsFunction(_ request: Request) async throws -> CertifiedDevice {
+    package func certifyDevice(
+        _ request: DeviceRequest, verifyCaptcha: (String) async throws -> Bool
+    ) async throws -> CertifiedDevice {
         // Provider keys are verified from memory, and the certificate's dates are this machine's.
-        try context.invalidator.requireFresh()
-        let rules = context.policy[\.certification]
+        try invalidator.requireFresh()
+        let rules = policy[\.certification]
         let places: RatePlaces? =
-            if context.rateLimiting == .on {
-                try await context.store.transaction(inTurn: .certificates) {
-                    try count(request.address, rules, in: $0)
+            if rateLimiting == .on {
+                try await store.transaction(inTurn: .certificates) {
+                    try countCertification(request.address, rules, in: $0)
                 }
             } else { nil }
-        let presenceKey = try request.presenceKey.map { pem throws(Refusal) in try Self.publicKey(pem) }
+        let presenceKey = try request.presenceKey.map { pem throws(Refusal) in try Self.presenceKey(pem) }
         // Before the gate: what it asked for may be spent, by the request whose answer was lost.
-        if let repeated = try await context.read({ try repeated(request, presenceKey, in: $0) }) {
+        if let repeated = try await read({ try repeated(request, presenceKey, in: $0) }) {
             return repeated
         }
         let parsed = try RequestedCertificate(request.csr)
         let enrolment: EnrolmentToken?
         do {
-            enrolment = try await pass(rules.gate, request)
+            enrolment = try await pass(rules.gate, request, verifyCaptcha)
         } catch {
             // The same request may have been granted while the gate was asked.
-            if let repeated = try await context.read({ try repeated(request, presenceKey, in: $0) }) {
+            if let repeated = try await read({ try repeated(request, presenceKey, in: $0) }) {
                 return repeated
             }
             throw error
         }
         let wished = parsed.wishedDeviceID
-        let isFree = try await context.read { transaction in
-            if let wished { try issuing.requireUnbanned(.device(wished), in: transaction) }
+        let isFree = try await read { transaction in
+            if let wished { try requireUnbanned(.device(wished), in: transaction) }
             if let hash = presenceKey.flatMap({ Digest256($0.thumbprint) }) {
-                try issuing.requireUnbanned(.deviceKey(hash), in: transaction)
+                try requireUnbanned(.deviceKey(hash), in: transaction)
             }
             // Another one of the same kind may be granted at this moment: that is looked at where it is written down.
             if try repeated(request, presenceKey, in: transaction) == nil {
-                try issuing.requireUnusedKey(parsed.key, in: transaction)
+                try requireUnusedKey(parsed.key, in: transaction)
                 if let ceiling = ceiling(rules) {
                     try RateRepository(transaction).requireRoom(Self.ceilingKey, limit: ceiling)
                 }
@@ -98,9 +96,9 @@ package struct CertifyDevice: Sendable {
                 try CertificateRepository(transaction).list(deviceID: wished).isEmpty ? .uncertified : .disconnected
             return state.after(.certify) != nil
         }
-        let granted = Granted(request: request, presenceKey: presenceKey, enrolment: enrolment, places: places)
+        let granted = GrantedRequest(request: request, presenceKey: presenceKey, enrolment: enrolment, places: places)
         if isFree, let wished, let issued = try await issue(parsed, as: wished, granted) { return issued }
-        guard let issued = try await issue(parsed, as: context.environment.newIdentifier(), granted) else {
+        guard let issued = try await issue(parsed, as: environment.newIdentifier(), granted) else {
             throw Refusal.noFreeDeviceID
         }
         return issued
@@ -109,24 +107,24 @@ package struct CertifyDevice: Sendable {
     /// Counts an attempt of an address and of the networks around it.
     ///
     /// - Throws: `Refusal` `rate_limited`.
-    private func count(
+    private func countCertification(
         _ address: String, _ rules: CertificationPolicy, in transaction: any Transaction
     ) throws -> RatePlaces {
         try RateRepository(transaction).count(
-            .certification, from: address, keys: context.keys.personal, limits: rules.perHourPerSender)
+            .certification, from: address, keys: keys.personal, limits: rules.perHourPerSender)
     }
 
     private static let ceilingKey = "certify open"
 
     /// How many certificates all together may get, where nothing but addresses stands before the authority.
     private func ceiling(_ rules: CertificationPolicy) -> RateLimit? {
-        rules.gate == .open && context.rateLimiting == .on ? RateLimit(count: rules.openPerHour, per: 3600) : nil
+        rules.gate == .open && rateLimiting == .on ? RateLimit(count: rules.openPerHour, per: 3600) : nil
     }
 
     /// What the same request was given a moment ago, if it still counts. Whoever repeats it has seen the request, and is
     /// given a certificate, which is public; what cannot be had so is a presence key in place of the device's.
     private func repeated(
-        _ request: Request, _ presenceKey: VerificationKey?, in transaction: any Transaction
+        _ request: DeviceRequest, _ presenceKey: VerificationKey?, in transaction: any Transaction
     ) throws -> CertifiedDevice? {
         guard let known = try RepeatedRequestRepository(transaction).find(request.digest),
             known.presenceKey == presenceKey?.pem, known.certificate.revoked == nil,
@@ -136,33 +134,23 @@ package struct CertifyDevice: Sendable {
             on: [.device(known.certificate.deviceID), .deviceKey(known.certificate.keyHash)])
         guard BanEntry.activeBan(among: entries, for: .all, at: transaction.now) == nil else { return nil }
         return CertifiedDevice(
-            certificatePEM: known.certificatePEM, chainPEM: issuing.chainPEM, certificate: known.certificate,
+            certificatePEM: known.certificatePEM, chainPEM: authorityChain, certificate: known.certificate,
             isRepeated: true)
-    }
-
-    /// A request that passed the gate.
-    private struct Granted: Sendable {
-        let request: Request
-        let presenceKey: VerificationKey?
-        /// Still to be spent.
-        let enrolment: EnrolmentToken?
-        /// What the request took of its sender's limits; `nil` if these are off.
-        let places: RatePlaces?
     }
 
     /// Signs, and writes the certificate down; `nil` where the id was taken meanwhile, and nothing was changed: what was
     /// signed counts nowhere, since it is not in the issuance table.
     private func issue(
-        _ parsed: RequestedCertificate, as deviceID: DeviceID, _ granted: Granted
+        _ parsed: RequestedCertificate, as deviceID: DeviceID, _ granted: GrantedRequest
     ) async throws -> CertifiedDevice? {
         let (request, presenceKey, enrolment) = (granted.request, granted.presenceKey, granted.enrolment)
-        let issued = try issuing.sign(parsed.key, deviceID: deviceID, replaces: nil)
-        let rules = context.policy[\.certification]
+        let issued = try signCertificate(parsed.key, deviceID: deviceID, replaces: nil)
+        let rules = policy[\.certification]
         let ceiling = ceiling(rules)
-        return try await context.write(inTurn: .certificates) { transaction, events in
+        return try await write(inTurn: .certificates) { transaction, events in
             // Two of the same request at once are given one certificate.
             if let repeated = try repeated(request, presenceKey, in: transaction) { return repeated }
-            try issuing.requireUnusedKey(parsed.key, in: transaction)
+            try requireUnusedKey(parsed.key, in: transaction)
             guard
                 try DeviceRepository(transaction).insert(
                     deviceID, userAgent: parsed.userAgent, presenceKey: presenceKey?.pem, at: transaction.now)
@@ -175,11 +163,12 @@ package struct CertifyDevice: Sendable {
                         until: enrolment.rememberUntil)
                 else { throw Refusal.enrolmentTokenUsed }
             }
-            try issuing.record(issued, subjectPublicKeyInfo: parsed.key.subjectPublicKeyInfo, in: transaction, &events)
+            try recordCertificate(
+                issued, subjectPublicKeyInfo: parsed.key.subjectPublicKeyInfo, in: transaction, &events)
             try RepeatedRequestRepository(transaction).remember(
                 request.digest, serial: issued.certificate.serial, certificatePEM: issued.certificatePEM,
                 places: rules.gate == .open ? granted.places : nil,
-                until: transaction.now.addingTimeInterval(Self.repeatable))
+                until: transaction.now.addingTimeInterval(repeatableSeconds))
             // What stands before the authority has shown that a person is behind it.
             if rules.gate != .open, let places = granted.places {
                 try RateRepository(transaction).giveBack(places)
@@ -188,7 +177,7 @@ package struct CertifyDevice: Sendable {
         }
     }
 
-    private static func publicKey(_ pem: String) throws(Refusal) -> VerificationKey {
+    private static func presenceKey(_ pem: String) throws(Refusal) -> VerificationKey {
         do throws(Refusal) {
             return try VerificationKey(pem: pem)
         } catch {
@@ -197,7 +186,10 @@ package struct CertifyDevice: Sendable {
     }
 
     /// Asks what stands before the authority; an enrolment token is still to be spent.
-    private func pass(_ gate: CertificationPolicy.Gate, _ request: Request) async throws -> EnrolmentToken? {
+    private func pass(
+        _ gate: CertificationPolicy.Gate, _ request: DeviceRequest,
+        _ verifyCaptcha: (String) async throws -> Bool
+    ) async throws -> EnrolmentToken? {
         switch gate {
         case .open: return nil
         case .captcha:
@@ -218,12 +210,12 @@ package struct CertifyDevice: Sendable {
             } catch {
                 throw Refusal.enrolmentTokenUnreadable(error.detail)
             }
-            let known = try await context.caches.providers.find(token.issuer)
+            let known = try await caches.providers.find(token.issuer)
             return try ProviderTokenVerifier(
-                realm: context.realm, clockSkew: context.policy[\.identityTokens].clockSkew
+                realm: realm, clockSkew: policy[\.identityTokens].clockSkew
             )
             .verifyEnrolment(
-                token, provider: known?.provider, key: known?.key(token.keyID), now: context.environment.now())
+                token, provider: known?.provider, key: known?.key(token.keyID), now: environment.now())
         }
     }
 }

@@ -4,28 +4,42 @@ import Domain
 import Encoding
 import Foundation
 import Repositories
+import Tokens
+
+/// A certificate as its device gets it.
+package struct CertifiedDevice: Sendable {
+    /// The certificate, PEM.
+    package let certificatePEM: String
+    /// The authority's certificates, PEM.
+    package let chainPEM: [String]
+    package let certificate: DeviceCertificate
+    /// Whether it was made for the same request a moment ago.
+    package var isRepeated = false
+}
+
+/// The two forms of a certification request as one value: a key whose holder proved it, and two wishes.
+struct RequestedCertificate: Sendable {
+    let key: DevicePublicKey
+    let wishedDeviceID: DeviceID?
+    let userAgent: String?
+
+    init(_ csr: String) throws(Refusal) {
+        if csr.contains("-----BEGIN") || !csr.contains(".") {
+            let request = try CertificationRequest.parse(pkcs10: csr)
+            (key, wishedDeviceID, userAgent) = (request.publicKey, request.wishedDeviceID, nil)
+        } else {
+            let request = try LayerCSR(csr)
+            key = try DevicePublicKey(request.publicKey)
+            wishedDeviceID = request.wishedDeviceID.flatMap { DeviceID($0[...]) }
+            userAgent = request.userAgent
+        }
+    }
+}
 
 /// What first certification and renewal share: the key's past, the signature, the issuance table.
-package struct IssueCertificate: Sendable {
-    private let authority: CertificateAuthority
-    private let baseURL: @Sendable () -> String
-    private let context: Service
-
-    /// Issues by an authority.
-    ///
-    /// - Parameter baseURL: under which the public listener is reached from outside; asked for at each certificate, since
-    ///   a free port is known only when it was taken.
-    package init(
-        _ context: Service, authority: CertificateAuthority,
-        baseURL: @autoclosure @escaping @Sendable () -> String
-    ) {
-        self.context = context
-        self.authority = authority
-        self.baseURL = baseURL
-    }
-
+extension Service {
     /// The authority's certificates, PEM, leaf's issuer first.
-    package var chainPEM: [String] { authority.chainPEM }
+    package var authorityChain: [String] { keys.authority.chainPEM }
 
     /// Refuses a key that another certificate carries or carried; `device` may use its own again, and everybody one that was
     /// never shown with a certificate.
@@ -52,15 +66,15 @@ package struct IssueCertificate: Sendable {
     }
 
     /// Signs a certificate. It counts only once it is recorded.
-    func sign(_ key: DevicePublicKey, deviceID: DeviceID, replaces: String?) throws -> CertifiedDevice {
-        let rules = context.policy[\.certification]
-        let now = context.environment.now()
+    func signCertificate(_ key: DevicePublicKey, deviceID: DeviceID, replaces: String?) throws -> CertifiedDevice {
+        let rules = policy[\.certification]
+        let now = environment.now()
         let issued: IssuedCertificate
         do {
-            issued = try authority.issue(
-                key, deviceID: deviceID, serial: context.environment.randomBytes(16), now: now,
+            issued = try keys.authority.issue(
+                key, deviceID: deviceID, serial: environment.randomBytes(16), now: now,
                 validity: Int(rules.validity),
-                revocationListURL: "\(baseURL())/certificates/revocations",
+                revocationListURL: "\(urls.issuer)/certificates/revocations",
                 policyOID: rules.policyOID.isEmpty ? nil : rules.policyOID)
         } catch {
             throw Refusal.authorityUnavailable(ErrorWords.of(error))
@@ -72,11 +86,11 @@ package struct IssueCertificate: Sendable {
             serial: issued.serial, thumbprint: thumbprint, deviceID: deviceID, keyHash: keyHash,
             notBefore: issued.notBefore, notAfter: issued.notAfter, issuedAt: now, replaces: replaces, firstSeenAt: nil,
             revoked: nil)
-        return CertifiedDevice(certificatePEM: issued.pem, chainPEM: authority.chainPEM, certificate: certificate)
+        return CertifiedDevice(certificatePEM: issued.pem, chainPEM: authorityChain, certificate: certificate)
     }
 
     /// Writes an issued certificate into the issuance table and the audit log.
-    func record(
+    func recordCertificate(
         _ issued: CertifiedDevice, subjectPublicKeyInfo: [UInt8], in transaction: any Transaction,
         _ events: inout RecordedEvents
     ) throws {

@@ -5,46 +5,37 @@ import Encoding
 import Foundation
 import Repositories
 
-/// Renews the certificate of a connection: same device, same or new key. The old one is superseded when the new one is
-/// first seen.
-package struct RenewCertificate: Sendable {
-    private let context: Service
-    private let issuing: IssueCertificate
-
-    package init(_ context: Service, issuing: IssueCertificate) {
-        self.context = context
-        self.issuing = issuing
-    }
-
-    /// Renews.
+extension Service {
+    /// Renews the certificate of a connection: same device, same or new key. The old one is superseded when the new one is
+    /// first seen.
     ///
     /// - Parameter csr: carries a new key; `nil` keeps the present one.
     /// - Throws: `Refusal` `conflict` before two thirds of the life, `invalid_csr`, `rate_limited`, `unavailable`.
-    package func callAsFunction(csr: String?, on connection: ClientConnection) async throws -> CertifiedDevice {
+    package func renewCertificate(csr: String?, on connection: ClientConnection) async throws -> CertifiedDevice {
         guard let present = connection.certificate?.certificate else {
             throw Refusal.connectionWithoutCertificate
         }
-        guard context.environment.now() >= present.renewAfter else {
+        guard environment.now() >= present.renewAfter else {
             throw Refusal.renewalNotDue(until: present.renewAfter)
         }
         let key: DevicePublicKey
         if let csr {
             key = try RequestedCertificate(csr).key
         } else {
-            let bytes = try await context.read {
+            let bytes = try await read {
                 try CertificateRepository($0).subjectPublicKeyInfo(serial: present.serial)
             }
             key = try DevicePublicKey(subjectPublicKeyInfo: bytes ?? [])
         }
-        let issued = try issuing.sign(key, deviceID: present.deviceID, replaces: present.serial)
-        let perDay = context.rateLimiting == .on ? context.policy[\.certification].renewalsPerDay : nil
-        try await context.write { transaction, events in
+        let issued = try signCertificate(key, deviceID: present.deviceID, replaces: present.serial)
+        let perDay = rateLimiting == .on ? policy[\.certification].renewalsPerDay : nil
+        try await write { transaction, events in
             let records = CertificateRepository(transaction)
             guard let now = try records.find(serial: present.serial), now.revoked == nil else {
                 throw Refusal.certificateRevokedOrSuperseded
             }
             try RefuseBanned.requireUnbanned(present.deviceID, in: transaction)
-            try issuing.requireUnusedKey(key, by: present.deviceID, in: transaction)
+            try requireUnusedKey(key, by: present.deviceID, in: transaction)
             // Only what is issued counts: a device whose requests are refused has gained nothing.
             if let perDay {
                 try RateRepository(transaction).countExactly(
@@ -52,7 +43,7 @@ package struct RenewCertificate: Sendable {
             }
             // A renewal whose answer was lost is never shown: it must not lie about as a second way in, nor on a list.
             try records.unadmitRenewals(of: present.serial, at: transaction.now)
-            try issuing.record(issued, subjectPublicKeyInfo: key.subjectPublicKeyInfo, in: transaction, &events)
+            try recordCertificate(issued, subjectPublicKeyInfo: key.subjectPublicKeyInfo, in: transaction, &events)
         }
         return issued
     }

@@ -2,7 +2,7 @@ import Database
 import Domain
 import Repositories
 
-/// What an admin does by a command: each operation is a method, in a file of its own name.
+/// What an admin does by a command: each operation is a method, in the folder of its feature.
 package struct Administration: Sendable {
     package let store: any Database
     package let environment: Environment

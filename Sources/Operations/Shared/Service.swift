@@ -1,3 +1,4 @@
+import Authority
 import Database
 import Delivery
 import Domain
@@ -13,20 +14,23 @@ package struct ServiceKeys: Sendable {
     package let nonces: NonceKey
     package let exports: ExportKey
     package let accessTokens: AccessTokenKeys
+    /// What signs the certificates of devices.
+    package let authority: CertificateAuthority
 
     package init(
         personal: PersonalKeys, phoneCodes: PhoneCodeKeys, nonces: NonceKey, exports: ExportKey,
-        accessTokens: AccessTokenKeys
+        accessTokens: AccessTokenKeys, authority: CertificateAuthority
     ) {
         self.personal = personal
         self.phoneCodes = phoneCodes
         self.nonces = nonces
         self.exports = exports
         self.accessTokens = accessTokens
+        self.authority = authority
     }
 }
 
-/// What a node does for apps and providers: each operation is a method, in a file of its own name.
+/// What a node does for apps and providers: each operation is a method, in the folder of its feature.
 ///
 /// Operations reach the store by four verbs: ``read(_:)``, ``write(inTurn:_:)``, ``act(for:inTurn:ahead:_:)`` and
 /// ``share(_:events:)``.

@@ -98,7 +98,7 @@ struct Server: Sendable {
                 clientURL: { settings.clientURL(port: ports.port(.client)) }),
             keys: ServiceKeys(
                 personal: keys.personal, phoneCodes: keys.phoneCodes, nonces: nonceKey, exports: exportKey,
-                accessTokens: keys.accessTokens),
+                accessTokens: keys.accessTokens, authority: keys.authority),
             rateLimiting: settings.limits ? .on : .off, node: node, invalidator: watch,
             development: settings.isDevelopment
                 ? .writing(to: settings.texts, now: environment.now) : nil
@@ -234,8 +234,7 @@ struct Server: Sendable {
 
     private func certificateRoutes() throws -> CertificateRoutes {
         CertificateRoutes(
-            service, issuing: IssueCertificate(service, authority: keys.authority, baseURL: service.urls.issuer),
-            publish: revocations, verifyCaptcha: verifyCaptcha)
+            service, publish: revocations, verifyCaptcha: verifyCaptcha)
     }
 
     private var verifyCaptcha: @Sendable (String) async throws -> Bool {

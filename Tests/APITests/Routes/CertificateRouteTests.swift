@@ -68,7 +68,8 @@ struct CertificateRouteTests {
         RouteCase("GET /certificates/authority", 200) { bench in
             let reply = try await bench.open("GET /certificates/authority")
             #expect(reply.headers[.contentType] == "application/pem-certificate-chain")
-            #expect(String(decoding: reply.body, as: UTF8.self) == bench.fixture.issuing.chainPEM.joined())
+            #expect(
+                String(decoding: reply.body, as: UTF8.self) == bench.fixture.context.authorityChain.joined())
             return reply
         },
         RouteCase("GET /certificates/revocations", 200) { bench in

@@ -105,7 +105,7 @@ struct AuthorizationBench {
             realm: ServiceFixture.realm, urls: ServiceFixture.urls,
             keys: ServiceKeys(
                 personal: keys, phoneCodes: codes, nonces: NonceKey(secret), exports: ExportKey(secret),
-                accessTokens: accessTokens),
+                accessTokens: accessTokens, authority: try TestAuthority().authority),
             rateLimiting: rateLimiting, node: node,
             invalidator: CacheInvalidator(store: store, node: node, policy: policy, environment: environment))
         self.context = context

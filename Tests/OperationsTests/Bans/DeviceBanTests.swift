@@ -81,9 +81,9 @@ struct DeviceBanTests {
             let key = P256.Signing.PrivateKey()
             let presence = P256.Signing.PrivateKey().publicKey.pemRepresentation
             func request(_ key: P256.Signing.PrivateKey, _ name: String, _ presence: String?) throws
-                -> CertifyDevice.Request
+                -> DeviceRequest
             {
-                CertifyDevice.Request(
+                DeviceRequest(
                     csr: try TestAuthority.certificationRequest(commonName: name, key: key), presenceKey: presence,
                     enrolmentToken: nil, captcha: nil, address: "192.0.2.1")
             }
@@ -117,7 +117,7 @@ struct DeviceBanTests {
             // As in the moment before the change is read.
             _ = try await bench.ban(try bench.order(.device(device)), upTo: nil)
             await #expect(throws: Refusal(.certificateRevoked, "")) {
-                try await fixture.renewCertificate(csr: nil, on: connection)
+                try await fixture.context.renewCertificate(csr: nil, on: connection)
             }
         }
     }

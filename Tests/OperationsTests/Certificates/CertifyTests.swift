@@ -27,7 +27,7 @@ struct CertifyTests {
             let pem = P256.Signing.PrivateKey().publicKey.pemRepresentation
             for text in ["a note\u{0}\n\(pem)", "\(pem)\n\u{0}", pem] {
                 let device = try await fixture.certify(
-                    CertifyDevice.Request(
+                    DeviceRequest(
                         csr: try TestAuthority.certificationRequest(commonName: ""), presenceKey: text,
                         enrolmentToken: nil, captcha: nil, address: "192.0.2.1")
                 ).certificate.deviceID
@@ -42,9 +42,9 @@ struct CertifyTests {
         try await ServiceFixture.run { fixture in
             let wished = UUID().uuidString.lowercased()
             let requests = try (0..<16).map { try fixture.request(wishing: wished, address: "192.0.2.\($0)") }
-            let names = try await withThrowingTaskGroup(of: String.self) { [certify = fixture.certify] group in
+            let names = try await withThrowingTaskGroup(of: String.self) { group in
                 for request in requests {
-                    group.addTask { try await certify(request).certificate.deviceID.description }
+                    group.addTask { try await fixture.certify(request).certificate.deviceID.description }
                 }
                 return try await group.reduce(into: [String]()) { $0.append($1) }
             }
@@ -105,7 +105,7 @@ struct CertifyTests {
             for index in 0..<20 {
                 await #expect(throws: Refusal(.invalidCSR, "", reason: .malformed)) {
                     try await fixture.certify(
-                        CertifyDevice.Request(
+                        DeviceRequest(
                             csr: "nonsense", presenceKey: nil, enrolmentToken: nil, captcha: nil,
                             address: "192.0.2.\(index)"))
                 }

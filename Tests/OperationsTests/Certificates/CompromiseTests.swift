@@ -24,7 +24,7 @@ struct CompromiseTests {
             let last = line.certificates[line.certificates.count - 1]
             fixture.clock.advance(last.renewAfter.timeIntervalSince(fixture.clock.now))
             let csr = isNew ? try TestAuthority.certificationRequest(commonName: "x") : nil
-            let renewed = try await fixture.renewCertificate(csr: csr, on: line.connection).certificate
+            let renewed = try await fixture.context.renewCertificate(csr: csr, on: line.connection).certificate
             line.connection = try await fixture.connect(renewed.thumbprint)
             line.certificates.append(renewed)
         }

@@ -126,7 +126,7 @@ struct LiveCertificateTests {
             fixture.clock.advance(250 * 86_400)
             // Of another key: the old certificate would be lost with its own.
             let csr = try TestAuthority.certificationRequest(commonName: "x")
-            let renewed = try await fixture.renewCertificate(csr: csr, on: old).certificate
+            let renewed = try await fixture.context.renewCertificate(csr: csr, on: old).certificate
             try await watch.poll()
             store.precede { [revoke = fixture.revokeCertificate] in
                 try await revoke.revoke(serial: renewed.serial, reason: .keyCompromise)

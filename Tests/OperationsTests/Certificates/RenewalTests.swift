@@ -29,7 +29,7 @@ struct RenewalTests {
         in fixture: ServiceFixture, key: P256.Signing.PrivateKey = P256.Signing.PrivateKey()
     ) async throws -> Due {
         let device = try await fixture.certify(
-            CertifyDevice.Request(
+            DeviceRequest(
                 csr: try Self.csr(key), presenceKey: nil, enrolmentToken: nil, captcha: nil, address: "192.0.2.1"))
         return Due(key: key, device: device, connection: try await fixture.connect(device.certificate.thumbprint))
     }
@@ -78,14 +78,14 @@ struct RenewalTests {
         try await ServiceFixture.run { fixture in
             let made = try await certified(in: fixture)
             await #expect(throws: Refusal(.conflict, "")) {
-                try await fixture.renewCertificate(csr: nil, on: made.connection)
+                try await fixture.context.renewCertificate(csr: nil, on: made.connection)
             }
             fixture.clock.advance(made.certificate.renewAfter.timeIntervalSince(fixture.clock.now) - 1)
             await #expect(throws: Refusal(.conflict, "")) {
-                try await fixture.renewCertificate(csr: nil, on: made.connection)
+                try await fixture.context.renewCertificate(csr: nil, on: made.connection)
             }
             fixture.clock.advance(1)
-            let renewed = try await fixture.renewCertificate(csr: nil, on: made.connection).certificate
+            let renewed = try await fixture.context.renewCertificate(csr: nil, on: made.connection).certificate
             #expect(renewed.deviceID == made.certificate.deviceID)
             #expect(renewed.keyHash == made.certificate.keyHash)
             #expect(renewed.replaces == made.certificate.serial)
@@ -100,7 +100,7 @@ struct RenewalTests {
             let old = try await due(in: fixture)
             let opened = try await fixture.opened("alice", on: old.connection)
             let token = try text(opened)
-            let renewed = try await fixture.renewCertificate(csr: nil, on: old.connection).certificate
+            let renewed = try await fixture.context.renewCertificate(csr: nil, on: old.connection).certificate
 
             // Issued is not seen: the old one still counts, and the list does not name it.
             try await fixture.context.authenticate(old.connection)
@@ -129,7 +129,8 @@ struct RenewalTests {
             let old = try await due(in: fixture)
             let opened = try await fixture.opened("alice", on: old.connection)
             let token = try text(opened)
-            let renewed = try await fixture.renewCertificate(csr: try Self.csr(), on: old.connection).certificate
+            let renewed = try await fixture.context.renewCertificate(csr: try Self.csr(), on: old.connection)
+                .certificate
             #expect(renewed.keyHash != old.certificate.keyHash)
             let connection = try await fixture.connect(renewed.thumbprint)
             #expect(try await listed(in: fixture).contains(Self.written(old.certificate.serial)))
@@ -148,11 +149,13 @@ struct RenewalTests {
     func fromSuperseded() async throws {
         try await ServiceFixture.run { fixture in
             let old = try await due(in: fixture)
-            let renewed = try await fixture.renewCertificate(csr: nil, on: old.connection).certificate
+            let renewed = try await fixture.context.renewCertificate(csr: nil, on: old.connection).certificate
             _ = try await fixture.connect(renewed.thumbprint)
-            await #expect(throws: Self.superseded) { try await fixture.renewCertificate(csr: nil, on: old.connection) }
             await #expect(throws: Self.superseded) {
-                try await fixture.renewCertificate(csr: try Self.csr(), on: old.connection)
+                try await fixture.context.renewCertificate(csr: nil, on: old.connection)
+            }
+            await #expect(throws: Self.superseded) {
+                try await fixture.context.renewCertificate(csr: try Self.csr(), on: old.connection)
             }
         }
     }
@@ -164,16 +167,16 @@ struct RenewalTests {
             let start = fixture.clock.now
             for _ in 0..<5 {
                 await #expect(throws: Refusal(.invalidCSR, "", reason: .malformed)) {
-                    try await fixture.renewCertificate(csr: "nonsense", on: old.connection)
+                    try await fixture.context.renewCertificate(csr: "nonsense", on: old.connection)
                 }
             }
             for _ in 0..<3 {
-                _ = try await fixture.renewCertificate(csr: nil, on: old.connection)
+                _ = try await fixture.context.renewCertificate(csr: nil, on: old.connection)
                 fixture.clock.advance(60)
             }
             for _ in 0..<5 {
                 await #expect(throws: Refusal(.rateLimited, "")) {
-                    try await fixture.renewCertificate(csr: nil, on: old.connection)
+                    try await fixture.context.renewCertificate(csr: nil, on: old.connection)
                 }
             }
             // The last one alone is admitted, beside what it renews, and nothing was added to the list.
@@ -187,10 +190,10 @@ struct RenewalTests {
             #expect(try await fixture.store.read { try CertificateRepository($0).listed(now: $0.now).isEmpty })
             let other = try await certified(in: fixture)
             await #expect(throws: Refusal(.conflict, "")) {
-                try await fixture.renewCertificate(csr: nil, on: other.connection)
+                try await fixture.context.renewCertificate(csr: nil, on: other.connection)
             }
             fixture.clock.advance(start.addingTimeInterval(86_400).timeIntervalSince(fixture.clock.now))
-            _ = try await fixture.renewCertificate(csr: nil, on: old.connection)
+            _ = try await fixture.context.renewCertificate(csr: nil, on: old.connection)
         }
     }
 
@@ -198,14 +201,14 @@ struct RenewalTests {
     func forgottenWhileShown() async throws {
         try await ServiceFixture.run { fixture in
             let old = try await due(in: fixture)
-            let lost = try await fixture.renewCertificate(csr: try Self.csr(), on: old.connection).certificate
+            let lost = try await fixture.context.renewCertificate(csr: try Self.csr(), on: old.connection).certificate
             // It is in that node's memory, and was not yet written down as seen.
             let stalled = FailingStore(store: fixture.store, statements: 0)
             let node = ServingNode(caches: Caches(store: fixture.store))
             let slow = fixture.context(store: stalled, node: node)
             let connection = ClientConnection(id: ConnectionID(UUID()), thumbprint: lost.thumbprint) {}
             await #expect(throws: FailingStore.Crash.self) { try await slow.authenticate(connection) }
-            _ = try await fixture.renewCertificate(csr: nil, on: old.connection)
+            _ = try await fixture.context.renewCertificate(csr: nil, on: old.connection)
             let service = fixture.context(node: node)
             for _ in 0..<2 {
                 await #expect(throws: Refusal(.certificateRevoked, "")) { try await service.authenticate(connection) }
@@ -220,8 +223,8 @@ struct RenewalTests {
     func lostAnswer() async throws {
         try await ServiceFixture.run { fixture in
             let old = try await due(in: fixture)
-            let lost = try await fixture.renewCertificate(csr: nil, on: old.connection).certificate
-            let second = try await fixture.renewCertificate(csr: nil, on: old.connection).certificate
+            let lost = try await fixture.context.renewCertificate(csr: nil, on: old.connection).certificate
+            let second = try await fixture.context.renewCertificate(csr: nil, on: old.connection).certificate
             await #expect(throws: Self.superseded) { try await fixture.connect(lost.thumbprint) }
             _ = try await fixture.connect(second.thumbprint)
             #expect(try await !listed(in: fixture).contains(Self.written(lost.serial)))
@@ -232,8 +235,8 @@ struct RenewalTests {
     func lostAndRevoked() async throws {
         try await ServiceFixture.run { fixture in
             let old = try await due(in: fixture)
-            let lost = try await fixture.renewCertificate(csr: try Self.csr(), on: old.connection).certificate
-            _ = try await fixture.renewCertificate(csr: nil, on: old.connection)
+            let lost = try await fixture.context.renewCertificate(csr: try Self.csr(), on: old.connection).certificate
+            _ = try await fixture.context.renewCertificate(csr: nil, on: old.connection)
             try await fixture.revokeCertificate.revoke(serial: old.certificate.serial, reason: .unspecified)
             let list = try await listed(in: fixture)
             #expect(list.contains(Self.written(lost.serial)))
@@ -245,7 +248,8 @@ struct RenewalTests {
         try await ServiceFixture.run { fixture in
             let old = try await due(in: fixture)
             let opened = try await fixture.opened("alice", on: old.connection)
-            let renewed = try await fixture.renewCertificate(csr: try Self.csr(), on: old.connection).certificate
+            let renewed = try await fixture.context.renewCertificate(csr: try Self.csr(), on: old.connection)
+                .certificate
             try await fixture.revokeCertificate.revoke(
                 serial: old.certificate.serial, reason: .keyCompromise)
             await #expect(throws: Self.superseded) { try await fixture.connect(renewed.thumbprint) }
@@ -281,11 +285,11 @@ struct RenewalTests {
                 (try scratch.text("weak.csr"), "weak_key"), ("nonsense", "malformed"),
             ] {
                 await #expect(throws: Refusal(.invalidCSR, "", reason: Refusal.Reason(rawValue: reason)), "\(reason)") {
-                    try await fixture.renewCertificate(csr: csr, on: mine.connection)
+                    try await fixture.context.renewCertificate(csr: csr, on: mine.connection)
                 }
             }
             // Nothing was spent by the refusals, and the device's own key is no stranger's to take.
-            _ = try await fixture.renewCertificate(csr: try Self.csr(mine.key), on: mine.connection)
+            _ = try await fixture.context.renewCertificate(csr: try Self.csr(mine.key), on: mine.connection)
             await #expect(throws: Refusal(.invalidCSR, "", reason: .keyInUse)) {
                 try await certified(in: fixture, key: mine.key)
             }

@@ -38,8 +38,8 @@ struct RepeatedRequestTests {
     func atOnce(kind: StoreKind) async throws {
         try await ServiceFixture.run(on: kind) { fixture in
             let request = try fixture.request()
-            let serials = try await withThrowingTaskGroup(of: String.self) { [certify = fixture.certify] group in
-                for _ in 0..<12 { group.addTask { try await certify(request).certificate.serial } }
+            let serials = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<12 { group.addTask { try await fixture.certify(request).certificate.serial } }
                 return try await group.reduce(into: Set<String>()) { $0.insert($1) }
             }
             #expect(serials.count == 1)
@@ -61,7 +61,7 @@ struct RepeatedRequestTests {
                     identifier: "once", now: fixture.clock.now)
                 let request = try fixture.request(enrolmentToken: token, captcha: "solved")
                 let serial = try await fixture.certify(request).certificate.serial
-                let spent = CertifyDevice.Request(
+                let spent = DeviceRequest(
                     csr: request.csr, presenceKey: nil, enrolmentToken: gate == .provider ? token : nil,
                     captcha: nil, address: request.address)
                 for again in [request, spent] {
@@ -92,7 +92,7 @@ struct RepeatedRequestTests {
             let key = P256.Signing.PrivateKey()
             let csr = try TestAuthority.certificationRequest(commonName: "x", key: key)
             func send(_ csr: String, presenceKey: String?) async throws -> CertifiedDevice {
-                let request = CertifyDevice.Request(
+                let request = DeviceRequest(
                     csr: csr, presenceKey: presenceKey, enrolmentToken: nil, captcha: nil, address: "192.0.2.1")
                 return try await fixture.certify(request)
             }

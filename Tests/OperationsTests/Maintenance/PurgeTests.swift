@@ -24,7 +24,7 @@ struct PurgeTests {
     private func certified(_ key: P256.Signing.PrivateKey, in fixture: ServiceFixture) async throws -> DeviceCertificate
     {
         let csr = try TestAuthority.certificationRequest(commonName: "x", key: key)
-        let request = CertifyDevice.Request(
+        let request = DeviceRequest(
             csr: csr, presenceKey: nil, enrolmentToken: nil, captcha: nil, address: "192.0.2.1")
         return try await fixture.certify(request).certificate
     }
@@ -88,7 +88,7 @@ struct PurgeTests {
             try await fixture.revokeCertificate.revoke(
                 serial: first.serial, reason: .keyCompromise)
             fixture.clock.advance(second.renewAfter.timeIntervalSince(fixture.clock.now))
-            let renewed = try await fixture.renewCertificate(csr: nil, on: connection).certificate
+            let renewed = try await fixture.context.renewCertificate(csr: nil, on: connection).certificate
             _ = try await fixture.connect(renewed.thumbprint)
             fixture.clock.advance(200 * Self.day)
             try await fixture.housekeeping()

@@ -70,15 +70,13 @@ extension ConsequenceTests {
     static let certificateRows: [Row] = [
         .service("CertifyDevice", audit: ["certificate_issued"]) { world in
             { node in
-                let certify = CertifyDevice(node.context, issuing: try world.issuing(node)) { _ in true }
-                _ = try await certify(try world.fixture.request())
+                _ = try await node.context.certifyDevice(try world.fixture.request()) { _ in true }
             }
         },
         .service("RenewCertificate", audit: ["certificate_issued"]) { world in
             world.fixture.clock.advance(250 * 86_400)
             return { node in
-                _ = try await RenewCertificate(node.context, issuing: try world.issuing(node))(
-                    csr: nil, on: node.connection)
+                _ = try await node.context.renewCertificate(csr: nil, on: node.connection)
             }
         },
         .service(
@@ -86,7 +84,8 @@ extension ConsequenceTests {
             here: [.dropsSession, .readsCertificates]
         ) { world in
             world.fixture.clock.advance(250 * 86_400)
-            let renewed = try await world.fixture.renewCertificate(csr: nil, on: world.alice.connection).certificate
+            let renewed = try await world.fixture.context.renewCertificate(csr: nil, on: world.alice.connection)
+                .certificate
             return { node in
                 try await node.context.authenticate(
                     ClientConnection(id: ConnectionID(UUID()), thumbprint: renewed.thumbprint) {})

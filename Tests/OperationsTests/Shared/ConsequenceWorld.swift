@@ -172,12 +172,6 @@ struct ConsequenceWorld: Sendable {
         let known: Set<String>
     }
 
-    /// The certificate authority's side of a node.
-    func issuing(_ node: Node) throws -> IssueCertificate {
-        IssueCertificate(
-            node.context, authority: try TestAuthority().authority, baseURL: "https://countersign.example")
-    }
-
     func serial() async throws -> String {
         let thumbprint = alice.connection.thumbprint
         return try await fixture.store.read {

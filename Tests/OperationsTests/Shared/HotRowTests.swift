@@ -112,22 +112,15 @@ struct HotRowTests {
         var policy = Policy()
         policy.certification.openPerHour = 45
         try await ServiceFixture.run(policy, on: kind, nodes: 2) { fixture, contexts in
-            let authority = try TestAuthority().authority
-            let nodes = contexts.map { context in
-                CertifyDevice(
-                    context,
-                    issuing: IssueCertificate(context, authority: authority, baseURL: "https://countersign.example"),
-                    verifyCaptcha: { _ in true })
-            }
             let requests = try (0..<2 * Self.callers).map { number in
                 let request = try fixture.request()
-                return CertifyDevice.Request(
+                return DeviceRequest(
                     csr: request.csr, presenceKey: nil, enrolmentToken: nil, captcha: nil,
                     address: "10.\(number).0.1")
             }
             let granted = try await Self.meet(in: contexts.map(\.store)) { number in
                 do {
-                    _ = try await nodes[number % nodes.count](requests[number])
+                    _ = try await contexts[number % contexts.count].certifyDevice(requests[number]) { _ in true }
                     return true
                 } catch let refusal as Refusal where refusal.code == .rateLimited {
                     return false
