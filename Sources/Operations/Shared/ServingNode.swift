@@ -11,6 +11,7 @@ package final class ServingNode: Sendable {
     package let caches: Caches
     let callRates = CallRates()
     let discoveryKeys = DerivedDiscoveryKeys()
+    let contactEvaluator = ContactEvaluator()
     /// Wakes receivers that wait for an event.
     let polls = WaitingPolls<EventStreamID, ProviderID>()
     /// Wakes users who wait for a change of what they synchronize.
@@ -145,4 +146,19 @@ package final class ServingNode: Sendable {
 
     /// Whether a commit's outcome is not known since this was asked last.
     func endDoubt() -> Bool { isInDoubt.exchange(false, ordering: .sequentiallyConsistent) }
+}
+
+/// Evaluates contacts for one request at a time, a few elements at a turn: so many requests as there may be take one core.
+actor ContactEvaluator {
+    private static let turn = 4
+
+    func evaluate(_ blinded: [[UInt8]], _ key: ObliviousKey) async throws -> [[UInt8]] {
+        var evaluations: [[UInt8]] = []
+        for start in stride(from: 0, to: blinded.count, by: Self.turn) {
+            try Task.checkCancellation()
+            evaluations += try key.evaluate(Array(blinded[start..<min(start + Self.turn, blinded.count)]))
+            await Task.yield()
+        }
+        return evaluations
+    }
 }

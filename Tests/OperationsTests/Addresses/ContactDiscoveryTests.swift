@@ -16,15 +16,15 @@ struct ContactDiscoveryTests {
 
     /// What a device does: it blinds, verifies, downloads and compares.
     private struct Device {
-        let discover: DiscoverContacts
+        let service: Service
         let session: Session
 
         /// The contacts that can be found, by number.
-        func find(_ numbers: [String], in known: DiscoverContacts.Week? = nil) async throws -> [String: UserID] {
-            let week = if let known { known } else { try await discover.week(for: session) }
+        func find(_ numbers: [String], in known: DiscoveryWeekKey? = nil) async throws -> [String: UserID] {
+            let week = if let known { known } else { try await service.discoveryWeek(for: session) }
             let key = try P384._VOPRF.PublicKey(compressedRepresentation: week.publicKey)
             let blinded = try numbers.map { try key.blind(Data($0.utf8)) }
-            let evaluations = try await discover.evaluate(
+            let evaluations = try await service.evaluateContacts(
                 blinded.map { Array($0.blindedElement.oprfRepresentation) }, week: week.week.number, for: session)
             var found: [String: UserID] = [:]
             for (place, number) in numbers.enumerated() {
@@ -32,7 +32,7 @@ struct ContactDiscoveryTests {
                     try key.finalize(
                         blinded[place],
                         using: P384._VOPRF.BlindEvaluation(rawRepresentation: evaluations[place])))
-                let page = try await discover.entries(
+                let page = try await service.discoveryEntries(
                     week: week.week.number, bucket: Int(output[0]) >> (8 - week.bits), bits: week.bits, after: nil,
                     for: session)
                 #expect(page.entries.count == DiscoveryBucket.minimum && page.next == nil)
@@ -50,7 +50,7 @@ struct ContactDiscoveryTests {
     }
 
     private static func device(_ bench: AddressBench, _ person: PhoneBench.Person) -> Device {
-        Device(discover: DiscoverContacts(bench.fixture.context(rateLimiting: .off)), session: person.session)
+        Device(service: bench.fixture.context(rateLimiting: .off), session: person.session)
     }
 
     @Test("finds who shares a number, once the set is filled, and nobody else")
@@ -86,14 +86,14 @@ struct ContactDiscoveryTests {
             try await bench.context.shareAddress("phone", for: ann.session)
             var bob = try await bench.person("bob", Self.bobsNumber)
             try await Self.fill(fixture)
-            let first = try await Self.device(bench, bob).discover.week(for: bob.session)
+            let first = try await Self.device(bench, bob).service.discoveryWeek(for: bob.session)
             // To the last hour of the week, when the next one's set is made.
             fixture.clock.advance(first.week.end.timeIntervalSince(fixture.clock.now) - 3600)
             try await Self.fill(fixture)
             fixture.clock.advance(3600)
             bob = try await bench.cards.phones.person("bob")
             let device = Self.device(bench, bob)
-            let second = try await device.discover.week(for: bob.session)
+            let second = try await device.service.discoveryWeek(for: bob.session)
             #expect(second.week.number == first.week.number + 1 && second.publicKey != first.publicKey)
             for week in [first, second] {
                 #expect(try await device.find([Self.annsNumber], in: week).count == 1, "\(week.week)")
@@ -122,10 +122,10 @@ struct ContactDiscoveryTests {
         try await ServiceFixture.run(policy) { fixture in
             let bench = try AddressBench(fixture)
             let ann = try await bench.person("ann", Self.annsNumber)
-            let discover = DiscoverContacts(fixture.context)
-            let week = try await discover.week(for: ann.session)
+            let service = fixture.context
+            let week = try await service.discoveryWeek(for: ann.session)
             func evaluate(_ elements: [[UInt8]], _ session: Session) async throws -> Int {
-                try await discover.evaluate(elements, week: week.week.number, for: session).count
+                try await service.evaluateContacts(elements, week: week.week.number, for: session).count
             }
             let element = week.publicKey
             for count in [0, 65] {
@@ -157,11 +157,11 @@ struct ContactDiscoveryTests {
         try await ServiceFixture.run { fixture in
             let bench = try AddressBench(fixture)
             let ann = try await bench.person("ann", Self.annsNumber)
-            let discover = DiscoverContacts(fixture.context)
-            let week = try await discover.week(for: ann.session).week
+            let service = fixture.context
+            let week = try await service.discoveryWeek(for: ann.session).week
             for (bucket, bits) in [(0, 1), (1, 0), (-1, 0), (0, 8)] {
                 await #expect(throws: Refusal(.notFound, "")) {
-                    try await discover.entries(
+                    try await service.discoveryEntries(
                         week: week.number, bucket: bucket, bits: bits, after: nil, for: ann.session
                     ).entries.count
                 }
@@ -171,13 +171,14 @@ struct ContactDiscoveryTests {
                     entries: 8192, in: week, of: fixture.registration.provider.id)
             }
             let halves = try await [0, 1].asyncMap { number in
-                try await discover.entries(week: week.number, bucket: number, bits: 1, after: nil, for: ann.session)
+                try await service.discoveryEntries(
+                    week: week.number, bucket: number, bits: 1, after: nil, for: ann.session)
             }
             #expect(halves.allSatisfy { $0.entries.count == DiscoveryBucket.minimum })
             #expect(
                 halves[0].entries.allSatisfy { $0.tag[0] < 128 } && halves[1].entries.allSatisfy { $0.tag[0] >= 128 })
             await #expect(throws: Refusal(.notFound, "")) {
-                try await discover.entries(
+                try await service.discoveryEntries(
                     week: week.number, bucket: 0, bits: 0, after: [1], for: ann.session
                 ).entries.count
             }

@@ -46,9 +46,25 @@ extension ConsequenceTests {
                 }
             }
         },
-        .service("DiscoverContacts") { world in
+        .service("DiscoveryWeek") { world in
             try await world.cards.prove("+14155552671", world.alice)
-            return { node in _ = try await DiscoverContacts(node.context).week(for: world.alice.session) }
+            return { node in _ = try await node.context.discoveryWeek(for: world.alice.session) }
+        },
+        .service("EvaluateContacts") { world in
+            try await world.cards.prove("+14155552671", world.alice)
+            let week = try await world.fixture.context.discoveryWeek(for: world.alice.session)
+            return { node in
+                _ = try await node.context.evaluateContacts(
+                    [week.publicKey], week: week.week.number, for: world.alice.session)
+            }
+        },
+        .service("DiscoveryEntries") { world in
+            try await world.cards.prove("+14155552671", world.alice)
+            let week = try await world.fixture.context.discoveryWeek(for: world.alice.session).week
+            return { node in
+                _ = try await node.context.discoveryEntries(
+                    week: week.number, bucket: 0, bits: 0, after: nil, for: world.alice.session)
+            }
         },
         .service("IssueCallServers") { world in
             try await world.cards.prove("+14155552671", world.alice)

@@ -6,23 +6,17 @@ import Operations
 
 /// Private contact discovery. Client listener, with a session.
 struct ContactDiscoveryRoutes: Sendable {
-    let discover: DiscoverContacts
-    let policy: CurrentPolicy
-
-    init(_ context: Service) {
-        discover = DiscoverContacts(context)
-        policy = context.policy
-    }
+    let service: Service
 
     func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
         let discovery = router.group("contact-discovery").behind(session)
         discovery.get(cost: .read) { _, context in
-            let week = try await discover.week(for: try context.checkedSession)
+            let week = try await service.discoveryWeek(for: try context.checkedSession)
             return Response.json([
                 "suite": .string("P384-SHA384"), "week": .integer(week.week.number),
                 "ends_at": .string(week.week.end.rfc3339), "public_key": .string(Base64URL.encode(week.publicKey)),
                 "bits": .integer(Int64(week.bits)),
-                "evaluations_per_day": .integer(Int64(policy[\.addresses].evaluationsPerDay)),
+                "evaluations_per_day": .integer(Int64(service.policy[\.addresses].evaluationsPerDay)),
             ])
         }
         discovery.post("evaluations", cost: .heavy, use: evaluate)
@@ -30,7 +24,7 @@ struct ContactDiscoveryRoutes: Sendable {
     }
 
     @Sendable private func evaluate(_ request: Request, _ context: ClientContext) async throws -> Response {
-        var body = try await request.members(upTo: policy[\.requests].maximumBody)
+        var body = try await request.members(upTo: service.policy[\.requests].maximumBody)
         guard case .integer(let week) = try body.value("week") else {
             throw Refusal.memberMustBe("a whole number", "week")
         }
@@ -44,7 +38,8 @@ struct ContactDiscoveryRoutes: Sendable {
             }
             return bytes
         }
-        let evaluations = try await discover.evaluate(blinded, week: week, for: try context.checkedSession)
+        let evaluations = try await service.evaluateContacts(
+            blinded, week: week, for: try context.checkedSession)
         return .json(["evaluations": .array(evaluations.map { .string(Base64URL.encode($0)) })])
     }
 
@@ -62,8 +57,8 @@ struct ContactDiscoveryRoutes: Sendable {
             }
             return tag
         }
-        try await context.carrier.reserve(upTo: DiscoverContacts.largestPage)
-        let page = try await discover.entries(
+        try await context.carrier.reserve(upTo: DiscoveryPage.largest)
+        let page = try await service.discoveryEntries(
             week: try number("week"), bucket: Int(clamping: try number("bucket")),
             bits: Int(clamping: try number("bits")), after: after, for: try context.checkedSession)
         return .json([
