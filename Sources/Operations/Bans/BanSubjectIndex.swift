@@ -11,6 +11,26 @@ struct BanSubjectIndex: Sendable {
     /// One subject with the version of the key behind it.
     typealias Versioned = (version: Int, subject: BanEntry.Subject)
 
+    /// What a user proves, and a ban may keep from being anybody's proof.
+    enum Proof {
+        case phone(_ e164: String)
+        case document(DocumentName)
+
+        fileprivate var kind: BanSubjectKind {
+            switch self {
+            case .phone: .phone
+            case .document: .document
+            }
+        }
+    }
+
+    private func subjects(of proof: Proof) -> [BanEntry.Subject] {
+        switch proof {
+        case .phone(let e164): phone(e164).map(\.subject)
+        case .document(let name): document(name).map(\.subject)
+        }
+    }
+
     func phone(_ e164: String) -> [Versioned] {
         keys.versionedPhoneIndexes(e164).map { ($0.version, .phone($0.index)) }
     }
@@ -77,29 +97,29 @@ struct BanSubjectIndex: Sendable {
     ///
     /// - Throws: `Refusal` `unavailable` while a version of the index key is missing that a ban in force needs.
     func activeBan(
-        on subjects: () -> [Versioned], _ kind: BanSubjectKind, scope: Ban.Scope = .all, in transaction: any Transaction
+        on proof: Proof, scope: Ban.Scope = .all, in transaction: any Transaction
     ) throws -> BanEntry? {
         let records = BanRepository(transaction)
-        let needed = try records.indexVersions(kind)
+        let needed = try records.indexVersions(proof.kind)
         guard !needed.isEmpty else { return nil }
         if !needed.isSubset(of: keys.indexVersions) {
             try keys.reload()
-            if try records.isOutOfReach(kind, of: keys.indexVersions) {
+            if try records.isOutOfReach(proof.kind, of: keys.indexVersions) {
                 let missing = needed.subtracting(keys.indexVersions).sorted().map(String.init)
                 throw Refusal.bansUnreadable(
                     "blind-index.key lacks a version that bans in force need: \(missing.joined(separator: ", "))")
             }
         }
-        let entries = try records.entries(on: subjects().map(\.subject))
+        let entries = try records.entries(on: subjects(of: proof))
         return BanEntry.activeBan(among: entries, for: scope, at: transaction.now)
     }
 
     /// A user has proven a number or document that may be banned from messaging, which keeps nobody from proving it: then
     /// that ban holds the user too, and what is open of the user ends as it does when a ban meets its holders.
     func extendMessagingBan(
-        to user: UserID, whoProved subjects: () -> [Versioned], _ kind: BanSubjectKind, in transaction: any Transaction
+        to user: UserID, whoProved proof: Proof, in transaction: any Transaction
     ) throws {
-        guard let entry = try activeBan(on: subjects, kind, scope: .messaging, in: transaction) else { return }
+        guard let entry = try activeBan(on: proof, scope: .messaging, in: transaction) else { return }
         try BanRepository(transaction).insert(
             BanEntry(ban: entry.ban, subject: .user(user), origin: .holder, endsAt: entry.endsAt, indexVersion: nil))
         try AuthorizationRepository(transaction).withdraw(allOf: user, because: .banned, at: transaction.now)

@@ -16,23 +16,17 @@ extension Administration {
             let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
             let bans = BanSubjectIndex(keys: keys)
             if let name = facts.flatMap({ DocumentName($0) }),
-                let entry = try bans.activeBan(on: { bans.document(name) }, .document, in: transaction)
+                let entry = try bans.activeBan(on: .document(name), in: transaction)
             {
                 throw Refusal.reviewedDocumentBanned(by: entry.ban.id)
             }
             let isSamePerson = try facts.flatMap {
                 try SealedCard.isSamePerson($0, of: id, as: entry.userID, keys: keys, in: transaction)
             }
-            guard let facts,
-                let changes = try AuthenticatedUserRepository(transaction, keys: keys).identityVerified(
-                    entry.userID, facts, assurance: entry.assurance, at: transaction.now)
-            else {
+            let isAccepted = try facts?.accept(
+                of: entry.userID, assurance: entry.assurance, keys: keys, in: transaction, &events)
+            guard isAccepted == true else {
                 throw Refusal.cardWithoutNumber(state: entry.status.rawValue)
-            }
-            for change in changes { events.record(.assuranceChanged(change)) }
-            if let name = DocumentName(facts) {
-                try bans.extendMessagingBan(
-                    to: entry.userID, whoProved: { bans.document(name) }, .document, in: transaction)
             }
             guard isSamePerson == false else { return nil }
             let count = try AuthorizationRepository(transaction).withdraw(
@@ -77,5 +71,25 @@ extension Administration {
                 ? .identityVerified(entry.userID, detail: detail) : .cardRejected(entry.userID, detail: detail)
             events.record(act, by: actor)
         }
+    }
+}
+
+extension CardFacts {
+    /// Gives a user the level of an accepted card, and the messaging ban of its document, if there is one.
+    ///
+    /// - Returns: `false` if no number of the user is proven, and nothing was changed.
+    func accept(
+        of user: UserID, assurance: Assurance, keys: PersonalKeys, in transaction: any Transaction,
+        _ events: inout RecordedEvents
+    ) throws -> Bool {
+        guard
+            let changes = try AuthenticatedUserRepository(transaction, keys: keys).identityVerified(
+                user, self, assurance: assurance, at: transaction.now)
+        else { return false }
+        for change in changes { events.record(.assuranceChanged(change)) }
+        if let name = DocumentName(self) {
+            try BanSubjectIndex(keys: keys).extendMessagingBan(to: user, whoProved: .document(name), in: transaction)
+        }
+        return true
     }
 }

@@ -90,9 +90,7 @@ extension Administration {
         than entry: IdentityCardRepository.Entry, _ facts: CardFacts?, _ keys: PersonalKeys,
         in transaction: any Transaction
     ) throws -> [OtherHolder] {
-        let documents = (facts.flatMap { DocumentName($0) }?.fingerprints ?? []).flatMap {
-            keys.blindIndexes($0, .document)
-        }
+        let documents = facts.flatMap { DocumentName($0) }.map { keys.indexes(of: $0) } ?? []
         let person = facts.flatMap { CardFingerprint.person(of: $0) }
         let persons = person.map { keys.blindIndexes($0, .person) } ?? []
         let found = try IdentityCardRepository(transaction).others(

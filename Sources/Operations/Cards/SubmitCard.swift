@@ -112,7 +112,11 @@ extension Service {
         let evaluated = try await act(for: session) { transaction, _, events -> EvaluatedCard? in
             guard try !isBanned(card, in: transaction, &events) else { return nil }
             let (status, all) = try insert(card, checks, in: transaction)
-            if status == .verified { try raiseLevel(by: card, in: transaction, &events) }
+            if status == .verified {
+                let isAccepted = try facts.accept(
+                    of: session.userID, assurance: assurance, keys: keys.personal, in: transaction, &events)
+                guard isAccepted else { throw Refusal.phoneRequired }
+            }
             events.record(
                 status == .verified
                     ? .identityVerified(session.userID, detail: "card \(card.id)")
@@ -132,7 +136,7 @@ extension Service {
     ) throws -> Bool {
         let bans = BanSubjectIndex(keys: keys.personal)
         guard let name = DocumentName(card.facts),
-            let entry = try bans.activeBan(on: { bans.document(name) }, .document, in: transaction)
+            let entry = try bans.activeBan(on: .document(name), in: transaction)
         else { return false }
         events.record(
             .banEvaded(card.session.userID, entry.ban.id, by: .document), by: "device \(card.session.deviceID)")
@@ -145,7 +149,7 @@ extension Service {
     ) throws -> (CardStatus, [CardCheck]) {
         let (user, keys) = (card.session.userID, keys.personal)
         // A number means one document, whichever kind of card was scanned: anyone can write a barcode.
-        let documents = (DocumentName(card.facts)?.fingerprints ?? []).flatMap { keys.blindIndexes($0, .document) }
+        let documents = DocumentName(card.facts).map { keys.indexes(of: $0) } ?? []
         let persons = card.fingerprint.person.map { keys.blindIndexes($0, .person) } ?? []
         let records = IdentityCardRepository(transaction)
         let others = try records.others(
@@ -167,21 +171,6 @@ extension Service {
                 personIndex: persons.first, submittedAt: transaction.now,
                 decidedAt: status == .verified ? transaction.now : nil))
         return (status, all)
-    }
-
-    /// Gives the user the level of an accepted card, and the messaging ban of its document, if there is one.
-    private func raiseLevel(
-        by card: Submission, in transaction: any Transaction, _ events: inout RecordedEvents
-    ) throws {
-        let user = card.session.userID
-        guard
-            let changes = try AuthenticatedUserRepository(transaction, keys: keys.personal).identityVerified(
-                user, card.facts, assurance: card.assurance, at: transaction.now)
-        else { throw Refusal.phoneRequired }
-        for change in changes { events.record(.assuranceChanged(change)) }
-        guard let name = DocumentName(card.facts) else { return }
-        let bans = BanSubjectIndex(keys: keys.personal)
-        try bans.extendMessagingBan(to: user, whoProved: { bans.document(name) }, .document, in: transaction)
     }
 
     /// The data of an own card that a user may see later.

@@ -31,3 +31,8 @@ enum SealedCard {
         }
     }
 }
+
+extension PersonalKeys {
+    /// The blind indexes of a document, under every version of the key.
+    func indexes(of name: DocumentName) -> [Digest256] { name.fingerprints.flatMap { blindIndexes($0, .document) } }
+}

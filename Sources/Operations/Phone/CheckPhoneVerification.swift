@@ -79,14 +79,13 @@ extension Service {
             try PhoneSendRepository(transaction).recordVerified(id)
             try RepeatedRequestRepository(transaction).giveBackPlaces(of: session.deviceID)
             try PhoneVerificationRepository(transaction).recordVerified(id, at: transaction.now)
-            if let entry = try bans.activeBan(on: { bans.phone(e164) }, .phone, in: transaction) {
+            if let entry = try bans.activeBan(on: .phone(e164), in: transaction) {
                 events.record(
                     .banEvaded(session.userID, entry.ban.id, by: .phone), by: "device \(session.deviceID)")
                 return CheckedPhoneVerification(verdict: .right, assurance: .none, isBanned: true)
             }
             let assurance = try prove(entry, e164: e164, dataKey: dataKey, for: session, in: transaction, &events)
-            try bans.extendMessagingBan(
-                to: session.userID, whoProved: { bans.phone(e164) }, .phone, in: transaction)
+            try bans.extendMessagingBan(to: session.userID, whoProved: .phone(e164), in: transaction)
             events.record(.phoneVerified(session.userID), by: "device \(session.deviceID)")
             return CheckedPhoneVerification(verdict: .right, assurance: assurance, isBanned: false)
         }
@@ -97,7 +96,7 @@ extension Service {
     private func repeated(
         _ e164: String, _ bans: BanSubjectIndex, for session: Session, in transaction: any Transaction
     ) throws -> CheckedPhoneVerification {
-        if try bans.activeBan(on: { bans.phone(e164) }, .phone, in: transaction) != nil {
+        if try bans.activeBan(on: .phone(e164), in: transaction) != nil {
             return CheckedPhoneVerification(verdict: .repeated, assurance: .none, isBanned: true)
         }
         let keys = keys.personal

@@ -66,7 +66,7 @@ extension Administration {
                     .holders(ofNumber: keys.phoneIndexes(number.e164))
             case .document(let name):
                 holders = try IdentityCardRepository(transaction)
-                    .holders(ofDocument: name.fingerprints.flatMap { keys.blindIndexes($0, .document) })
+                    .holders(ofDocument: keys.indexes(of: name))
             }
             let found = try UserSummary.list(Set(holders), in: transaction)
             let subjects =
