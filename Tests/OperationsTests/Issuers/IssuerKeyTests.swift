@@ -199,7 +199,7 @@ struct IssuerKeyTests {
     func revoked() async throws {
         try await ServiceFixture.run { fixture in
             let world = try await World(fixture)
-            let key = try #require(try await fixture.admin.readProvider("idp-example").2.first)
+            let key = try #require(try await fixture.admin.readProvider("idp-example").keys.first)
             #expect(key.origin == .issuer && key.issuerKeyID == "k-1")
             await #expect(throws: Refusal(.conflict, "", state: "added_by_issuer")) {
                 try await fixture.admin.retireProviderKey(key.id)
@@ -223,7 +223,7 @@ struct IssuerKeyTests {
                 fixture.clock.advance(3601)
                 try await RefreshIssuers(fixture.context)()
             }
-            let kept = try await fixture.admin.readProvider("idp-example").2
+            let kept = try await fixture.admin.readProvider("idp-example").keys
             // There was no room for the new ones; those that left are retired in any case.
             #expect(kept.count == 241 && kept.filter { $0.retiredAt == nil }.map(\.issuerKeyID) == ["k-1"])
             let failure = try await fixture.admin.issuerReadings()[world.issuer.url]?.failure
@@ -231,7 +231,7 @@ struct IssuerKeyTests {
             try await world.signIn()
             fixture.clock.advance(31 * 86_400)
             try await RefreshIssuers(fixture.context)()
-            #expect(try await fixture.admin.readProvider("idp-example").2.count <= 121)
+            #expect(try await fixture.admin.readProvider("idp-example").keys.count <= 121)
         }
     }
 

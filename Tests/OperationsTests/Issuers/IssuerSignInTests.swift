@@ -128,7 +128,7 @@ struct IssuerSignInTests {
             try StandInIssuer([("k-2", new)] + many, at: all.url).publish(on: fixture)
             fixture.clock.advance(601)
             try await RefreshIssuers(fixture.context)()
-            let kept = try await fixture.admin.readProvider("strict").2
+            let kept = try await fixture.admin.readProvider("strict").keys
             #expect(kept.filter { $0.retiredAt == nil }.map(\.issuerKeyID) == ["k-2"])
             let failure = try await fixture.admin.issuerReadings()[all.url]?.failure
             #expect(failure == "The key set has more than 64 keys.")
@@ -191,7 +191,7 @@ struct IssuerSignInTests {
                 ProviderSigner(.es256).verificationKey, to: registered.provider.id)
             try await fixture.watch.poll()
             let key = try #require(
-                try await fixture.admin.readProvider("idp-example").2.first { $0.origin == .issuer })
+                try await fixture.admin.readProvider("idp-example").keys.first { $0.origin == .issuer })
             let hostile = try [
                 // An ID token for the plain provider, and an identity token for the issuer's.
                 issuer.idToken("a", nonce: nonce(), now: now) {

@@ -84,7 +84,7 @@ struct LookupTests {
     func provider() async throws {
         try await ServiceFixture.run { fixture in
             let provider = fixture.registration.provider
-            let found = try await fixture.admin.providerDetail(provider.slug.text)
+            let found = try await fixture.admin.readProvider(provider.slug.text)
             #expect(found.provider == provider && found.keys.map(\.id) == [fixture.registration.keyID])
             #expect(found.applications.map(\.id) == [fixture.registration.applicationID])
             #expect(found.webhook == nil && found.resources.isEmpty && found.streams.isEmpty)

@@ -23,7 +23,7 @@ extension Administration {
     /// Everything that is registered of a provider, by id or slug.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func providerDetail(_ name: String) async throws -> ProviderDetail {
+    package func readProvider(_ name: String) async throws -> ProviderDetail {
         try await read { transaction in
             let records = ProviderRepository(transaction)
             let provider = try records.require(name)
@@ -39,20 +39,6 @@ extension Administration {
     /// When the keys of issuers were read, by issuer.
     package func issuerReadings() async throws -> [String: IssuerReading] {
         try await read { try IssuerRepository($0).list() }
-    }
-
-    /// A provider with its apps and keys, by id or slug.
-    ///
-    /// - Throws: `Refusal` `not_found`.
-    package func readProvider(_ name: String) async throws -> (Provider, [Application], [ProviderKeyRecord]) {
-        try await read { transaction in
-            let records = ProviderRepository(transaction)
-            let provider = try records.require(name)
-            return (
-                provider, try records.listApplications(of: provider.id),
-                try ProviderKeyRepository(transaction).list(of: provider.id)
-            )
-        }
     }
 
     /// The streams of a provider, by id or slug.

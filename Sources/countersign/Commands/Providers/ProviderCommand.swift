@@ -130,7 +130,7 @@ struct AppCommand: AsyncParsableCommand {
         @Argument(help: "The provider's slug or id.") var provider: String
 
         func report(_ admin: Admin) async throws -> Report {
-            let (_, apps, _) = try await admin.administration.readProvider(provider)
+            let apps = try await admin.administration.readProvider(provider).applications
             return Report(apps, AppCommand.fields)
         }
     }

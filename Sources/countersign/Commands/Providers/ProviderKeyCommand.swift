@@ -16,7 +16,7 @@ struct KeyCommand: AsyncParsableCommand {
         @Argument(help: "The provider's slug or id.") var provider: String
 
         func report(_ admin: Admin) async throws -> Report {
-            let (_, _, keys) = try await admin.administration.readProvider(provider)
+            let keys = try await admin.administration.readProvider(provider).keys
             return Report(keys, KeyCommand.fields)
         }
     }
@@ -30,7 +30,7 @@ struct KeyCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let verificationKey = try ProviderCommand.readKey(key, algorithm: alg)
-            let (found, _, _) = try await admin.administration.readProvider(provider)
+            let found = try await admin.administration.readProvider(provider).provider
             let id = try await admin.administration.addProviderKey(verificationKey, to: found.id)
             return Report([Entry("key_id", "key_id", id)])
         }

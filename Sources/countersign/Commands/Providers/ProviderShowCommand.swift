@@ -11,7 +11,7 @@ extension ProviderCommand {
         @Argument(help: "The provider's slug or id.") var provider: String
 
         func report(_ admin: Admin) async throws -> Report {
-            let found = try await admin.administration.providerDetail(provider)
+            let found = try await admin.administration.readProvider(provider)
             let provider = found.provider
             let state = provider.disabledAt.map { "disabled at \($0.rfc3339)" } ?? "enabled"
             var entries: [Entry] = [
