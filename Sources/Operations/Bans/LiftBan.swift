@@ -13,7 +13,7 @@ extension Administration {
         try Ban.requirePlain(note: note)
         let keys = try personalKeys()
         return try await write { transaction, events in
-            try lift(try find(id, in: transaction), note: note, keys, in: transaction, &events)
+            try lift(try BanRepository(transaction).require(id), note: note, keys, in: transaction, &events)
         }
     }
 
@@ -22,7 +22,7 @@ extension Administration {
     /// - Throws: `Refusal` `not_found`, or `conflict` where it is over already.
     package func previewLift(of id: BanID) async throws -> Ban {
         try await read { transaction in
-            let ban = try find(id, in: transaction)
+            let ban = try BanRepository(transaction).require(id)
             guard ban.isActive(at: transaction.now) else { throw Self.over(ban, at: transaction.now) }
             return ban
         }
@@ -45,13 +45,6 @@ extension Administration {
         return try await write { transaction, events in
             try find(target, keys, in: transaction).map { try lift($0, note: note, keys, in: transaction, &events) }
         }
-    }
-
-    private func find(_ id: BanID, in transaction: any Transaction) throws -> Ban {
-        guard let ban = try BanRepository(transaction).find(id) else {
-            throw Refusal.unknownBan(id)
-        }
-        return ban
     }
 
     /// The bans in force that name a subject; never none.
@@ -137,5 +130,12 @@ extension BanTarget {
         case .document(let name): return blind.document(name).map(\.subject)
         case .device(let id): return [.device(id)]
         }
+    }
+}
+
+extension BanRepository {
+    func require(_ id: BanID) throws -> Ban {
+        guard let ban = try find(id) else { throw Refusal.unknownBan(id) }
+        return ban
     }
 }

@@ -42,7 +42,7 @@ extension Administration {
         let keys = try personalKeys()
         return try await write { transaction, events in
             let records = BanRepository(transaction)
-            guard let ban = try records.find(id) else { throw Refusal.unknownBan(id) }
+            let ban = try records.require(id)
             let maintenance = BanMaintenance(transaction)
             let note = try maintenance.note(.note, of: id, keys: keys)
             let liftNote = try maintenance.note(.liftNote, of: id, keys: keys)

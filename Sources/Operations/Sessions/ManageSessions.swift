@@ -46,10 +46,7 @@ extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`.
     package func readSession(_ id: SessionID) async throws -> Session {
-        guard let session = try await read({ try SessionRepository($0).find(id) }) else {
-            throw Refusal.unknownSession(id)
-        }
-        return session
+        try await read { try SessionRepository($0).require(id) }
     }
 
     /// An admin challenges a session: its user must prove who they are again.
@@ -58,7 +55,7 @@ extension Administration {
     package func challengeSession(_ id: SessionID, reason: AuditReason? = nil) async throws {
         try await write { transaction, events in
             let records = SessionRepository(transaction)
-            guard let session = try records.find(id) else { throw Refusal.unknownSession(id) }
+            let session = try records.require(id)
             guard session.state.after(.challenge, while: .disconnected, by: .service) != nil,
                 try records.challenge(.session(id), at: transaction.now) > 0
             else {
@@ -74,7 +71,7 @@ extension Administration {
     package func endSession(_ id: SessionID, reason: AuditReason? = nil) async throws {
         try await write { transaction, events in
             let records = SessionRepository(transaction)
-            guard let session = try records.find(id) else { throw Refusal.unknownSession(id) }
+            let session = try records.require(id)
             guard session.state.after(.destroy, while: .disconnected, by: .service) != nil,
                 let ended = try records.end(.session(id), at: transaction.now, .byAdmin).first
             else {
@@ -82,5 +79,12 @@ extension Administration {
             }
             events.record(.sessionEnded(ended, .byAdmin), by: actor, because: reason)
         }
+    }
+}
+
+extension SessionRepository {
+    fileprivate func require(_ id: SessionID) throws -> Session {
+        guard let session = try find(id) else { throw Refusal.unknownSession(id) }
+        return session
     }
 }

@@ -55,10 +55,7 @@ extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`.
     package func readEventStream(_ id: EventStreamID) async throws -> EventStream {
-        guard let stream = try await read({ try EventStreamRepository($0).find(id) }) else {
-            throw Refusal.unknownEventStream(id)
-        }
-        return stream
+        try await read { try EventStreamRepository($0).require(id) }
     }
 
     /// Approves the push address that a stream has now, so that events are sent to it, and tells the receiver that the
@@ -69,7 +66,7 @@ extension Administration {
     package func approveEventStream(_ id: EventStreamID, url: String) async throws -> EventStream {
         try await write { transaction, events in
             let streams = EventStreamRepository(transaction)
-            guard var stream = try streams.find(id) else { throw Refusal.unknownEventStream(id) }
+            var stream = try streams.require(id)
             guard stream.awaitsApproval, case .push(let present) = stream.settings.delivery else {
                 throw Refusal.nothingToApprove
             }
@@ -101,5 +98,12 @@ extension ProviderRepository {
             throw Refusal.unknownProvider(name)
         }
         return provider
+    }
+}
+
+extension EventStreamRepository {
+    fileprivate func require(_ id: EventStreamID) throws -> EventStream {
+        guard let stream = try find(id) else { throw Refusal.unknownEventStream(id) }
+        return stream
     }
 }
