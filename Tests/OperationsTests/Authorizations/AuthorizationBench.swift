@@ -111,13 +111,7 @@ struct AuthorizationBench {
         self.context = context
         housekeeping = Housekeeping(context)
         let pushes = pushes
-        deliver = DeliverOutbox(
-            context, writeText: { $0.code },
-            events: NotifyProvider(
-                context, key: .init(), keyID: "key"
-            ) { _ in
-                .sent(reference: "")
-            }, send: { message, _ in pushes.take(message) })
+        deliver = DeliverOutbox(of: context, send: { message, _ in pushes.take(message) })
     }
 
     /// A user at a level, with an endpoint that ends in the user's name.

@@ -87,11 +87,7 @@ struct NotificationTests {
                 }
                 return known
             }
-            let deliver = DeliverOutbox(
-                context, writeText: { $0.code },
-                events: NotifyProvider(
-                    context, key: .init(), keyID: "key"
-                ) { _ in .sent(reference: "") }, send: { message, _ in pushes.take(message) })
+            let deliver = DeliverOutbox(of: context, send: { message, _ in pushes.take(message) })
             try await body(fixture, try #require(known), deliver, pushes)
         }
     }

@@ -71,11 +71,7 @@ struct ReceiverTests {
 
     private func loop(_ fixture: ServiceFixture, _ world: World) -> DeliverOutbox {
         DeliverOutbox(
-            fixture.context, writeText: { $0.code },
-            events: NotifyProvider(
-                fixture.context, key: .init(), keyID: "key"
-            ) { await world.receive($0.url) },
-            send: { message, _ in world.take(message) })
+            of: fixture.context, events: { await world.receive($0.url) }, send: { message, _ in world.take(message) })
     }
 
     /// A provider with a user and a receiver, and so many events that wait for it.

@@ -66,13 +66,7 @@ struct PhoneBench {
         _ fixture: ServiceFixture, _ texts: Texts, on store: any Database, development: DevelopmentMode? = nil
     ) -> DeliverOutbox {
         let context = fixture.context(store: store, development: development)
-        return DeliverOutbox(
-            context, writeText: { texts.write($0) },
-            events: NotifyProvider(
-                context, key: .init(), keyID: "key"
-            ) { _ in
-                .sent(reference: "")
-            }, send: { texts.take($0, $1) })
+        return DeliverOutbox(of: context, writeText: { texts.write($0) }, send: { texts.take($0, $1) })
     }
 
     /// A user at a device.

@@ -40,12 +40,7 @@ struct EventStreamTests {
     }
 
     private func loop(_ fixture: ServiceFixture, _ given: Given) -> DeliverOutbox {
-        DeliverOutbox(
-            fixture.context, writeText: { $0.code },
-            events: NotifyProvider(
-                fixture.context, key: .init(), keyID: "key"
-            ) { given.take($0) },
-            send: { _, _ in .sent(reference: "") })
+        DeliverOutbox(of: fixture.context, events: { given.take($0) })
     }
 
     /// A stream of a provider, written as a change by a proven request would.

@@ -225,13 +225,7 @@ extension ConsequenceTests {
         .service("DeliverOutbox", audit: ["outbox_message_died"]) { world in
             try await world.cards.phones.begin("+14155552671", world.alice)
             return { node in
-                let deliver = DeliverOutbox(
-                    node.context, writeText: { $0.code },
-                    events: NotifyProvider(
-                        node.context, key: .init(), keyID: "key"
-                    ) { _ in
-                        .sent(reference: "")
-                    }, send: { _, _ in .refused(reason: "landline") })
+                let deliver = DeliverOutbox(of: node.context, send: { _, _ in .refused(reason: "landline") })
                 _ = try await deliver()
             }
         },
