@@ -10,17 +10,16 @@ from Shared import options
 from Shared.client import Device
 
 
-def s_client(chosen, device, more, wait):
-    """One `openssl s_client` that sends one request; gives all that it printed."""
+def s_client(chosen, device, more):
+    """One `openssl s_client` that sends one request, after which the service closes; gives all that it printed."""
     address = urllib.parse.urlsplit(chosen.client).netloc
     process = subprocess.Popen(
         ["openssl", "s_client", "-connect", address, chosen.version, "-CAfile", chosen.ca, "-cert", device.files[0], "-key",
          device.files[1], "-servername", "localhost", "-ign_eof", *more],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    process.stdin.write(b"POST /nonces HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
-    process.stdin.flush()
+    request = b"POST /nonces HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
     try:
-        output, _ = process.communicate(timeout=wait)
+        output, _ = process.communicate(request, timeout=10)
     except subprocess.TimeoutExpired:
         process.kill()
         output, _ = process.communicate()
@@ -39,9 +38,9 @@ def main():
     issued = device.certify().json()
     saved = device.directory.name + "/session.pem"
 
-    first = s_client(chosen, device, ["-sess_out", saved], 3)
+    first = s_client(chosen, device, ["-sess_out", saved])
     assert "201 Created" in first, "the first connection was not answered:\n" + first
-    again = s_client(chosen, device, ["-sess_in", saved], 3)
+    again = s_client(chosen, device, ["-sess_in", saved])
     assert "Reused" in again, "the session was not resumed before the revocation:\n" + again
     assert "201 Created" in again, "the resumed connection was not answered:\n" + again
 
@@ -49,7 +48,7 @@ def main():
         [chosen.countersign, "certificate", "revoke", issued["serial"], "--store",
          f"sqlite:{chosen.directory}/store.db"], check=True, capture_output=True, timeout=30)
     time.sleep(1)
-    after = s_client(chosen, device, ["-sess_in", saved], 5)
+    after = s_client(chosen, device, ["-sess_in", saved])
     assert "Reused" in after, "the session was not resumed after the revocation:\n" + after
     assert "403 Forbidden" in after and "certificate_revoked" in after, "it was not refused:\n" + after
     print("refused on the resumed session")
