@@ -9,6 +9,7 @@ stop in the end, so that the store is searched again when its write-ahead log ha
 """
 
 import base64
+import hashlib
 import json
 import os
 import re
@@ -78,7 +79,7 @@ class Hunt:
     """The canaries, and what is searched for them."""
 
     def __init__(self):
-        self.canaries, self.searched, self.forms = {}, 0, tempfile.NamedTemporaryFile()
+        self.canaries, self.searched, self.known, self.forms = {}, 0, set(), tempfile.NamedTemporaryFile()
 
     def add(self, *texts):
         """Looks for these from now on."""
@@ -97,7 +98,14 @@ class Hunt:
         return int(result.stdout)
 
     def search(self, place, data):
-        """Fails where a canary is in some bytes; what was found is named by its place, not cut out."""
+        """Fails where a canary is in some bytes; what was found is named by its place, not cut out.
+
+        A file is come across open and by its name, and again after the next step: the same bytes are searched once.
+        """
+        known = hashlib.sha256(data).digest(), len(self.canaries)
+        if known in self.known:
+            return
+        self.known.add(known)
         self.searched += len(data)
         if not self.lines(data):
             return
