@@ -35,12 +35,16 @@ struct DependencyRuleTests {
         }
     }
 
-    @Test("a folder of the sources holds at most twelve files")
-    func folders() throws {
-        let files = try SourceFile.all(below: "Sources")
+    @Test("a folder holds at most twelve files, and a file at most 300 lines", arguments: ["Sources", "Tests"])
+    func folders(top: String) throws {
+        let files = try SourceFile.all(below: top)
         let folders = Dictionary(grouping: files) { $0.path.dropLast($0.name.count) }
         #expect(folders.count > 60)
         for (folder, files) in folders { #expect(files.count <= 12, "\(folder) holds \(files.count)") }
+        for file in files {
+            let lines = file.text.utf8.count { $0 == UInt8(ascii: "\n") }
+            #expect(lines <= 300, "\(top)/\(file.path) has \(lines)")
+        }
     }
 
     @Test("names no flag below the command line: a page or an app would show it to a caller who has none")
