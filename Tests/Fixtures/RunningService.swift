@@ -25,6 +25,9 @@ package final class RunningService {
     package static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
+    /// What the service sets for itself where it is not set, and starts again for. `CrashReportTests` lets it.
+    private static let backtrace = "enable=yes,color=no,interactive=no,registers=none,format=text"
+
     /// A built product, beside the bundle of the running tests.
     package static func product(_ name: String) throws -> String {
         var folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
@@ -146,7 +149,8 @@ package final class RunningService {
                 ("--public", "127.0.0.1:0"), ("--client", "127.0.0.1:0"), ("--ops", "127.0.0.1:0"), ("--limits", "off"),
             ].flatMap { arguments.contains($0.0) ? [] : [$0.0, $0.1] }
         process.environment = ProcessInfo.processInfo.environment
-            .merging(["COUNTERSIGN_TEXTS": path("texts.jsonl").path]) { $1 }.merging(environment) { $1 }
+            .merging(["COUNTERSIGN_TEXTS": path("texts.jsonl").path, "SWIFT_BACKTRACE": Self.backtrace]) { $1 }
+            .merging(environment) { $1 }
         process.standardOutput = try FileHandle(forWritingTo: ready)
         process.standardError = log
         try Command.starting { try process.run() }
