@@ -75,7 +75,7 @@ SOAK = [
         environment=SOAKING | {"COUNTERSIGN_KILLS": "30"}),
     Stage("storefaults", FAULTS, environment=SOAKING),
     Stage("operations", "OperationsTests", f"{SERVICE}|(kind|way):", environment=SOAKING | ON_POSTGRESQL),
-    Stage("description", "ServiceTests/description|DescriptionTests|RequestFuzzTests", environment=SOAKING),
+    Stage("description", "ServiceTests/(description|machine)|DescriptionTests|RequestFuzzTests", environment=SOAKING),
     Stage("postgresql18", "RepositoriesTests|DatabaseTests", environment={"COUNTERSIGN_TEST_STORE": "postgresql18"}),
     Stage(
         "memory", "RepositoriesTests|SendAttackTests/day", "kind:", environment={"COUNTERSIGN_TEST_STORE": "memory"}),

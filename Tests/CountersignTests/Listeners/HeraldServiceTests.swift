@@ -32,7 +32,7 @@ struct HeraldServiceTests {
             "Messaging/herald_machine.py",
             service.clientArguments + [
                 "--interface", RunningService.root.appending(path: "Sources/Herald/herald.thrift").path, "--examples",
-                "100",
+                "\(Soak.count(40, soak: 200))",
             ], seconds: 180)
         #expect(service.stop() == 0)
     }
