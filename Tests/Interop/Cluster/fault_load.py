@@ -13,6 +13,7 @@ from Shared.checks import accepted
 from Shared.client import Device
 
 WORKERS = 3
+PAUSE = 0.02  # seconds between two acts of a worker
 PATIENCE = 15  # seconds that something which may be refused for a moment is asked for again
 
 
@@ -53,7 +54,7 @@ class Load:
         try:
             while not self.stopping.is_set():
                 act(device, chance)
-                time.sleep(0.005)
+                time.sleep(PAUSE)
         except Exception as failure:  # pylint: disable=broad-except
             # Told to the test by `stop`, since a thread's own end is silent.
             self.failures.append((act.__name__, number, repr(failure)))

@@ -19,6 +19,7 @@ from pathlib import Path
 import requests
 
 from Shared import options
+from Shared.checks import whole_lines
 from Shared.client import Device, https
 from Shared.phones import begin, check, wait_for_texts, wrong
 
@@ -173,14 +174,20 @@ def crash(chosen):
     for thread in threads:
         thread.join()
     deadline = time.monotonic() + 120
-    while waits(chosen) and time.monotonic() < deadline:
-        time.sleep(1)
+    # The outbox is asked by a process, when all may have been sent.
+    while (len(sent(path)) < SENDS or waits(chosen)) and time.monotonic() < deadline:
+        time.sleep(0.2)
     state["service"].stop()
-    sent = Counter(json.loads(line)["to"] for line in path.read_text().splitlines())
-    lost = sum(number not in sent for number in numbers)
-    again = sum(sent.values()) - len(sent)
+    sent_to = sent(path)
+    lost = sum(number not in sent_to for number in numbers)
+    again = sum(sent_to.values()) - len(sent_to)
     print(f"{len(acknowledged)} acknowledged, killed amid them: {lost} lost, {again} sent twice")
     assert len(acknowledged) == SENDS and lost == 0 and again < SENDS / 100
+
+
+def sent(path):
+    """How many texts went to each number."""
+    return Counter(json.loads(line)["to"] for line in whole_lines(path))
 
 
 def waits(chosen):

@@ -22,6 +22,7 @@ from Shared.phones import begin, check, new_number, wait_for_texts
 
 USERS = 6
 KILLS = 12
+PAUSE = 0.02  # seconds between two reads of a client
 
 
 def admin(chosen, *arguments):
@@ -93,6 +94,7 @@ class Traffic:
         for person in people:
             person.read()
             self.reads += 1
+            time.sleep(PAUSE)
 
     def come(self, chosen, provider, texts):
         """A new user: a new data key."""
@@ -100,6 +102,7 @@ class Traffic:
         person.prove(texts)
         person.read()
         self.newcomers.append(person)
+        time.sleep(10 * PAUSE)
 
     def stop(self):
         """Stops, and fails where anything failed."""
