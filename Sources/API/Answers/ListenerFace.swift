@@ -7,6 +7,7 @@ import Metrics
 import NIOCore
 import Operations
 import Traces
+import Tracing
 
 /// What all responses of a listener share, including those without a route: its name, the realm, its counters, its log,
 /// and the URLs of the listeners.
@@ -135,4 +136,38 @@ struct ListenerFace: Sendable {
 extension HTTPRequest.Method {
     /// Recorded instead of a method that could not be parsed.
     static let unread = HTTPRequest.Method("UNREAD") ?? .get
+}
+
+/// The span of a request, named by OpenTelemetry's conventions for HTTP.
+extension ListenerFace {
+    /// Ends the span of a response. A request without a span gets one now.
+    func end(_ outcome: Outcome, id: String, by tracer: SpanTracer) {
+        let method = RequestMeasurements.label(of: outcome.method, outcome.route)
+        let name = "\(method) \(outcome.route)"
+        var attributes: SpanAttributes = [
+            "http.request.method": .string(method), "http.route": .string(outcome.route),
+            "http.response.status_code": .int64(Int64(outcome.status.code)),
+            "countersign.listener": .string(self.name.rawValue), "countersign.request_id": .string(id),
+        ]
+        if let problem = outcome.problem { attributes.set("countersign.code", value: .string(problem.code)) }
+        guard let span = outcome.span else {
+            let trace = outcome.trace.map { Trace(parent: $0, tracer: tracer) }
+            return tracer.record(
+                name, in: trace, ofKind: .server, elapsed: UInt64(clamping: outcome.elapsed.nanoseconds),
+                attributes: attributes)
+        }
+        span.operationName = name
+        span.attributes = attributes
+        if outcome.status.code >= 500 { span.setStatus(SpanStatus(code: .error)) }
+        span.end()
+    }
+}
+
+extension HTTPFields {
+    /// The trace in the client's `traceparent`; `nil` if it is missing or malformed.
+    var traceParent: TraceParent? { self[.traceParent].flatMap { TraceParent($0) } }
+}
+
+extension HTTPField.Name {
+    fileprivate static let traceParent = known("traceparent")
 }

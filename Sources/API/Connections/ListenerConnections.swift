@@ -1,5 +1,6 @@
 import Domain
 import Encoding
+import Foundation
 import HummingbirdCore
 import Logging
 import Metrics
@@ -168,4 +169,72 @@ struct AvailableConnections: AvailableConnectionsDelegate {
     mutating func connectionClosed() { open -= 1 }
 
     func isAcceptingNewConnections() -> Bool { connections.hasRoom(open) }
+}
+
+/// All connections of the listeners in any state. A shutdown that takes too long closes them.
+package final class OpenChannels: Sendable {
+    private let open = Mutex<[ObjectIdentifier: any Channel]>([:])
+
+    package init() {}
+
+    package var count: Int { open.withLock { $0.count } }
+
+    /// Closes all connections at once, even with unsent answers.
+    package func closeAll() {
+        let all = open.withLock { Array($0.values) }
+        for channel in all { channel.close(promise: nil) }
+    }
+
+    func insert(_ channel: any Channel) {
+        let key = ObjectIdentifier(channel)
+        open.withLock { $0[key] = channel }
+        channel.closeFuture.whenComplete { [self] _ in open.withLock { $0[key] = nil } }
+    }
+}
+
+package final class ConnectionTable: Sendable {
+    private let open = Mutex<[ConnectionID: ClientConnection]>([:])
+
+    package init() {}
+
+    package var count: Int { open.withLock { $0.count } }
+
+    /// Closes connections whose certificate is not valid at a time.
+    package func closeInvalid(at now: Date) {
+        let all = open.withLock { Array($0.values) }
+        for connection in all where !connection.isValid(at: now) { connection.close() }
+    }
+
+    /// Detaches users' sessions from all connections, and closes connections without another user.
+    package func detach(_ users: Set<UserID>) {
+        let all = open.withLock { Array($0.values) }
+        for connection in all { connection.detach(users) }
+    }
+
+    func insert(_ connection: ClientConnection) {
+        open.withLock { $0[connection.id] = connection }
+    }
+
+    func remove(_ connection: ClientConnection) {
+        connection.disconnect()
+        open.withLock { $0[connection.id] = nil }
+    }
+}
+
+/// The connection of the current task. It is set once for each connection; HTTP/2 streams inherit it.
+enum CurrentConnection {
+    @TaskLocal static var value: ClientConnection?
+    @TaskLocal static var peerAddress: SocketAddress?
+    @TaskLocal static var requestIDs: RequestIDs?
+}
+
+extension IPAddress {
+    /// The address of a socket; `nil` if it is not an IP address.
+    init?(_ address: SocketAddress?) {
+        guard let text = address?.ipAddress, let address = IPAddress(text) else { return nil }
+        self = address
+    }
+
+    /// The key for limits by sender. All senders without an IP address share one.
+    static func limitKey(_ address: IPAddress?) -> String { address?.limitKey ?? "local" }
 }

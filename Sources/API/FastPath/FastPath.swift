@@ -5,6 +5,7 @@ import Hummingbird
 import Metrics
 import NIOCore
 import Operations
+import Synchronization
 
 /// Answers requests on the event loop of their connection if this process's memory suffices, and only with success.
 ///
@@ -105,5 +106,22 @@ final class FastPath: Sendable {
         case .introspection: face.record(outcome, id: id, introspection)
         case .exchange: face.record(outcome, id: id, exchange)
         }
+    }
+}
+
+/// The connection of a channel once its peer is known. Until then the routes answer.
+final class EstablishedConnection: Sendable {
+    /// Shared by the fast path and the routes.
+    let requestIDs: RequestIDs
+    private let connection = Mutex<ClientConnection?>(nil)
+
+    init(requestIDs: RequestIDs) {
+        self.requestIDs = requestIDs
+    }
+
+    var value: ClientConnection? { connection.withLock { $0 } }
+
+    func establish(_ connection: ClientConnection) {
+        self.connection.withLock { $0 = connection }
     }
 }

@@ -171,3 +171,14 @@ package struct Session: Sendable, Equatable {
         else { throw Refusal.sessionEnded }
     }
 }
+
+/// A use of a session.
+package struct SessionUse: Sendable, Equatable {
+    package let id: SessionID
+    package let at: Date
+
+    package init(id: SessionID, at: Date) {
+        self.id = id
+        self.at = at
+    }
+}

@@ -1,3 +1,5 @@
+import Foundation
+
 /// How far a user's identity is proved. Ordered: a later level includes what the earlier ones proved.
 package enum Assurance: String, Sendable, CaseIterable, Codable, Comparable {
     /// Only the provider vouches for the user.
@@ -30,5 +32,37 @@ package enum Assurance: String, Sendable, CaseIterable, Codable, Comparable {
     /// Orders levels by what was proved.
     package static func < (left: Assurance, right: Assurance) -> Bool {
         left.rank < right.rank
+    }
+}
+
+/// A user's level as it is stored, and the moment from which it counts for less.
+package struct AssuranceLevel: Sendable, Equatable {
+    private let stored: Assurance
+    /// When a level above ``Assurance/phone`` lapses, because its card expires; `nil` for one that does not.
+    private let until: Date?
+
+    package init(_ stored: Assurance, until: Date?) {
+        self.stored = stored
+        self.until = until
+    }
+
+    /// The level at a moment.
+    package func value(at moment: Date) -> Assurance {
+        until.map { $0 <= moment } ?? false ? min(stored, .phone) : stored
+    }
+}
+
+/// A user's assurance level was set: it rose, fell, or lapses at another time.
+package struct AssuranceChange: Sendable, Equatable {
+    package let userID: UserID
+    package let providerID: ProviderID
+    package let from: Assurance
+    package let to: Assurance
+
+    package init(userID: UserID, providerID: ProviderID, from: Assurance, to: Assurance) {
+        self.userID = userID
+        self.providerID = providerID
+        self.from = from
+        self.to = to
     }
 }

@@ -1,6 +1,7 @@
 import Domain
 import Encoding
 import Foundation
+import Synchronization
 
 /// What the service takes from outside: its cell, the time and random bytes. It makes every identifier.
 package struct Environment: Sendable {
@@ -46,4 +47,23 @@ package struct Environment: Sendable {
 package enum RateLimiting: String, Sendable {
     case on
     case off
+}
+
+/// The policy in force; replaced as a whole when the operator reloads it.
+package final class CurrentPolicy: Sendable {
+    private let policy: Mutex<Policy>
+
+    package init(_ policy: Policy) {
+        self.policy = Mutex(policy)
+    }
+
+    /// Puts another policy into force; later reads return its parts.
+    package func replace(with policy: Policy) {
+        self.policy.withLock { $0 = policy }
+    }
+
+    /// One part of it, so that a request copies no more than it needs.
+    package subscript<Part: Sendable>(_ part: KeyPath<Policy, Part>) -> Part {
+        policy.withLock { $0[keyPath: part] }
+    }
 }
