@@ -92,61 +92,6 @@ def card_fills_the_row(world):
 
 
 @step
-def cards_that_do_not_count(world):
-    """An expired card, a child's, one without its number, and what is no card are refused with the reasons."""
-    device = world.device()
-    token = world.log_in(device, world.user())["session_token"]
-    prove_phone(world, device, token)
-    year = now().year
-    for name, changes in {
-        "unexpired": {"expiry": "01012020", "issue": "01012015"},
-        "minimum_age": {"birth": f"0101{year - 12}"},
-        "document_number": {"number": "NONE"},
-    }.items():
-        body = refused(submit(device, token, aamva=specimen.aamva(**(new_person() | changes))), 422, "card_rejected")
-        failed = {check["name"] for check in body["checks"] if check["result"] == "failed"}
-        expect(name in failed, f"{name} is not among {failed}")
-    refused(submit(device, token, aamva="!!!"), 400, "malformed_request")
-    refused(submit(device, token, aamva="AAAA", mrz="P<"), 400, "malformed_request")
-    refused(submit(device, token), 400, "malformed_request")
-    blanks = specimen.barcode(**new_person()).replace("\n", " ")
-    body = refused(submit(device, token, aamva=specimen.encoded(blanks)), 400, "malformed_request")
-    expect("line feeds" in body["detail"], f"the detail is {body['detail']!r}")
-    equal(accepted(me(device, token))["assurance"], "phone", "the level after refusals")
-
-
-@step
-def one_document_two_users(world):
-    """A document that another user of the same provider has shown goes to review, and nothing is lifted meanwhile."""
-    device, person = world.device(), new_person()
-    first = world.log_in(device, world.user())["session_token"]
-    prove_phone(world, device, first)
-    accepted(submit(device, first, aamva=specimen.aamva(**person)), 201)
-    second = world.log_in(device, world.user())["session_token"]
-    prove_phone(world, device, second)
-    shown = accepted(submit(device, second, aamva=specimen.aamva(**person)), 201)
-    equal((shown["status"], shown["assurance"]), ("in_review", "phone"), "status and assurance")
-    [failed] = [check for check in shown["checks"] if check["result"] == "failed"]
-    equal(failed["name"], "uniqueness", "the failed check")
-    refused(device.call("GET", f"/identity-cards/{shown['id']}", first), 404, "not_found")
-
-
-@step
-def another_persons_card(world):
-    """What cannot be read is no attempt; a card of another person in the place of a verified one goes to review."""
-    device, person = world.device(), new_person()
-    token = world.log_in(device, world.user())["session_token"]
-    prove_phone(world, device, token)
-    for _ in range(8):
-        refused(submit(device, token, aamva=specimen.encoded("no card")), 400, "malformed_request")
-    accepted(submit(device, token, aamva=specimen.aamva(**person)), 201)
-    shown = accepted(submit(device, token, aamva=specimen.aamva(**new_person())), 201)
-    equal((shown["status"], shown["assurance"]), ("in_review", "barcode"), "status and assurance")
-    equal([check["name"] for check in shown["checks"] if check["result"] == "failed"], ["same_person"], "the failed check")
-    expect(person["family"] in accepted(me(device, token))["full_name"], "the former person's name is gone")
-
-
-@step
 def number_passes_on(world):
     """Who proves a number after somebody else gets the number and nothing of the other's identity."""
     device = world.device()

@@ -151,12 +151,6 @@ def same_request(world):
 
 
 @step
-def early_renewal(world):
-    """A certificate cannot be renewed before two thirds of its life."""
-    refused(world.device().renew_certificate(), 409, "conflict")
-
-
-@step
 def self_revocation(world):
     """A device revokes its own certificate: its next connection is refused and ends, and so did its session."""
     device = world.device("revoked")

@@ -158,16 +158,6 @@ def header_form(world):
 
 
 @step
-def two_kinds_of_token(world):
-    """A header that brings an identity token and a session token at once is malformed."""
-    device = world.device("fourth")
-    session = world.log_in(device, world.user())
-    token = world.provider.identity_token(world.user(), device.nonce())
-    header = f'Layer session-token="{session["session_token"]}", identity-token="{token}"'
-    refused(device.call("GET", "/sessions/current", headers={"Authorization": header}), 400, "malformed_request")
-
-
-@step
 def list_and_end_sessions(world):
     """A user sees the sessions of all devices, ends one of them, and not another user's."""
     first, second, user = world.device("fourth"), world.device("second"), world.user()
@@ -227,13 +217,3 @@ def stolen_token(world):
     accepted(device.current(renewed["session_token"]))
     equal(device.current(session["session_token"]).status_code, 401, "the status of the old token")
     refused(thief.end_session(renewed["session_token"]), 403, "binding_mismatch")
-
-
-@step
-def session_cap(world):
-    """A user has at most eight sessions on a device: the ninth ends the oldest."""
-    device, user = world.device("fifth"), world.user()
-    tokens = [world.log_in(device, user)["session_token"] for _ in range(9)]
-    challenged(world, device.current(tokens[0]), "session_destroyed")
-    for token in tokens[1:]:
-        accepted(device.current(token))

@@ -103,58 +103,6 @@ def national_number(world):
 
 
 @step
-def withheld_texts(world):
-    """Toll-free, premium and foreign numbers are answered like any other, also to a repeated start, and get no text."""
-    device = world.device()
-    token = world.log_in(device, world.user())["session_token"]
-    usual = accepted(begin(device, token, new_number()), 202)
-    for number in ("+18002255288", "+19002255288", "+447911123456"):
-        started = accepted(begin(device, token, number), 202)
-        equal(set(started), set(usual), "the members")
-        equal(started["digits"], usual["digits"], "digits")
-        lives = (moment(started["expires_at"]) - moment(usual["expires_at"])).total_seconds()
-        expect(0 <= lives <= 5, f"it ends {lives} s after the usual one")
-        equal(accepted(begin(device, token, number), 202)["id"], started["id"], "the id of a repeated start")
-        refused(check(device, token, started["id"], "000000"), 422, "verification_failed")
-        equal(texts(world.texts, number), [], f"the texts to {number}")
-
-
-@step
-def one_answer_for_failures(world):
-    """Wrong, used up, unknown, another user's and another device's code are refused in the same words."""
-    device, elsewhere, number, user = world.device(), world.device("second"), new_number(), world.user()
-    token = world.log_in(device, user)["session_token"]
-    other = world.log_in(device, world.user())["session_token"]
-    there = world.log_in(elsewhere, user)["session_token"]
-    started = accepted(begin(device, token, number), 202)["id"]
-    [code] = wait_for_texts(world.texts, number)
-    answers = [
-        check(device, other, started, code), check(elsewhere, there, started, code),
-        check(device, token, str(uuid.uuid4()), code), check(device, token, "no-id", code),
-    ]
-    answers += [check(device, token, started, wrong(code)) for _ in range(5)]
-    answers.append(check(device, token, started, code))
-    bodies = [refused(answer, 422, "verification_failed") for answer in answers]
-    for body in bodies:
-        body.pop("request_id")
-    equal(len({json.dumps(body, sort_keys=True) for body in bodies}), 1, "the number of different answers")
-
-
-@step
-def resend_needs_its_wait(world):
-    """A resend before its time says how long to wait; one of somebody else's verification finds nothing."""
-    device = world.device()
-    token = world.log_in(device, world.user())["session_token"]
-    other = world.log_in(device, world.user())["session_token"]
-    started = accepted(begin(device, token, new_number()), 202)["id"]
-    early = resend(device, token, started)
-    refused(early, 429, "rate_limited")
-    expect(20 <= int(early.headers["Retry-After"]) <= 30, f"Retry-After is {early.headers['Retry-After']}")
-    refused(resend(device, other, started), 404, "not_found")
-    refused(resend(device, token, str(uuid.uuid4())), 404, "not_found")
-
-
-@step
 def malformed_starts(world):
     """What is no number, no endpoint of this service's applications or no known member is refused as malformed."""
     device = world.device()
