@@ -39,7 +39,7 @@ def suites(*names):
 LONG = (
     "ServiceTests/(description|kill)|DescriptionTests/(client|provider)|AuditLogTests/large|CardPopulationTests|CrowdTests|"
     "ForgedCardTests/honest|QuickStartTests/hello|CountersignTests[.]ModelTests|TourTests/(tour|sampleProvider)|"
-    "ListenerTests/hoard|"
+    "ListenerTests/hoard|NodesTests/contract|"
     "StoreFaultTests/(kill|reset)|CutNodeTests|BanTests/crash|SendSimulationTests/day|SendAttackTests/day"
 )
 FAULTS = suites("StoreFaultTests", "CutNodeTests")
@@ -58,7 +58,7 @@ STAGES = [
     Stage("service", SERVICE, f"{CLIENTS}|{CONNECTIONS}|{FAULTS}|{CLUSTER}|{LONG}"),
     Stage("connections", CONNECTIONS, LONG),
     Stage("clients", CLIENTS, LONG),
-    Stage("cluster", CLUSTER),
+    Stage("cluster", CLUSTER, LONG),
     Stage("operations", "OperationsTests", SERVICE),
     Stage("faults", FAULTS, LONG),
     Stage("units", skip=f"{LAYERS}|{STORES}|{LONG}"),
@@ -75,7 +75,9 @@ SOAK = [
         environment=SOAKING | {"COUNTERSIGN_KILLS": "30"}),
     Stage("storefaults", FAULTS, environment=SOAKING),
     Stage("operations", "OperationsTests", f"{SERVICE}|(kind|way):", environment=SOAKING | ON_POSTGRESQL),
-    Stage("description", "ServiceTests/(description|machine)|DescriptionTests|RequestFuzzTests", environment=SOAKING),
+    Stage(
+        "description", "ServiceTests/(description|machine)|NodesTests/contract|DescriptionTests|RequestFuzzTests",
+        environment=SOAKING),
     Stage("postgresql18", "RepositoriesTests|DatabaseTests", environment={"COUNTERSIGN_TEST_STORE": "postgresql18"}),
     Stage(
         "memory", "RepositoriesTests|SendAttackTests/day", "kind:", environment={"COUNTERSIGN_TEST_STORE": "memory"}),
