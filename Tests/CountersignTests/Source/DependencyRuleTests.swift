@@ -47,6 +47,13 @@ struct DependencyRuleTests {
         }
     }
 
+    @Test("a wait ends with its condition: `where` would ask it again until the loop's own end")
+    func waits() throws {
+        for file in try SourceFile.all(below: "Tests") {
+            #expect(!file.text.contains(/for _ in \d\S* where try\b/), "Tests/\(file.path)")
+        }
+    }
+
     @Test("names no flag below the command line: a page or an app would show it to a caller who has none")
     func flags() throws {
         for target in Self.allowed.keys.sorted() where !["SampleProvider", "Samples"].contains(target) {

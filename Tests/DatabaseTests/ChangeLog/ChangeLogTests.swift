@@ -200,7 +200,8 @@ import Testing
             // With the one that every log begins with.
             #expect(try await count() == 5)
             // A table that somebody uses is left for the next time, and all behind a transaction that is open anywhere.
-            for _ in 0..<600 where try await count() != 1 {
+            for _ in 0..<600 {
+                guard try await count() != 1 else { break }
                 #expect(try await Self.readOn(store, &position) == [])
                 let kept = try #require(ChangePosition(text: position.text))
                 try await store.purgeChanges(below: [kept])
@@ -225,7 +226,8 @@ import Testing
             }
             try await Self.append(store, [4])
             var others = try await store.changePosition()
-            for _ in 0..<600 where try await !store.changes(after: slow, limit: 10).isInterrupted {
+            for _ in 0..<600 {
+                guard try await !store.changes(after: slow, limit: 10).isInterrupted else { break }
                 #expect(try await Self.readOn(store, &others) == [])
                 try await store.purgeChanges(below: [others])
                 try await Task.sleep(for: .milliseconds(50))

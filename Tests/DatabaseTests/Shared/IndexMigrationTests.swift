@@ -95,7 +95,8 @@ import Testing
             }
             for await _ in begun {}
             let migration = Task { try await store.migrate([Self.table, Self.index]) }
-            for _ in 0..<1000 where try await Self.indexes(store)["things_label"] == nil {
+            for _ in 0..<1000 {
+                guard try await Self.indexes(store)["things_label"] == nil else { break }
                 try await Task.sleep(for: .milliseconds(10))
             }
             #expect(try await Self.indexes(store)["things_label"] == false)
