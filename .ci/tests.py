@@ -27,6 +27,7 @@ from stages import LOGS, LONG, SOAK, STAGES, Stage
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 QUIET_LIMIT = 120
+LOOK_INTERVAL = 10
 # A test may compute for minutes, but not for longer than this without a word.
 SILENT_LIMIT = 360
 SLOWEST = 20
@@ -70,12 +71,13 @@ class Processes:
                 pass
         return sorted(found)
 
-    def outputs(self):
-        """The sizes of the files that they write their output and errors to."""
+    def look(self):
+        """The sizes of the files that they write their output and errors to, and their processor time in seconds."""
+        found = self.all()
         sizes = {}
-        for process in self.all():
+        for process in found:
             sizes[process] = tuple(self.size(f"/proc/{process}/fd/{descriptor}") for descriptor in (1, 2))
-        return sizes
+        return sizes, self.processor(found)
 
     @staticmethod
     def size(path):
@@ -84,10 +86,11 @@ class Processes:
         except OSError:
             return 0
 
-    def processor(self):
-        """The processor time of the running processes, in seconds."""
+    @staticmethod
+    def processor(processes):
+        """The processor time of running processes, in seconds."""
         ticks = 0
-        for process in self.all():
+        for process in processes:
             try:
                 fields = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
                 ticks += int(fields[11]) + int(fields[12])
@@ -184,9 +187,10 @@ def watch(stage, tests, processes, began):
             return usage.ru_utime + usage.ru_stime
         time.sleep(0.2)
         now = time.monotonic()
-        if now - looked >= 2:
-            looked, state = now, (stage.log.stat().st_size, processes.outputs())
-            used = processes.processor()
+        # Each look reads the environments of all processes of the machine.
+        if now - looked >= LOOK_INTERVAL:
+            looked, (outputs, used) = now, processes.look()
+            state = stage.log.stat().st_size, outputs
             if state != seen:
                 heard = now
             # Services that wait use little.
