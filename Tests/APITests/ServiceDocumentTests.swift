@@ -1,3 +1,4 @@
+import Encoding
 import Fixtures
 import Foundation
 import NIOCore
@@ -36,6 +37,35 @@ struct ServiceDocumentTests {
     func generated() throws {
         let file = RunningService.root.appending(path: "Sources/API/openapi.json")
         #expect(try String(contentsOf: file, encoding: .utf8) == ServiceDocument.document, "run make embed")
+    }
+
+    @Test("describes a refusal once if ten operations share it")
+    func refusals() throws {
+        let document = try StrictJSON.parse(ServiceDocument.document.utf8)
+        guard case .object(let paths) = document["paths"],
+            case .object(let shared) = document["components"]?["responses"]
+        else {
+            Issue.record("there are no paths or no shared responses")
+            return
+        }
+        var used: Set<String> = []
+        var inFull: [String: Int] = [:]
+        for path in paths {
+            guard case .object(let methods) = path.value else { continue }
+            for method in methods {
+                guard case .object(let responses) = method.value["responses"] else { continue }
+                for response in responses where response.name >= "400" {
+                    if let reference = response.value["$ref"]?.text {
+                        used.insert(reference)
+                    } else {
+                        inFull["\(response.name) \(response.value.jsonText)", default: 0] += 1
+                    }
+                }
+            }
+        }
+        #expect(used == Set(shared.map { "#/components/responses/\($0.name)" }))
+        #expect(inFull.count > 20)
+        #expect(inFull.filter { $0.value >= 10 }.keys.sorted() == [], "move it to components/responses")
     }
 
     @Test("is written once for all who ask")

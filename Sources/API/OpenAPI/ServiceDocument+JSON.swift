@@ -119,44 +119,16 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     }
    }
@@ -212,44 +184,16 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     }
    }
@@ -307,44 +251,16 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     }
    }
@@ -448,44 +364,16 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     }
    }
@@ -598,44 +486,16 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     }
    }
@@ -676,14 +536,7 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "403": {
       "description": "certificate_revoked. The connection is then closed",
@@ -696,34 +549,13 @@ extension ServiceDocument {
       }
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "security": [
@@ -790,44 +622,16 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     }
    }
@@ -915,44 +719,16 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -1027,44 +803,16 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "422": {
       "description": "The proof in the body was refused. reason says why",
@@ -1077,24 +825,10 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "requestBody": {
@@ -1166,44 +900,16 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     }
    }
@@ -1243,44 +949,16 @@ extension ServiceDocument {
       "description": "The list that If-None-Match names is the current one"
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     }
    }
@@ -1322,34 +1000,13 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
       "description": "conflict: the current state does not allow this transition",
@@ -1362,24 +1019,10 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "422": {
       "description": "The proof in the body was refused. reason says why",
@@ -1392,24 +1035,10 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "security": [
@@ -1459,34 +1088,13 @@ extension ServiceDocument {
       "description": "Revoked"
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
       "description": "conflict: the current state does not allow this transition",
@@ -1499,34 +1107,13 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "security": [
@@ -1579,54 +1166,19 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "security": [
@@ -1662,54 +1214,19 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "security": [
@@ -1758,54 +1275,19 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "422": {
       "description": "The proof in the body was refused. reason says why",
@@ -1818,24 +1300,10 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "requestBody": {
@@ -1916,74 +1384,25 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "security": [
@@ -2033,84 +1452,28 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "requestBody": {
@@ -2187,44 +1550,16 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
       "description": "conflict: the current state does not allow this transition",
@@ -2237,24 +1572,10 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "422": {
       "description": "The proof in the body was refused. reason says why",
@@ -2267,24 +1588,10 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "requestBody": {
@@ -2353,74 +1660,25 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "security": [
@@ -2442,74 +1700,25 @@ extension ServiceDocument {
       "description": "Ended"
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "security": [
@@ -2539,74 +1748,25 @@ extension ServiceDocument {
       "description": "Ended"
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -2661,64 +1821,22 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "422": {
       "description": "invalid_presence_proof. reason says why",
@@ -2731,24 +1849,10 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "requestBody": {
@@ -2868,64 +1972,22 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "422": {
       "description": "verification_failed: wrong, expired, used up and unknown get the same response",
@@ -2938,24 +2000,10 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -3030,44 +2078,16 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
       "description": "conflict: the current state does not allow this transition",
@@ -3080,34 +2100,13 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -3182,44 +2181,16 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
       "description": "conflict: prove a phone number first",
@@ -3232,24 +2203,10 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "422": {
       "description": "card_rejected, with every check",
@@ -3262,24 +2219,10 @@ extension ServiceDocument {
       }
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "requestBody": {
@@ -3374,74 +2317,25 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "security": [
@@ -3505,74 +2399,25 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "security": [
@@ -3616,44 +2461,16 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
       "description": "conflict: prove a phone number first",
@@ -3666,44 +2483,16 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "requestBody": {
@@ -3770,74 +2559,25 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "security": [
@@ -3946,74 +2686,25 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "security": [
@@ -4071,24 +2762,10 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
       "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
@@ -4101,64 +2778,22 @@ extension ServiceDocument {
       }
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
-      "description": "conflict: state names the state that forbids the call",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Conflict"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "requestBody": {
@@ -4247,24 +2882,10 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
       "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
@@ -4277,44 +2898,16 @@ extension ServiceDocument {
       }
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -4410,24 +3003,10 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
       "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
@@ -4440,44 +3019,16 @@ extension ServiceDocument {
       }
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -4519,44 +3070,16 @@ extension ServiceDocument {
       "description": "Blocked, whether or not there is such a user"
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
       "description": "conflict: state is full",
@@ -4569,34 +3092,13 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -4630,74 +3132,25 @@ extension ServiceDocument {
       "description": "Not blocked"
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -4764,24 +3217,10 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
       "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
@@ -4794,24 +3233,10 @@ extension ServiceDocument {
       }
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
-      "description": "conflict: state names the state that forbids the call",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Conflict"
      },
      "410": {
       "description": "gone: the recipient did not respond in time",
@@ -4824,34 +3249,13 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -4912,54 +3316,19 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
-      "description": "conflict: state names the state that forbids the call",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Conflict"
      },
      "410": {
       "description": "gone: the recipient did not respond in time",
@@ -4972,34 +3341,13 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -5060,54 +3408,19 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
-      "description": "conflict: state names the state that forbids the call",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Conflict"
      },
      "410": {
       "description": "gone: the recipient did not respond in time",
@@ -5120,34 +3433,13 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -5225,24 +3517,10 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
       "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
@@ -5255,64 +3533,22 @@ extension ServiceDocument {
       }
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
-      "description": "conflict: state names the state that forbids the call",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Conflict"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "requestBody": {
@@ -5470,74 +3706,25 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -5638,74 +3825,25 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -5739,84 +3877,28 @@ extension ServiceDocument {
       "description": "Deleted, now or before"
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
-      "description": "conflict: state names the state that forbids the call",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Conflict"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -5893,24 +3975,10 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
       "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
@@ -5923,64 +3991,22 @@ extension ServiceDocument {
       }
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
-      "description": "conflict: state names the state that forbids the call",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Conflict"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "requestBody": {
@@ -6126,84 +4152,28 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
-      "description": "conflict: state names the state that forbids the call",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Conflict"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -6276,84 +4246,28 @@ extension ServiceDocument {
       "description": "Deleted, now or before"
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
-      "description": "conflict: state names the state that forbids the call",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Conflict"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -6430,94 +4344,31 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
-      "description": "conflict: state names the state that forbids the call",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Conflict"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "requestBody": {
@@ -6589,64 +4440,22 @@ extension ServiceDocument {
       "description": "Reported to waiting members"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
-      "description": "conflict: state names the state that forbids the call",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Conflict"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -6688,24 +4497,10 @@ extension ServiceDocument {
       "description": "A member, now or before"
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
       "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
@@ -6718,54 +4513,19 @@ extension ServiceDocument {
       }
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
-      "description": "conflict: state names the state that forbids the call",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Conflict"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -6809,24 +4569,10 @@ extension ServiceDocument {
       "description": "Not a member, now or before"
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
       "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
@@ -6839,54 +4585,19 @@ extension ServiceDocument {
       }
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
-      "description": "conflict: state names the state that forbids the call",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Conflict"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -6958,24 +4669,10 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
       "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
@@ -6988,64 +4685,22 @@ extension ServiceDocument {
       }
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
-      "description": "conflict: state names the state that forbids the call",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Conflict"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "requestBody": {
@@ -7134,94 +4789,31 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
-      "description": "conflict: state names the state that forbids the call",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Conflict"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "requestBody": {
@@ -7446,74 +5038,25 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -7607,64 +5150,22 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "security": [
@@ -7694,34 +5195,13 @@ extension ServiceDocument {
       "description": "Findable"
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
       "description": "not_found: no such type",
@@ -7744,34 +5224,13 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -7808,34 +5267,13 @@ extension ServiceDocument {
       "description": "Hidden"
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
       "description": "not_found: no such type",
@@ -7848,34 +5286,13 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -7939,24 +5356,10 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
       "description": "not_verified with required_level (reason caller), certificate_revoked, binding_mismatch or user_banned",
@@ -7979,44 +5382,16 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "requestBody": {
@@ -8120,24 +5495,10 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
       "description": "not_verified with required_level (reason caller), certificate_revoked, binding_mismatch or user_banned",
@@ -8150,34 +5511,13 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "security": [
@@ -8231,24 +5571,10 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
       "description": "not_verified with required_level (reason caller), certificate_revoked, binding_mismatch or user_banned",
@@ -8281,44 +5607,16 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "requestBody": {
@@ -8411,24 +5709,10 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
       "description": "not_verified with required_level (reason caller), certificate_revoked, binding_mismatch or user_banned",
@@ -8451,34 +5735,13 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -8601,24 +5864,10 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
       "description": "not_verified with required_level (reason caller), certificate_revoked, binding_mismatch or user_banned",
@@ -8631,34 +5880,13 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "security": [
@@ -8715,64 +5943,22 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/ProviderTokenRequired"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "security": [
@@ -8820,34 +6006,13 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/ProviderTokenRequired"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
       "description": "conflict: the current state does not allow this transition",
@@ -8860,24 +6025,10 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "422": {
       "description": "The proof in the body was refused. reason says why",
@@ -8900,14 +6051,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "requestBody": {
@@ -8988,34 +6132,13 @@ extension ServiceDocument {
       "description": "Deleted"
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/ProviderTokenRequired"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
       "description": "conflict: the current state does not allow this transition",
@@ -9028,14 +6151,7 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
       "description": "rate_limited, with Retry-After: a provider may send 600 proofs in a minute",
@@ -9048,14 +6164,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -9204,34 +6313,10 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthPayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnsupportedMediaType"
      },
      "429": {
       "description": "rate_limited, with Retry-After",
@@ -9249,19 +6334,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnavailable"
      }
     },
     "requestBody": {
@@ -9425,19 +6498,7 @@ extension ServiceDocument {
       }
      },
      "403": {
-      "description": "insufficient_scope: the access token lacks the scope",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthInsufficientScope"
      },
      "404": {
       "description": "not_found",
@@ -9455,34 +6516,10 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthPayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnsupportedMediaType"
      },
      "429": {
       "description": "rate_limited, with Retry-After: a provider may send 600 proofs in a minute",
@@ -9500,19 +6537,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnavailable"
      }
     },
     "requestBody": {
@@ -9600,19 +6625,7 @@ extension ServiceDocument {
       }
      },
      "403": {
-      "description": "insufficient_scope: the access token lacks the scope",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthInsufficientScope"
      },
      "404": {
       "description": "not_found",
@@ -9630,34 +6643,10 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthPayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnsupportedMediaType"
      },
      "429": {
       "description": "rate_limited, with Retry-After: a provider may send 600 proofs in a minute",
@@ -9675,19 +6664,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnavailable"
      }
     },
     "requestBody": {
@@ -9760,24 +6737,10 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/ProviderTokenRequired"
      },
      "403": {
       "description": "insufficient_scope: the access token lacks the scope",
@@ -9790,44 +6753,16 @@ extension ServiceDocument {
       }
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -9867,24 +6802,10 @@ extension ServiceDocument {
       "description": "Done"
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/ProviderTokenRequired"
      },
      "403": {
       "description": "insufficient_scope: the access token lacks the scope",
@@ -9897,44 +6818,16 @@ extension ServiceDocument {
       }
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -9993,24 +6886,10 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/ProviderTokenRequired"
      },
      "403": {
       "description": "insufficient_scope: the access token lacks the scope",
@@ -10043,14 +6922,7 @@ extension ServiceDocument {
       }
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "429": {
       "description": "rate_limited, with Retry-After: notifications_per_minute to one user, notifications_per_provider to all",
@@ -10063,14 +6935,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -10238,24 +7103,10 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/ProviderTokenRequired"
      },
      "403": {
       "description": "insufficient_scope: the access token lacks the scope",
@@ -10268,54 +7119,19 @@ extension ServiceDocument {
       }
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "requestBody": {
@@ -10384,24 +7200,10 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/ProviderTokenRequired"
      },
      "403": {
       "description": "insufficient_scope: the access token lacks the scope",
@@ -10414,44 +7216,16 @@ extension ServiceDocument {
       }
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "security": [
@@ -10490,54 +7264,19 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/ProviderTokenRequired"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "429": {
       "description": "rate_limited, with Retry-After: a provider may send 600 proofs and change its webhook ten times in a minute",
@@ -10550,14 +7289,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "requestBody": {
@@ -10611,44 +7343,16 @@ extension ServiceDocument {
       "description": "No events are sent from now on"
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/ProviderTokenRequired"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
       "description": "rate_limited, with Retry-After: a provider may send 600 proofs and change its webhook ten times in a minute",
@@ -10661,14 +7365,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "security": [
@@ -10726,24 +7423,10 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/ProviderTokenRequired"
      },
      "403": {
       "description": "insufficient_scope: the access token lacks the scope",
@@ -10766,14 +7449,7 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
       "description": "rate_limited, with Retry-After: one test in each verification_interval",
@@ -10786,14 +7462,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "security": [
@@ -10863,54 +7532,19 @@ extension ServiceDocument {
       }
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/UnsupportedMediaType"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "requestBody": {
@@ -10981,49 +7615,13 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request. error is invalid_request",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthMalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthProviderTokenRequired"
      },
      "403": {
-      "description": "insufficient_scope: the access token lacks the scope",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthInsufficientScope"
      },
      "404": {
       "description": "not_found, also for another provider's stream",
@@ -11056,34 +7654,10 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthPayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnsupportedMediaType"
      },
      "429": {
       "description": "rate_limited: a provider may change streams ten times and send 600 proofs in a minute",
@@ -11101,19 +7675,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnavailable"
      }
     },
     "requestBody": {
@@ -11221,49 +7783,13 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request. error is invalid_request",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthMalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthProviderTokenRequired"
      },
      "403": {
-      "description": "insufficient_scope: the access token lacks the scope",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthInsufficientScope"
      },
      "404": {
       "description": "not_found, also for another provider's stream",
@@ -11281,19 +7807,7 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthPayloadTooLarge"
      },
      "429": {
       "description": "rate_limited. Repeat the call after Retry-After",
@@ -11311,19 +7825,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnavailable"
      }
     },
     "security": [
@@ -11379,49 +7881,13 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request. error is invalid_request",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthMalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthProviderTokenRequired"
      },
      "403": {
-      "description": "insufficient_scope: the access token lacks the scope",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthInsufficientScope"
      },
      "404": {
       "description": "not_found, also for another provider's stream",
@@ -11439,34 +7905,10 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthPayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnsupportedMediaType"
      },
      "429": {
       "description": "rate_limited: a provider may change streams ten times and send 600 proofs in a minute",
@@ -11484,19 +7926,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnavailable"
      }
     },
     "requestBody": {
@@ -11580,49 +8010,13 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request. error is invalid_request",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthMalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthProviderTokenRequired"
      },
      "403": {
-      "description": "insufficient_scope: the access token lacks the scope",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthInsufficientScope"
      },
      "404": {
       "description": "not_found, also for another provider's stream",
@@ -11640,34 +8034,10 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthPayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnsupportedMediaType"
      },
      "429": {
       "description": "rate_limited: a provider may change streams ten times and send 600 proofs in a minute",
@@ -11685,19 +8055,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnavailable"
      }
     },
     "requestBody": {
@@ -11770,49 +8128,13 @@ extension ServiceDocument {
       "description": "Deleted"
      },
      "400": {
-      "description": "Not readable: malformed_request. error is invalid_request",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthMalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthProviderTokenRequired"
      },
      "403": {
-      "description": "insufficient_scope: the access token lacks the scope",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthInsufficientScope"
      },
      "404": {
       "description": "not_found, also for another provider's stream",
@@ -11830,19 +8152,7 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthPayloadTooLarge"
      },
      "429": {
       "description": "rate_limited",
@@ -11860,19 +8170,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnavailable"
      }
     },
     "security": [
@@ -11923,49 +8221,13 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request. error is invalid_request",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthMalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthProviderTokenRequired"
      },
      "403": {
-      "description": "insufficient_scope: the access token lacks the scope",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthInsufficientScope"
      },
      "404": {
       "description": "not_found, also for another provider's stream",
@@ -11983,19 +8245,7 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthPayloadTooLarge"
      },
      "429": {
       "description": "rate_limited. Repeat the call after Retry-After",
@@ -12013,19 +8263,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnavailable"
      }
     },
     "security": [
@@ -12072,49 +8310,13 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request. error is invalid_request",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthMalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthProviderTokenRequired"
      },
      "403": {
-      "description": "insufficient_scope: the access token lacks the scope",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthInsufficientScope"
      },
      "404": {
       "description": "not_found, also for another provider's stream",
@@ -12132,34 +8334,10 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthPayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnsupportedMediaType"
      },
      "429": {
       "description": "rate_limited",
@@ -12177,19 +8355,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnavailable"
      }
     },
     "requestBody": {
@@ -12243,49 +8409,13 @@ extension ServiceDocument {
       "description": "The event waits in the stream"
      },
      "400": {
-      "description": "Not readable: malformed_request. error is invalid_request",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthMalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthProviderTokenRequired"
      },
      "403": {
-      "description": "insufficient_scope: the access token lacks the scope",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthInsufficientScope"
      },
      "404": {
       "description": "not_found, also for another provider's stream",
@@ -12318,34 +8448,10 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthPayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnsupportedMediaType"
      },
      "429": {
       "description": "rate_limited",
@@ -12363,19 +8469,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnavailable"
      }
     },
     "requestBody": {
@@ -12430,49 +8524,13 @@ extension ServiceDocument {
       "description": "The user's events are in the stream from now on"
      },
      "400": {
-      "description": "Not readable: malformed_request. error is invalid_request",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthMalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthProviderTokenRequired"
      },
      "403": {
-      "description": "insufficient_scope: the access token lacks the scope",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthInsufficientScope"
      },
      "404": {
       "description": "not_found: the provider has no such stream or user",
@@ -12490,34 +8548,10 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthPayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnsupportedMediaType"
      },
      "429": {
       "description": "rate_limited",
@@ -12535,19 +8569,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnavailable"
      }
     },
     "requestBody": {
@@ -12620,49 +8642,13 @@ extension ServiceDocument {
       "description": "The user's events are left out from now on"
      },
      "400": {
-      "description": "Not readable: malformed_request. error is invalid_request",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthMalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthProviderTokenRequired"
      },
      "403": {
-      "description": "insufficient_scope: the access token lacks the scope",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthInsufficientScope"
      },
      "404": {
       "description": "not_found: the provider has no such stream or user",
@@ -12695,34 +8681,10 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthPayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnsupportedMediaType"
      },
      "429": {
       "description": "rate_limited",
@@ -12740,19 +8702,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnavailable"
      }
     },
     "requestBody": {
@@ -12861,49 +8811,13 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request. error is invalid_request",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthMalformedRequest"
      },
      "401": {
-      "description": "provider_token_required or provider_token_invalid. error is invalid_token",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthProviderTokenRequired"
      },
      "403": {
-      "description": "insufficient_scope: the access token lacks the scope",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthInsufficientScope"
      },
      "404": {
       "description": "not_found, also for another provider's stream",
@@ -12921,34 +8835,10 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthPayloadTooLarge"
      },
      "415": {
-      "description": "unsupported_media_type",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnsupportedMediaType"
      },
      "429": {
       "description": "rate_limited",
@@ -12966,19 +8856,7 @@ extension ServiceDocument {
       }
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/json": {
-        "schema": {
-         "$ref": "#/components/schemas/OAuthError"
-        }
-       },
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/OAuthUnavailable"
      }
     },
     "requestBody": {
@@ -13056,44 +8934,16 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     }
    }
@@ -13130,34 +8980,13 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "503": {
       "description": "Not ready",
@@ -13198,44 +9027,16 @@ extension ServiceDocument {
       }
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     }
    }
@@ -13260,6 +9061,198 @@ extension ServiceDocument {
     "type": "http",
     "scheme": "Layer",
     "description": "Authorization: Layer export-token=\"…\", which a banned user gets with user_banned. Valid for ten minutes with this certificate"
+   }
+  },
+  "responses": {
+   "MalformedRequest": {
+    "description": "Not readable: malformed_request",
+    "content": {
+     "application/problem+json": {
+      "schema": {
+       "$ref": "#/components/schemas/Problem"
+      }
+     }
+    }
+   },
+   "OAuthMalformedRequest": {
+    "description": "Not readable: malformed_request. error is invalid_request",
+    "content": {
+     "application/json": {
+      "schema": {
+       "$ref": "#/components/schemas/OAuthError"
+      }
+     },
+     "application/problem+json": {
+      "schema": {
+       "$ref": "#/components/schemas/Problem"
+      }
+     }
+    }
+   },
+   "OAuthProviderTokenRequired": {
+    "description": "provider_token_required or provider_token_invalid. error is invalid_token",
+    "content": {
+     "application/json": {
+      "schema": {
+       "$ref": "#/components/schemas/OAuthError"
+      }
+     },
+     "application/problem+json": {
+      "schema": {
+       "$ref": "#/components/schemas/Problem"
+      }
+     }
+    }
+   },
+   "ProviderTokenRequired": {
+    "description": "provider_token_required or provider_token_invalid",
+    "content": {
+     "application/problem+json": {
+      "schema": {
+       "$ref": "#/components/schemas/Problem"
+      }
+     }
+    }
+   },
+   "SessionRequired": {
+    "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+    "content": {
+     "application/problem+json": {
+      "schema": {
+       "$ref": "#/components/schemas/Problem"
+      }
+     }
+    }
+   },
+   "CallerRefused": {
+    "description": "certificate_revoked, binding_mismatch or user_banned",
+    "content": {
+     "application/problem+json": {
+      "schema": {
+       "$ref": "#/components/schemas/Problem"
+      }
+     }
+    }
+   },
+   "OAuthInsufficientScope": {
+    "description": "insufficient_scope: the access token lacks the scope",
+    "content": {
+     "application/json": {
+      "schema": {
+       "$ref": "#/components/schemas/OAuthError"
+      }
+     },
+     "application/problem+json": {
+      "schema": {
+       "$ref": "#/components/schemas/Problem"
+      }
+     }
+    }
+   },
+   "NotFound": {
+    "description": "not_found",
+    "content": {
+     "application/problem+json": {
+      "schema": {
+       "$ref": "#/components/schemas/Problem"
+      }
+     }
+    }
+   },
+   "Conflict": {
+    "description": "conflict: state names the state that forbids the call",
+    "content": {
+     "application/problem+json": {
+      "schema": {
+       "$ref": "#/components/schemas/Problem"
+      }
+     }
+    }
+   },
+   "OAuthPayloadTooLarge": {
+    "description": "payload_too_large",
+    "content": {
+     "application/json": {
+      "schema": {
+       "$ref": "#/components/schemas/OAuthError"
+      }
+     },
+     "application/problem+json": {
+      "schema": {
+       "$ref": "#/components/schemas/Problem"
+      }
+     }
+    }
+   },
+   "PayloadTooLarge": {
+    "description": "payload_too_large",
+    "content": {
+     "application/problem+json": {
+      "schema": {
+       "$ref": "#/components/schemas/Problem"
+      }
+     }
+    }
+   },
+   "OAuthUnsupportedMediaType": {
+    "description": "unsupported_media_type",
+    "content": {
+     "application/json": {
+      "schema": {
+       "$ref": "#/components/schemas/OAuthError"
+      }
+     },
+     "application/problem+json": {
+      "schema": {
+       "$ref": "#/components/schemas/Problem"
+      }
+     }
+    }
+   },
+   "UnsupportedMediaType": {
+    "description": "unsupported_media_type",
+    "content": {
+     "application/problem+json": {
+      "schema": {
+       "$ref": "#/components/schemas/Problem"
+      }
+     }
+    }
+   },
+   "RateLimited": {
+    "description": "rate_limited. Repeat the call after Retry-After",
+    "content": {
+     "application/problem+json": {
+      "schema": {
+       "$ref": "#/components/schemas/Problem"
+      }
+     }
+    }
+   },
+   "OAuthUnavailable": {
+    "description": "unavailable. Nothing was changed",
+    "content": {
+     "application/json": {
+      "schema": {
+       "$ref": "#/components/schemas/OAuthError"
+      }
+     },
+     "application/problem+json": {
+      "schema": {
+       "$ref": "#/components/schemas/Problem"
+      }
+     }
+    }
+   },
+   "Unavailable": {
+    "description": "unavailable. Nothing was changed",
+    "content": {
+     "application/problem+json": {
+      "schema": {
+       "$ref": "#/components/schemas/Problem"
+      }
+     }
+    }
    }
   },
   "schemas": {

@@ -26,10 +26,16 @@ class Description:
         """Holds a value against a schema, which allows no member that it does not name."""
         jsonschema.Draft202012Validator({**schema, "components": self.closed["components"]}).validate(value)
 
+    def response(self, described):
+        """A response, which is in the components if many operations share it."""
+        if "$ref" in described:
+            return self.closed["components"]["responses"][described["$ref"].split("/")[-1]]
+        return described
+
     def judge(self, path, answer):
         """Holds an answer against the schema of its path, method and status."""
         operation = self.closed["paths"][path][answer.request.method.lower()]
-        described = operation["responses"][str(answer.status_code)]
+        described = self.response(operation["responses"][str(answer.status_code)])
         media_type = answer.headers["Content-Type"].split(";")[0]
         self.validate(described["content"][media_type]["schema"], answer.json())
         return answer.json()
