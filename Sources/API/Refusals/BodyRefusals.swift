@@ -32,8 +32,9 @@ extension Refusal {
         Refusal(.malformedRequest, "$.\(path) contains U+0000. Remove it.")
     }
 
-    static func oneMemberOf(_ first: String, _ second: String) -> Refusal {
-        Refusal(.malformedRequest, "Send either $.\(first) or $.\(second).")
+    static func oneMemberOf(_ members: [String]) -> Refusal {
+        let names = members.map { "$.\($0)" }.joined(separator: ", ")
+        return Refusal(.malformedRequest, "Send exactly one of \(names).")
     }
 
     static let formNotDecodable = Refusal(

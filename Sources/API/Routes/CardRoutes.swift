@@ -26,16 +26,17 @@ package struct CardRoutes: Sendable {
         }
     }
 
+    /// The members with the content of a card, one for each form of cards. A request has exactly one of them.
+    private static let forms: [(member: String, input: @Sendable (String) -> CardInput)] = [
+        ("aamva", { .aamva($0) }), ("mrz", { .mrz($0) }),
+    ]
+
     @Sendable private func submitCard(_ request: Request, _ context: ClientContext) async throws -> Response {
         var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
-        let aamva = try members.optionalString("aamva")
-        let mrz = try members.optionalString("mrz")
+        let inputs = try Self.forms.compactMap { form in try members.optionalString(form.member).map(form.input) }
         try members.rejectUnknown()
-        let input: CardInput
-        switch (aamva, mrz) {
-        case (let text?, nil): input = .aamva(text)
-        case (nil, let text?): input = .mrz(text)
-        default: throw Refusal.oneMemberOf("aamva", "mrz")
+        guard let input = inputs.first, inputs.count == 1 else {
+            throw Refusal.oneMemberOf(Self.forms.map(\.member))
         }
         do {
             let evaluated = try await service.submitCard(

@@ -138,7 +138,7 @@ package struct MessageStreamRoutes: Sendable {
         switch (set, merge) {
         case (let set?, nil): return .set(try StreamMetadata(set, about: .newMetadata))
         case (nil, let merge?): return .merge(merge)
-        default: throw Refusal.oneMemberOf("set", "merge")
+        default: throw Refusal.oneMemberOf(["set", "merge"])
         }
     }
 
