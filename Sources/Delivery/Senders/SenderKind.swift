@@ -94,4 +94,16 @@ struct SenderParts: Sendable {
     let isLoopbackOnly: Bool
     let http: BoundedHTTPClient
     let now: @Sendable () -> Date
+
+    /// Reads a secret of one line: 1 to 1,024 printable ASCII characters without space.
+    ///
+    /// - Parameter expected: what the file must contain, for a sentence.
+    /// - Throws: ``DeliveryError/secret(_:expected:)``, or what reading the file throws.
+    func token(_ file: String, expected: String) throws -> Secret<String> {
+        let text = try secret(file).trimmingCharacters(in: .whitespacesAndNewlines)
+        guard (1...1024).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw DeliveryError.secret(file, expected: expected)
+        }
+        return Secret(text)
+    }
 }

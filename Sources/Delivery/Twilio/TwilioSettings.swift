@@ -46,11 +46,8 @@ extension SenderKind {
         check: { entry throws(DeliveryError) in _ = try TwilioSettings(entry) },
         make: { entry, parts in
             let settings = try TwilioSettings(entry)
-            let token = try parts.secret(settings.secretFile).trimmingCharacters(in: .whitespacesAndNewlines)
-            guard (1...1024).contains(token.utf8.count), token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-                throw DeliveryError.secret(settings.secretFile, expected: "an auth token or an API key's secret")
-            }
-            guard let sender = TwilioMessages(settings, secret: Secret(token), http: parts.http) else {
+            let token = try parts.token(settings.secretFile, expected: "an auth token or an API key's secret")
+            guard let sender = TwilioMessages(settings, secret: token, http: parts.http) else {
                 throw DeliveryError.sender(kind: entry.kind, key: "endpoint", expected: "a URL without a query")
             }
             return sender
