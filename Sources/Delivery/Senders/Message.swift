@@ -27,7 +27,7 @@ package enum DeliveryOutcome: Sendable, Equatable {
 
 /// A service that sends messages to users' devices.
 package protocol Sender: Sendable {
-    /// Its name in policy, metrics and outbox: `sns`, `twilio`, `webhook` or `file`.
+    /// Its name in policy, metrics and outbox: the name of its ``SenderKind``.
     var name: String { get }
     /// Makes one attempt. It never throws, because the outcome is the result.
     ///

@@ -15,6 +15,9 @@ package struct SenderKind: Sendable {
 
     package static let all: [SenderKind] = [.sns, .twilio, .webhook, .file]
 
+    /// The names of the kinds that send to phones: all but `file`, for a sentence.
+    package static let namesForPhones = all.map(\.name).filter { $0 != file.name }.joined(separator: ", ")
+
     /// What is wrong with the values of an entry: the key, and what is expected; `nil` if they are valid.
     package func defect(in entry: SenderEntry) -> (key: String, expected: String)? {
         do throws(DeliveryError) {

@@ -51,7 +51,7 @@ extension Examination {
             found.append(
                 Finding(
                     .senders, "codes are written to a file and sent to no phone",
-                    "add sns, twilio or webhook to senders in delivery.yaml"))
+                    "add one of \(SenderKind.namesForPhones) to senders in delivery.yaml"))
         }
         return found
     }
