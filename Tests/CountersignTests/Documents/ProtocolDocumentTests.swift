@@ -29,6 +29,9 @@ struct ProtocolDocumentTests {
         #expect(routes.count > 40)
         #expect(routes.subtracting(named).sorted() == [], "not described")
         #expect(named.subtracting(routes).sorted() == [], "described, and not there")
+        // The table of calls by listener comes first.
+        let listed = Set(MarkdownDocument.rows(document.text).flatMap { MarkdownDocument.words($0[2]) })
+        #expect(listed.symmetricDifference(routes).sorted() == [], "not in the table of calls, or not there")
     }
 
     @Test("say of every route what a call of it costs, and how many calls of that are taken")
