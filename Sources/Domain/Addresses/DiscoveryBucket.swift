@@ -1,10 +1,10 @@
 import Crypto
 import Foundation
 
-/// A findable number as devices download it: a tag by which they find it, and the user id behind a mask. Both come from the
-/// function's output, so that nobody reads the id who does not know the number and asked for its output.
+/// A findable number as devices download it: a tag by which they find it, and the masked user id. Both are derived from
+/// the function's output. Only a device that knows the number and requested its output can read the id.
 package struct DiscoveryEntry: Sendable, Equatable {
-    /// The first 16 bytes of the output; the bucket is their beginning.
+    /// The first 16 bytes of the output. Its first bits are the number of the bucket.
     package let tag: [UInt8]
     /// The id's 16 bytes, XOR the output's last 16.
     package let masked: [UInt8]
@@ -16,7 +16,7 @@ package struct DiscoveryEntry: Sendable, Equatable {
         (self.tag, self.masked) = (tag, masked)
     }
 
-    /// Makes the entry of a user whose number has this output of 48 bytes.
+    /// - Parameter output: the function's output for the user's number, 48 bytes.
     package init(output: [UInt8], user: UserID) {
         tag = Array(output.prefix(Self.tagLength))
         let id = withUnsafeBytes(of: user.uuid.uuid) { Array($0) }
@@ -26,12 +26,12 @@ package struct DiscoveryEntry: Sendable, Equatable {
     package var bytes: [UInt8] { tag + masked }
 }
 
-/// A part of a provider's findable numbers: all whose tags begin with the same bits. A device tells at most so many bits of
-/// what it looks for.
+/// A part of a provider's findable numbers: all whose tags begin with the same bits. Those bits are all that a device
+/// reveals of the number that it looks for.
 package struct DiscoveryBucket: Sendable, Equatable {
-    /// Entries that a bucket has at least: those that are missing are made up.
+    /// Minimum number of entries of a bucket; missing ones are filled with decoys.
     package static let minimum = 4096
-    /// The largest number of bits that a device tells.
+    /// The largest number of bits that a device reveals.
     package static let maximumBits = 8
 
     /// How many bits name a bucket, 0 to 8.
@@ -44,12 +44,14 @@ package struct DiscoveryBucket: Sendable, Equatable {
         (self.number, self.bits) = (number, bits)
     }
 
-    /// How many bits leave ``minimum`` entries in a bucket, of so many in all.
+    /// The number of bits that leaves at least ``minimum`` entries in each bucket.
+    ///
+    /// - Parameter entries: the number of all entries.
     package static func bits(of entries: Int) -> Int {
         (0...maximumBits).last { entries >> $0 >= minimum } ?? 0
     }
 
-    /// The first tag of the bucket, and the first behind it; `nil` for the last bucket's end.
+    /// The first tag of the bucket, and the first one after the bucket; `nil` after the last bucket.
     package var tags: (from: [UInt8], to: [UInt8]?) {
         let shift = Self.maximumBits - bits
         let rest = [UInt8](repeating: 0, count: DiscoveryEntry.tagLength - 1)
@@ -57,10 +59,10 @@ package struct DiscoveryBucket: Sendable, Equatable {
         return ([UInt8(truncatingIfNeeded: number << shift)] + rest, end)
     }
 
-    /// Fills a bucket up with entries that nobody but the key's holder tells from others. They are the same at each download,
-    /// so that two downloads do not give them away.
+    /// Fills the bucket with decoys, which only the key's holder can distinguish from entries. Each download has the
+    /// same decoys, so two downloads do not reveal them.
     ///
-    /// - Parameter secret: the week's.
+    /// - Parameter secret: the key of the week.
     package func padded(_ entries: [DiscoveryEntry], secret: SymmetricKey) throws -> [DiscoveryEntry] {
         guard entries.count < Self.minimum else { return entries }
         let zeros = [UInt8](repeating: 0, count: (Self.minimum - entries.count) * DiscoveryEntry.length)

@@ -1,20 +1,20 @@
 import Encoding
 import Foundation
 
-/// A week of contact discovery: each provider has a key of its own in each, so that what was computed in one is of no use in
+/// A week of contact discovery. Each provider has a separate key for each week, so outputs of one week are of no use in
 /// another. Weeks are counted from 1970-01-01T00:00:00Z.
 package struct DiscoveryWeek: Sendable, Hashable {
     package let number: Int64
 
     private static let length: TimeInterval = 7 * 86_400
-    /// How long before its beginning a week's set is made, and how long behind its end it is still answered.
+    /// How long before a week its set is created, and how long after it the set is still served, in seconds.
     package static let margin: TimeInterval = 86_400
 
     package init(_ number: Int64) {
         self.number = number
     }
 
-    /// The week that a moment lies in.
+    /// The week that contains a point in time.
     package init(at time: Date) {
         number = Int64(saturating: (time.timeIntervalSince1970 / Self.length).rounded(.down))
     }
@@ -22,12 +22,12 @@ package struct DiscoveryWeek: Sendable, Hashable {
     package var start: Date { Date(timeIntervalSince1970: Double(number) * Self.length) }
     package var end: Date { start.addingTimeInterval(Self.length) }
 
-    /// Whether it is answered at a moment: from its beginning to a day behind its end.
+    /// Whether the week's set is served: until a day after its end.
     package func isAnswered(at now: Date) -> Bool { start <= now && now < end.addingTimeInterval(Self.margin) }
 
-    /// The newest week whose set is to be there at a moment.
+    /// The latest week whose set must exist at `now`.
     package static func newest(at now: Date) -> DiscoveryWeek { DiscoveryWeek(at: now.addingTimeInterval(margin)) }
 
-    /// The oldest week that is answered at a moment.
+    /// The earliest week whose set is served at `now`.
     package static func oldest(at now: Date) -> DiscoveryWeek { DiscoveryWeek(at: now.addingTimeInterval(-margin)) }
 }

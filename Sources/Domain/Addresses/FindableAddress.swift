@@ -1,10 +1,9 @@
 import Foundation
 import PhoneNumbers
 
-/// The addresses of a user's own by which others may find the user. Each of them is proved; the raw values are the
-/// contract's.
+/// The types of address by which other users may find a user. The raw values are the contract's.
 package enum AddressType: String, Sendable, CaseIterable {
-    /// The proven phone number.
+    /// The user's verified phone number.
     case phone
     /// `<provider slug>/<external id>`: what the provider vouches for.
     case name
@@ -21,7 +20,7 @@ package struct FindableAddress: Sendable, Equatable {
     }
 }
 
-/// An address that somebody wants to find the user of.
+/// The address of a user that a caller searches for.
 package enum SoughtAddress: Sendable, Confidential {
     case phone(PhoneNumber)
     case name(Slug, externalID: String)

@@ -8,14 +8,14 @@ import Foundation
 ///
 /// Its signed form is that of ``AuditCheckpoint`` with another `typ`, payload `digest`, `iat`, `seq`.
 package struct AuditAnchor: Sendable, Equatable {
-    /// The last entry that was purged.
+    /// The number of the last purged entry.
     package let sequence: Int64
     /// The digest of that entry, which the next entry chains to.
     package let digest: Digest256
     /// When it was signed, in whole seconds.
     package let at: Date
 
-    /// The header's `typ`: a checkpoint does not permit a purge.
+    /// The header's `typ`. It differs from a checkpoint's, which permits no purge.
     package static let type = "countersign-audit-anchor+jwt"
 
     package init(sequence: Int64, digest: Digest256, at: Date) {
@@ -24,9 +24,8 @@ package struct AuditAnchor: Sendable, Equatable {
         self.at = at
     }
 
-    /// The signed form.
-    ///
     /// - Parameter keyID: the key's JWK thumbprint (RFC 7638).
+    /// - Returns: a compact JWS.
     /// - Throws: what signing throws.
     package func signed(by key: P256.Signing.PrivateKey, keyID: String) throws -> String {
         try AuditStatement.sign(
@@ -36,7 +35,7 @@ package struct AuditAnchor: Sendable, Equatable {
 
     /// Verifies and parses a signed form.
     ///
-    /// - Parameter keys: the service's public keys, present and past, by thumbprint.
+    /// - Parameter keys: the service's current and past public keys, by thumbprint.
     /// - Throws: ``AuditCheckpoint/Fault``.
     package init(token: String, keys: [String: P256.Signing.PublicKey]) throws(AuditCheckpoint.Fault) {
         let statement = try AuditStatement.open(token, type: Self.type, keys: keys)
@@ -52,6 +51,6 @@ package struct AuditAnchor: Sendable, Equatable {
         if checkpoint.sequence == sequence { try chain.witness(checkpoint) }
     }
 
-    /// The chain that continues after it.
+    /// The chain for verifying the entries after it.
     package var chain: AuditChain { AuditChain(sequence: sequence, digest: digest, signed: sequence) }
 }

@@ -14,7 +14,7 @@ package struct AuditChain: Sendable, Equatable {
     /// What the first entry chains to: the digest of the label `countersign audit chain`.
     package static let origin = Digest256.of("countersign audit chain")
 
-    /// A chain up to some entry; by default an empty one.
+    /// By default, an empty chain.
     package init(sequence: Int64 = 0, digest: Digest256 = AuditChain.origin, signed: Int64 = 0) {
         self.sequence = sequence
         self.digest = digest
@@ -102,16 +102,16 @@ extension AuditDefect: CustomStringConvertible {
         switch self {
         case .missing(let number): "entry \(number) is missing"
         case .altered(let number): "entry \(number) is not what was chained under this number"
-        case .truncated(let last, let signed): "the log ends after entry \(last), but it went on to entry \(signed)"
+        case .truncated(let last, let signed): "the log ends after entry \(last), but it had entries up to \(signed)"
         case .rewritten(let after, let through):
-            "entries \(after + 1) to \(through) are not those that the checkpoint at \(through) was signed over"
-        case .checkpointForged(let number): "the checkpoint at entry \(number) was not signed so by the service"
+            "entries \(after + 1) to \(through) are not those that the checkpoint at \(through) covers"
+        case .checkpointForged(let number): "the service did not sign the checkpoint at entry \(number)"
         case .checkpointMissing(let number): "the checkpoint at entry \(number) is missing"
         case .checkpointKeyUnknown(let number, let keyID):
             "the checkpoint at entry \(number) is signed by the key \(keyID), which is not among the keys"
         case .head(let number): "the log's head does not agree with its last entry, \(number)"
         case .anchorForged(let number):
-            "the log begins behind entry \(number), but the service did not sign that everything up to it was purged"
+            "the log begins after entry \(number), but the service did not sign that everything up to it was purged"
         case .purged(let number, let last):
             "the checkpoint from elsewhere is for entry \(number), but all up to entry \(last) were purged: take a later one"
         }

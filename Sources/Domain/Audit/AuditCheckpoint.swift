@@ -9,14 +9,13 @@ import Foundation
 package struct AuditCheckpoint: Sendable, Equatable {
     /// The last entry that it covers.
     package let sequence: Int64
-    /// That entry's digest.
     package let digest: Digest256
-    /// The entry of the checkpoint before it, 0 for the first. A deleted checkpoint thus leaves a gap.
+    /// The entry of the previous checkpoint, 0 for the first. A deleted checkpoint thus leaves a gap.
     package let previous: Int64
     /// When it was signed, in whole seconds.
     package let at: Date
 
-    /// The header's `typ`: no token of another purpose by the same key is accepted.
+    /// The header's `typ`. No token of another purpose that this key signed is accepted.
     package static let type = "countersign-audit-checkpoint+jwt"
 
     package init(sequence: Int64, digest: Digest256, previous: Int64, at: Date) {
@@ -26,9 +25,8 @@ package struct AuditCheckpoint: Sendable, Equatable {
         self.at = at
     }
 
-    /// The signed form.
-    ///
     /// - Parameter keyID: the key's JWK thumbprint (RFC 7638).
+    /// - Returns: a compact JWS.
     /// - Throws: what signing throws.
     package func signed(by key: P256.Signing.PrivateKey, keyID: String) throws -> String {
         let payload =
@@ -49,7 +47,7 @@ package struct AuditCheckpoint: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - token: a compact JWS of at most 2 KiB.
-    ///   - keys: the service's public keys, present and past, by thumbprint.
+    ///   - keys: the service's current and past public keys, by thumbprint.
     /// - Throws: ``Fault``.
     package init(token: String, keys: [String: P256.Signing.PublicKey]) throws(Fault) {
         let statement = try AuditStatement.open(token, type: Self.type, keys: keys)

@@ -2,18 +2,17 @@ import Crypto
 import Encoding
 import Foundation
 
-/// One act in the audit log: what was done to what, by whom, when and why. It contains ids and codes, no personal
-/// data.
+/// One act in the audit log. It contains ids and codes, no personal data.
 package struct AuditEntry: Sendable, Equatable {
-    /// The entry's own name, a UUID in lower case.
+    /// The entry's id, a UUID in lower case.
     package let id: String
     /// When, in milliseconds since 1970. Not a `Date`, because the digest needs all 64 bits exactly.
     package let milliseconds: Int64
     /// What was done, such as `certificate_revoked`.
     package let event: String
-    /// What it was done to, such as `device <id>`.
+    /// The object of the act, such as `device <id>`.
     package let subject: String
-    /// Who did it: `device <id>`, `user <id>`, `provider <id>`, `admin <operating system user>` or `service`.
+    /// The actor: `device <id>`, `user <id>`, `provider <id>`, `admin <operating system user>` or `service`.
     package let actor: String
     /// More ids, if the subject alone is not enough.
     package let detail: String?
@@ -33,9 +32,9 @@ package struct AuditEntry: Sendable, Equatable {
     }
 
     /// The entry's digest in the chain: SHA-256 (FIPS 180-4) over the label `countersign audit entry`, the digest of
-    /// the entry before it, and its fields. The fields are number, id, time, event, subject, actor, detail and
-    /// reason. A field is a byte 0 if it is absent. Else it is a byte 1, its length in four bytes, big-endian, and
-    /// its UTF-8 form. Numbers are written in decimal.
+    /// the previous entry, and its fields. The fields are number, id, time, event, subject, actor, detail and reason. A
+    /// field is a byte 0 if it is absent. Else it is a byte 1, its length in four bytes, big-endian, and its UTF-8
+    /// form. Numbers are written in decimal.
     ///
     /// - Parameters:
     ///   - sequence: the entry's number in the chain, from 1 on.
@@ -59,10 +58,10 @@ package struct AuditEntry: Sendable, Equatable {
 
 /// An entry with its place in the chain.
 package struct AuditLink: Sendable, Equatable {
-    /// Its number, from 1 on without a gap.
+    /// Its number; the first is 1, and there are no gaps.
     package let sequence: Int64
     package let entry: AuditEntry
-    /// What ``AuditEntry/digest(sequence:after:)`` gave when it was chained.
+    /// The result of ``AuditEntry/digest(sequence:after:)`` when it was chained.
     package let digest: Digest256
 
     package init(sequence: Int64, entry: AuditEntry, digest: Digest256) {

@@ -1,8 +1,8 @@
-/// Why something was done, as the audit log keeps it for years: a code or the number of a ticket, such as
-/// `user_request` or `ticket:4711`.
+/// Why something was done: a code or the number of a ticket, such as `user_request` or `ticket:4711`. The audit log
+/// keeps it for years.
 ///
-/// It has no spaces and no long runs of digits, so no sentence, telephone number or document number fits. Remarks
-/// about a person belong where they are sealed and can be erased.
+/// It has no spaces and no long runs of digits, so no sentence, telephone number or document number fits. Remarks about
+/// a person must be stored where they are encrypted and can be erased.
 package struct AuditReason: Sendable, Equatable, ExpressibleByStringLiteral {
     package let text: String
 
@@ -22,7 +22,7 @@ package struct AuditReason: Sendable, Equatable, ExpressibleByStringLiteral {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                 UInt8(ascii: "_"), UInt8(ascii: ":"), UInt8(ascii: "#"):
                 digits = 0
-            // Separators that people write between the digits of a number do not end the run.
+            // Separators within a number do not end the run of digits.
             case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "/"): break
             default: return nil
             }
@@ -31,7 +31,7 @@ package struct AuditReason: Sendable, Equatable, ExpressibleByStringLiteral {
         self.text = text
     }
 
-    /// A constant of the source.
+    /// For constants in the source; the text must be valid.
     package init(stringLiteral text: StaticString) {
         self.text = text.description
     }

@@ -5,11 +5,10 @@ import Foundation
 /// A signed statement about the audit log at one of its entries. It is a compact JWS (RFC 7515, ES256 of RFC 7518
 /// §3.4) by the service key in `/.well-known/jwks.json`, with the header `alg`, `kid`, `typ`.
 enum AuditStatement {
-    /// The signed form.
-    ///
     /// - Parameters:
     ///   - payload: JSON.
-    ///   - type: the header's `typ`, which keeps statements of one purpose from passing for another's.
+    ///   - type: the header's `typ`. It prevents that a statement is accepted for another purpose.
+    /// - Returns: a compact JWS.
     static func sign(
         _ payload: String, type: String, by key: P256.Signing.PrivateKey, keyID: String
     ) throws -> String {

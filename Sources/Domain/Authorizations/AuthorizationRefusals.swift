@@ -2,7 +2,7 @@
 extension Refusal {
     package static let unknownAuthorization = Refusal(.notFound, "You have no such authorization. Check the id.")
 
-    /// A user of another provider, or none at all.
+    /// There is no such user, or the user belongs to another provider.
     package static let unknownUser = Refusal(.notFound, "Your provider has no such user. Check the id or address.")
 
     package static let unreadableRecipient = Refusal(

@@ -2,7 +2,7 @@ import Encoding
 import Foundation
 
 /// The state of an authorization to message. The raw values are the row types of the product's `u2uAuthorizations`,
-/// and further final states.
+/// with further final states.
 package enum MessagingPermissionState: String, Sendable, CaseIterable {
     /// It was requested and not answered yet.
     case request = "REQUEST"
@@ -15,7 +15,7 @@ package enum MessagingPermissionState: String, Sendable, CaseIterable {
     /// The company banned one of the two.
     case banned = "BANNED"
 
-    /// What may happen to an authorization.
+    /// What can happen to an authorization.
     package enum Event: String, Sendable, CaseIterable {
         case request
         case approve
@@ -80,9 +80,8 @@ package struct MessagingPermission: Sendable, Equatable {
     package var isDelivered: Bool
     /// The stored state; ``state(now:)`` also considers the clock.
     package var state: MessagingPermissionState
-    /// When it was requested.
     package let createdAt: Date
-    /// When an unanswered request ends.
+    /// When an unanswered request expires.
     package let expiresAt: Date
     /// When the state was entered.
     package var changedAt: Date
@@ -91,7 +90,6 @@ package struct MessagingPermission: Sendable, Equatable {
     /// The event that the request is about, sealed under the requester's key; `nil` if none was named.
     package let sealedEvent: [UInt8]?
 
-    /// Memberwise, from a stored row or for a new request.
     package init(
         id: AuthorizationID, providerID: ProviderID, requesterID: UserID?, recipientID: UserID?, target: Digest256,
         isDelivered: Bool, state: MessagingPermissionState, createdAt: Date, expiresAt: Date, changedAt: Date,
@@ -123,7 +121,7 @@ package struct MessagingPermission: Sendable, Equatable {
         return "\(requesterID) -> \(recipientID)"
     }
 
-    /// Which side of it a user is on; `nil` for a stranger, and for a recipient who may never see it.
+    /// The side of it that a user is on; `nil` for a user who takes no part, and for a recipient who may never see it.
     package func box(of user: UserID) -> AuthorizationBox? {
         if user == requesterID { return .outgoing }
         return user == recipientID && isDelivered ? .incoming : nil
@@ -195,14 +193,14 @@ package enum AuthorizationAddress: Sendable, Equatable {
         self = .address(slug, externalID: String(parts[1]))
     }
 
-    /// Whether it is that of a user.
+    /// Whether this is the address of a user.
     ///
-    /// - Parameter slug: that of the user's provider.
+    /// - Parameter slug: the slug of the user's provider.
     package func names(_ user: User, at slug: Slug?) -> Bool {
         switch self {
         case .user(let id): id == user.id
         case .address(let named, let externalID):
-            // Byte for byte, as the store compares.
+            // Compared as bytes, as the store does.
             named == slug && externalID.utf8.elementsEqual(user.externalID.utf8)
         }
     }

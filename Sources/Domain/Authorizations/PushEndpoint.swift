@@ -6,9 +6,8 @@ package struct PushEndpoint: Hashable, Sendable, CustomStringConvertible {
     /// The longest accepted ARN, in bytes.
     private static let maximumLength = 512
 
-    /// Takes an endpoint of one of the platform applications that the policy names.
-    ///
-    /// With any other, a stranger could make this service call into an account that is not its operator's.
+    /// Parses the ARN of an endpoint of a platform application that the policy names. Others are refused: they could
+    /// make this service call an AWS account of a stranger.
     ///
     /// - Parameter applications: their ARNs, `arn:aws:sns:<region>:<account>:app/<platform>/<application>`.
     /// - Throws: ``Refusal`` `malformed_request`.
@@ -23,7 +22,7 @@ package struct PushEndpoint: Hashable, Sendable, CustomStringConvertible {
         self.arn = arn
     }
 
-    /// Takes an endpoint from the store, which was checked before.
+    /// - Parameter arn: from the store, so it was validated before.
     package init(stored arn: String) {
         self.arn = arn
     }

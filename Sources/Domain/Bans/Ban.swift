@@ -1,38 +1,38 @@
 import Encoding
 import Foundation
 
-/// That the company shuts somebody or something out: what for, by whom, and for how long.
+/// A ban: reason, author and duration.
 ///
-/// What it holds is said by its ``BanEntry``s: what the admin named, what that extends to, and whom it was found to hit.
+/// Its ``BanEntry``s list the subjects: the one named, those derived from it, and the users affected.
 package struct Ban: Sendable, Equatable {
     package let id: BanID
     package let kind: BanSubjectKind
     package let scope: Scope
-    /// Why, in one word that its subject may be told.
+    /// A code that the banned user may see.
     package let reason: Reason
-    /// Who decided: `admin <operating system user>`.
+    /// The admin who imposed the ban: `admin <operating system user>`.
     package let actor: String
     package let createdAt: Date
-    /// From when on it holds no more by itself; `nil` if it is permanent.
+    /// When it expires; `nil` if it is permanent.
     package let endsAt: Date?
-    /// That it was lifted before its end.
+    /// When and why it was lifted; `nil` if it was not.
     package var lifted: Lifting?
 
     package enum Scope: String, Sendable, CaseIterable {
-        /// To sign in, and everything behind it.
+        /// Sign-in and everything that requires it.
         case all
-        /// To ask and to be asked for authorizations; signing in stays as it is.
+        /// Requesting, receiving and using authorizations to message; sign-in is still allowed.
         case messaging
 
-        /// Whether what `other` forbids is forbidden by this, too.
+        /// Whether this scope forbids everything that `other` forbids.
         package func includes(_ other: Scope) -> Bool { self == .all || other == .messaging }
     }
 
-    /// A reason in one word of the company's own, such as `spam`: 1 to 40 lower-case letters, digits, `_` and `-`.
+    /// A reason as a code of the company's own, such as `spam`: 1 to 40 lower-case letters, digits, `_` and `-`.
     package struct Reason: RawRepresentable, Hashable, Sendable {
         package let rawValue: String
 
-        /// Reads a word; `nil` for what is none. It goes to the banned user: it must say nothing of anybody else.
+        /// `nil` if the word is not valid. The banned user sees it, so it must not reveal anything about other people.
         package init?(rawValue: String) {
             let isWord = rawValue.utf8.allSatisfy { byte in
                 (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x5F || byte == 0x2D
@@ -42,7 +42,6 @@ package struct Ban: Sendable, Equatable {
         }
     }
 
-    /// That a ban was lifted.
     package struct Lifting: Sendable, Equatable {
         package let at: Date
         package let actor: String
@@ -53,14 +52,13 @@ package struct Ban: Sendable, Equatable {
         }
     }
 
-    /// What a ban is at a moment.
+    /// The state of a ban at a point in time.
     package enum State: String, Sendable, CaseIterable {
         case active
         case expired
         case lifted
     }
 
-    /// Joins the parts, as read from a row or decided by an admin.
     package init(
         id: BanID, kind: BanSubjectKind, scope: Scope, reason: Reason, actor: String, createdAt: Date, endsAt: Date?,
         lifted: Lifting?
@@ -75,29 +73,29 @@ package struct Ban: Sendable, Equatable {
         self.lifted = lifted
     }
 
-    /// Says what it is at a moment. What was lifted stays lifted; at its end it is over.
+    /// A lifted ban stays lifted, also after the time when it would have expired.
     package func state(at now: Date) -> State {
         if lifted != nil { return .lifted }
         return endsAt.map { now < $0 } ?? true ? .active : .expired
     }
 
-    /// Whether it holds at a moment.
+    /// Whether it is in force.
     package func isActive(at now: Date) -> Bool { state(at: now) == .active }
 }
 
-/// What a ban can be about.
+/// The kinds of subject that can be banned.
 package enum BanSubjectKind: String, Sendable, CaseIterable {
     /// One user of one provider.
     case user
-    /// A telephone number, of whichever provider's user.
+    /// A telephone number, for the users of all providers.
     case phone
-    /// An identity document, of whichever provider's user.
+    /// An identity document, for the users of all providers.
     case document
-    /// A device, whoever uses it.
+    /// A device, for all of its users.
     case device
 }
 
-/// One subject that a ban is in force for.
+/// One subject of a ban.
 package struct BanEntry: Sendable, Equatable {
     package let ban: Ban
     package let subject: Subject
@@ -105,11 +103,10 @@ package struct BanEntry: Sendable, Equatable {
     package let origin: Origin
     /// When the entry ends; `nil` if the ban is permanent. Never later than the ban's own end.
     package let endsAt: Date?
-    /// Under which version of the index key a blind index was made.
+    /// The version of the index key that a blind index was made with.
     package let indexVersion: Int?
 
-    /// One thing that a ban can hold, in the form in which it is stored and looked for: numbers and documents by their
-    /// blind indexes alone.
+    /// A banned subject in its stored form. Numbers and documents are stored as blind indexes only.
     package enum Subject: Hashable, Sendable {
         case user(UserID)
         /// The blind index of a number in its E.164 form.
@@ -120,7 +117,7 @@ package struct BanEntry: Sendable, Equatable {
         /// The SHA-256 of a public key that a banned device has used (DER SubjectPublicKeyInfo).
         case deviceKey(Digest256)
 
-        /// What sessions hang on, if that is what it is.
+        /// The scope whose sessions the ban ends; `nil` for a subject that has no sessions of its own.
         package var scope: RevocationScope? {
             switch self {
             case .user(let id): .user(id)
@@ -139,7 +136,7 @@ package struct BanEntry: Sendable, Equatable {
         /// A user who has the number or document that the ban names.
         case holder
 
-        /// The word for people and scripts.
+        /// The word in output for people and scripts.
         package var word: String {
             switch self {
             case .direct: "direct"
@@ -157,13 +154,13 @@ package struct BanEntry: Sendable, Equatable {
         self.indexVersion = indexVersion
     }
 
-    /// Whether it is in force at a moment.
+    /// Whether it is in force.
     package func isActive(at now: Date) -> Bool {
         ban.isActive(at: now) && endsAt.map { now < $0 } ?? true
     }
 
-    /// Of several entries, the one that forbids something at a moment; the longest of them, which is what its subject has
-    /// to be told. `nil` if nothing forbids it.
+    /// Of several entries, the one in force that expires last; its subject is informed of that one. `nil` if none
+    /// forbids the scope.
     package static func activeBan(among entries: [BanEntry], for scope: Ban.Scope, at now: Date) -> BanEntry? {
         entries.filter { $0.isActive(at: now) && $0.ban.scope.includes(scope) }.max { left, right in
             let ends = (left.endsAt ?? .distantFuture, right.endsAt ?? .distantFuture)
@@ -173,8 +170,8 @@ package struct BanEntry: Sendable, Equatable {
 }
 
 extension BanPolicy {
-    /// Until when a user's ban holds the user's proven number, too: numbers pass on to other people, so it is never
-    /// longer than policy says. `nil` if policy leaves numbers alone.
+    /// When the ban on a user's verified phone number ends. Numbers are reassigned to other people, so it never exceeds
+    /// the policy's limit. `nil` if the policy does not ban numbers.
     package func phoneHoldEnd(ofBanUntil end: Date?, at now: Date) -> Date? {
         guard phoneBan > 0 else { return nil }
         let limit = now.addingTimeInterval(phoneBan)
@@ -183,8 +180,8 @@ extension BanPolicy {
 }
 
 extension Assurance {
-    /// Whether a user's ban holds the document that gave this level. Below it anyone could show a stranger's licence
-    /// and have it banned.
+    /// Whether a ban of the user includes the document that gave this level. At lower levels anyone could show a
+    /// stranger's licence and have it banned.
     package var carriesBanToDocument: Bool { self >= .issuerChecked }
 }
 
@@ -192,7 +189,7 @@ extension Ban {
     /// The longest note, in bytes.
     package static let maximumNote = 4096
 
-    /// Refuses a note that is too long or holds what nobody sees.
+    /// Refuses a note that is too long or contains invisible characters.
     ///
     /// - Throws: ``Refusal`` `malformed_request`.
     package static func requirePlain(note: String) throws(Refusal) {

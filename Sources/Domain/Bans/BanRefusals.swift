@@ -2,19 +2,19 @@ import Encoding
 import Foundation
 
 extension Refusal {
-    /// A banned device, whose certificate is as good as revoked.
+    /// For a banned device. Its certificate is refused like a revoked one.
     package static func deviceBanned(by entry: BanEntry) -> Refusal {
         Refusal(.certificateRevoked, "This device is banned \(entry.duration).")
     }
 
-    /// A banned user whose session has not been ended yet.
+    /// For a banned user whose session has not been ended yet.
     package static func userBanned(by entry: BanEntry) -> Refusal {
         Refusal(
             .userBanned, "This user is banned \(entry.duration).", banReason: entry.ban.reason,
             until: entry.endsAt)
     }
 
-    /// A banned user at sign-in, who gets a token for the export and erasure of their data.
+    /// For a banned user at sign-in. The token allows export and erasure of the user's own data.
     package static func signInBanned(by entry: BanEntry, exportToken: Secret<String>) -> Refusal {
         Refusal(
             .userBanned,
@@ -22,7 +22,7 @@ extension Refusal {
             banReason: entry.ban.reason, until: entry.endsAt, exportToken: exportToken)
     }
 
-    /// A user who may sign in, but not use messaging.
+    /// For a user who may sign in, but not use messaging.
     package static func messagingBanned(by entry: BanEntry) -> Refusal {
         Refusal(
             .userBanned, "You are banned from messaging \(entry.duration).", banReason: entry.ban.reason,
@@ -36,9 +36,9 @@ extension Refusal {
         Refusal(.notFound, "There is no ban \(id). Check the id.")
     }
 
-    /// - Parameter other: a ban of another subject that includes this one.
+    /// - Parameter other: an active ban on another subject that includes this one.
     package static func notBanned(_ kind: String, heldBy other: BanID?) -> Refusal {
-        let hint = other.map { "Ban \($0), of another subject, includes it: lift that one." } ?? "Check its spelling."
+        let hint = other.map { "Ban \($0) on another subject includes it. Lift that ban." } ?? "Check its spelling."
         return Refusal(.notFound, "There is no active ban on this \(kind). \(hint)")
     }
 
@@ -71,7 +71,7 @@ extension Refusal {
     package static let numberBanned = Refusal(
         .userBanned, "This number is banned and cannot be verified. Verify another number.")
 
-    /// The reason is withheld: a barcode is easily forged, and the ban is on the document's real holder.
+    /// It has no reason: a barcode is easily forged, and the ban concerns the document's real holder.
     package static let documentBanned = Refusal(
         .userBanned, "This document is banned and cannot prove an identity. Show another one.")
 }

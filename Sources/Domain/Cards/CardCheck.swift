@@ -2,7 +2,7 @@
 package struct CardCheck: Sendable, Equatable {
     package let name: Name
     package let result: Result
-    /// One sentence without any data of the card, so that it may be stored and shown beside it.
+    /// One sentence without data of the card, so it may be stored and shown with the result.
     package let detail: String
 
     package init(_ name: Name, _ result: Result, _ detail: String) {
@@ -45,15 +45,15 @@ package struct CardCheck: Sendable, Equatable {
         case poBox = "po_box"
         /// The text follows the standard.
         case conformance
-        /// No statement of the card denies another one, or what is possible.
+        /// The card's data are possible and do not contradict each other.
         case contradiction
-        /// The holder is nobody of whom a specimen was published.
+        /// The holder is not a person on a published specimen.
         case specimen
         /// The issuer's signature in the barcode, if its key is pinned, was made for this card.
         case issuerSignature = "issuer_signature"
         /// The issuer confirms the data, if it can be queried.
         case issuerConfirmation = "issuer_confirmation"
-        /// Nobody else at the provider has shown the document, or a card of the same person.
+        /// No other user of the provider has shown the document, or a card of the same person.
         case uniqueness
         /// The card is of the same person as the card that verified the user before.
         case samePerson = "same_person"
@@ -63,7 +63,7 @@ package struct CardCheck: Sendable, Equatable {
             $0 != .issuerConfirmation && $0 != .uniqueness && $0 != .samePerson
         }
 
-        /// The checks for which the policy decides whether a failure sends a card to review. Another person's card
+        /// The checks for which the policy decides whether a failure sends a card to review. A card of another person
         /// goes to review under every policy.
         package static let reviewable = allCases.filter { !$0.isHard && $0 != .samePerson }
 

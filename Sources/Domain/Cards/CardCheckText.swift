@@ -22,7 +22,7 @@ extension CardCheck {
         }
     }
 
-    /// The checks as a JSON array of `name`, `result` and `detail`.
+    /// A JSON array of objects with `name`, `result` and `detail`.
     package static func json(_ checks: [CardCheck]) -> JSONValue {
         .array(
             checks.map { check in
@@ -33,10 +33,9 @@ extension CardCheck {
             })
     }
 
-    /// ``json(_:)`` as text.
     package static func jsonText(_ checks: [CardCheck]) -> String { json(checks).jsonText }
 
-    /// Parses ``jsonText(_:)``; checks that this version does not know are left out.
+    /// Parses ``jsonText(_:)``. Checks that this version does not know are skipped.
     package static func list(jsonText: String) -> [CardCheck] {
         guard case .array(let values)? = try? StrictJSON.parse(Array(jsonText.utf8)) else { return [] }
         return values.compactMap { value in

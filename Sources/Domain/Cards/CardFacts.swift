@@ -1,6 +1,6 @@
 import Encoding
 
-/// What is kept of an evaluated card: the data for the user's row and for display to the holder.
+/// The stored data of an evaluated card: for the user's row and for display to the holder.
 package struct CardFacts: Sendable, Equatable, Confidential {
     /// The form that the card was read from.
     package let source: IdentityCard.Source
@@ -13,7 +13,7 @@ package struct CardFacts: Sendable, Equatable, Confidential {
     package private(set) var address: PostalAddress?
     /// The normalised document number; `nil` if it was dropped after the card was archived.
     package private(set) var documentNumber: String?
-    /// The blind indexes by which bans still find a document whose number was dropped. There is one for each kind of
+    /// The blind indexes by which bans still match a document whose number was dropped. There is one for each kind of
     /// card that can have the number, under each version of the index key. Empty while the number is stored.
     package private(set) var documentIndexes: [DocumentIndex] = []
     /// The last characters of the number, which may be shown.
@@ -27,7 +27,7 @@ package struct CardFacts: Sendable, Equatable, Confidential {
     /// The issuer's signature, if the barcode carries one.
     package private(set) var issuerSignature: IssuerSignature
 
-    /// A document's blind index, and the version of the key behind it.
+    /// A document's blind index, and the version of its key.
     package struct DocumentIndex: Sendable, Hashable {
         package let version: Int
         package let digest: Digest256
@@ -46,18 +46,18 @@ package struct CardFacts: Sendable, Equatable, Confidential {
             self.init(version: version, digest: digest)
         }
 
-        /// The form in which it is sealed.
+        /// The form that is encrypted.
         var text: String { "\(version) \(digest.base64URL)" }
     }
 
-    /// Takes the facts of a card; `nil` if the card lacks a mandatory one, which a hard check reports too.
+    /// `nil` if the card lacks a mandatory element, which a hard check reports too.
     package init?(_ card: IdentityCard) {
         guard let dateOfBirth = card.dateOfBirth, let expiresOn = card.expiresOn, !card.name.full.isEmpty,
             !card.normalisedNumber.isEmpty
         else { return nil }
         source = card.source
         kind = card.kind
-        // The comparison with the account's name needs to know at once whether the card's name was cut off.
+        // The comparison with the account's name needs to know whether the card's name was cut off.
         name = PersonName(
             family: card.name.family, given: card.name.given, middle: card.name.middle, suffix: card.name.suffix)
         self.dateOfBirth = dateOfBirth
@@ -73,7 +73,7 @@ package struct CardFacts: Sendable, Equatable, Confidential {
     /// The holder's name in the order of speech.
     package var fullName: String { name.full }
 
-    /// The form in which they are sealed.
+    /// The form that is encrypted.
     package var jsonText: String {
         func text(_ text: String?) -> JSONValue? { text.map { .string($0) } }
         let indexes = JSONValue.array(documentIndexes.map { .string($0.text) })
@@ -121,7 +121,7 @@ package struct CardFacts: Sendable, Equatable, Confidential {
         jurisdiction = value["jurisdiction"]?.text
         country = value["country"]?.text
         self.expiresOn = expiresOn
-        // Cards that were shown to an earlier version do not say.
+        // Cards from an earlier version have no such field.
         issuerSignature = IssuerSignature(
             value["issuer_signature"]?.text.flatMap(IssuerSignature.State.init) ?? IssuerSignature.State.none,
             credential: value["signed_credential"]?.text.flatMap { Base64URL.decode($0) })
@@ -129,7 +129,7 @@ package struct CardFacts: Sendable, Equatable, Confidential {
 
     /// A copy without the dropped data.
     ///
-    /// - Parameter indexes: what replaces the number, if it is dropped now.
+    /// - Parameter indexes: the blind indexes that replace the number, if it is dropped now.
     package func without(_ dropped: Set<ArchivedDatum>, keeping indexes: [DocumentIndex]) -> CardFacts {
         var facts = self
         if dropped.contains(.postalAddress) { facts.address = nil }

@@ -1,12 +1,12 @@
-/// The data of an identity card, whichever form it was read from. None of it is proved: anyone can write a barcode or
-/// a machine readable zone. ``Assurance`` says how far a card proves anything.
+/// The data of an identity card, read from any of its forms. None of it is proved: anyone can write a barcode or a
+/// machine readable zone. ``Assurance`` says how far a card proves an identity.
 package struct IdentityCard: Sendable, Equatable, Confidential {
-    /// The form it was read from.
+    /// The form that it was read from.
     package let source: Source
     /// What kind of document it is.
     package let kind: Kind
     package var name = PersonName()
-    /// The holder's birthday; `nil` if the card states none that exists.
+    /// The holder's birthday; `nil` if the card states no valid date.
     package var dateOfBirth: CalendarDate?
     /// Whether the card states the day of birth in full. If not, ``dateOfBirth`` is the latest day that it can be.
     package var isBirthdayInFull = true
@@ -37,7 +37,7 @@ package struct IdentityCard: Sendable, Equatable, Confidential {
     /// Everything that was read, in the card's order, including elements without a property here.
     package var fields: [CardField] = []
 
-    /// A card whose data is to be filled in.
+    /// Without data; the reader sets the properties.
     package init(source: Source, kind: Kind) {
         self.source = source
         self.kind = kind
@@ -55,7 +55,7 @@ package struct IdentityCard: Sendable, Equatable, Confidential {
 
     package enum Kind: String, Sendable, CaseIterable {
         case licence
-        /// An identity card that is no driving licence.
+        /// An identity card that is not a driving licence.
         case identification = "id"
         case passport
     }

@@ -1,8 +1,8 @@
 /// The answer of a card's issuer, or of a service that queries it.
 package enum IssuerConfirmation: Sendable, Equatable {
-    /// Every queried datum matches.
+    /// Every queried datum matches the issuer's data.
     case confirmed
-    /// The issuer has other data, or does not know the document; the names of what does not match.
+    /// The issuer has other data, or does not know the document. The names are those of the data that do not match.
     case contradicted([String])
     case unanswered
 

@@ -5,9 +5,9 @@ package struct PostalAddress: Sendable, Equatable, Confidential {
     package var city: String?
     /// State, territory or province, two letters (ISO 3166-2 without the country).
     package var jurisdiction: String?
-    /// `23269` or `23269-1234` in the US, `K1A 0B1` in Canada.
+    /// The postal code: `23269` or `23269-1234` in the US, `K1A 0B1` in Canada.
     package var postalCode: String?
-    /// ISO 3166-1 alpha-3.
+    /// The country's ISO 3166-1 alpha-3 code.
     package var country: String?
 
     package init(
@@ -21,7 +21,7 @@ package struct PostalAddress: Sendable, Equatable, Confidential {
         self.country = country
     }
 
-    /// One line: street, city, jurisdiction with postal code, country; what is missing is left out.
+    /// One line: street, city, jurisdiction with postal code, country. Missing parts are left out.
     package var line: String {
         let region = [jurisdiction, postalCode].compactMap { $0 }.joined(separator: " ")
         return [street, city, region.isEmpty ? nil : region, country].compactMap { $0 }.joined(separator: ", ")

@@ -2,18 +2,18 @@
 package struct CertificateLineage: Sendable {
     private let certificates: [DeviceCertificate]
 
-    /// Takes all certificates of a device.
+    /// - Parameter certificates: all certificates of one device.
     package init(_ certificates: [DeviceCertificate]) {
         self.certificates = certificates.sorted { ($0.issuedAt, $0.serial) < ($1.issuedAt, $1.serial) }
     }
 
-    /// The renewals of a certificate, and theirs in turn, oldest first.
+    /// All renewals of a certificate, direct and indirect, oldest first.
     package func successors(of serial: String) -> [DeviceCertificate] {
         descendants(of: [serial]).filter { $0.serial != serial }
     }
 
     /// The certificates to revoke if the key of a certificate is stolen: all with that key, and all that were renewed
-    /// from one of them. The thief could have renewed them for other keys.
+    /// from one of them. The thief could have renewed them with other keys.
     package func compromised(by serial: String) -> [DeviceCertificate] {
         guard let key = certificates.first(where: { $0.serial == serial })?.keyHash else { return [] }
         return descendants(of: Set(certificates.filter { $0.keyHash == key }.map(\.serial)))

@@ -58,7 +58,7 @@ extension Refusal {
     package static let enrolmentTokenRequired = Refusal(
         .invalidCSR, "The enrolment token is missing. Get one from a provider.", reason: .gate, about: .enrolmentToken)
 
-    /// - Parameter defect: the sentence about the token.
+    /// - Parameter defect: a sentence that says what is wrong with the token.
     package static func enrolmentTokenUnreadable(_ defect: String) -> Refusal {
         Refusal(.invalidCSR, defect, reason: .gate, about: .enrolmentToken)
     }
@@ -103,7 +103,7 @@ extension Refusal {
 
     // Certification requests.
 
-    /// - Parameter defect: the sentence about the key.
+    /// - Parameter defect: a sentence that says what is wrong with the request.
     package static func invalidCSR(_ reason: Reason, _ defect: String) -> Refusal {
         Refusal(.invalidCSR, defect, reason: reason)
     }
@@ -112,7 +112,7 @@ extension Refusal {
         .invalidCSR, "The request is not a CertificationRequest in DER (RFC 2986 §4.2). Make a new one.",
         reason: .malformed)
 
-    /// A PEM document or a Layer CSR that was encoded once more.
+    /// A PEM document or a Layer CSR that was base64-encoded once more.
     package static let csrEncodedTwice = Refusal(
         .invalidCSR, "The base64 contains text. Send that text itself, a PEM document or a Layer CSR.",
         reason: .malformed)

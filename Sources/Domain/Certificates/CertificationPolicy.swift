@@ -1,13 +1,13 @@
 import Foundation
 
-/// Who may get a certificate, and its contents: `Policies/certification.yaml`.
+/// The conditions for a certificate, and its contents: `Policies/certification.yaml`.
 package struct CertificationPolicy: Sendable, Equatable {
     /// What a requester must pass before the authority signs.
     package enum Gate: String, Sendable, CaseIterable {
         case open
-        /// Holders of an enrolment token that a provider signed.
+        /// A valid enrolment token that a provider signed.
         case provider
-        /// Holders of a solved captcha.
+        /// A captcha that the siteverify endpoint accepted.
         case captcha
     }
 
@@ -25,11 +25,11 @@ package struct CertificationPolicy: Sendable, Equatable {
     package var renewalsPerDay = 3
     /// The lifetime of a certificate; it never exceeds the authority's own.
     package var validity: TimeInterval = 365 * 86_400
-    /// The certificate policy's object identifier (RFC 5280 §4.2.1.4); empty for none.
+    /// The object identifier of the certificate policy (RFC 5280 §4.2.1.4); empty for none.
     package var policyOID = ""
-    /// The siteverify endpoint for captchas.
+    /// The URL of the siteverify endpoint that checks captchas.
     package var captchaURL = ""
-    /// The file that holds the siteverify secret.
+    /// The file with the siteverify secret.
     package var captchaSecretFile = ""
 
     package init() {}

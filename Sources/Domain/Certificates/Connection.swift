@@ -4,16 +4,16 @@ package enum ConnectionState: String, Sendable, CaseIterable {
     case uncertified
     /// The device has a certificate and no connection.
     case disconnected
-    /// The device holds a mutual-TLS connection.
+    /// The device has a mutual-TLS connection.
     case connected
 
-    /// What may happen to a connection.
+    /// What can happen to a connection.
     package enum Event: String, Sendable, CaseIterable {
         /// The internal CA issued a certificate.
         case certify
-        /// A mutual-TLS handshake succeeded.
+        /// A mutual-TLS handshake with the certificate succeeded.
         case connect
-        /// The connection ended, by either side.
+        /// Either side closed the connection.
         case disconnect
         /// The certificate was revoked, superseded, or expired.
         case revoke
@@ -33,8 +33,8 @@ package enum ConnectionState: String, Sendable, CaseIterable {
 
 /// How sessions are attached to a connection.
 package enum AttachmentRule: String, Sendable, CaseIterable {
-    /// A token shown on a new connection under the same certificate attaches its session.
+    /// A session's token on a new connection with the same certificate attaches the session.
     case implicit
-    /// A session must be resumed first, on each connection.
+    /// A session must be resumed on each new connection before it can be used.
     case explicit
 }

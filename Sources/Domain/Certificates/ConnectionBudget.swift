@@ -1,8 +1,8 @@
-/// How many connections a process can have with its file descriptors.
+/// How many connections a process can accept with its file descriptors.
 package enum ConnectionBudget {
     /// Descriptors for other purposes: the store, logs, senders and receivers of events.
     package static let reserved = 256
-    /// The fewest connections of a listener with which the process starts.
+    /// The minimum number of connections of a listener; with fewer the process does not start.
     package static let least = 64
 
     /// The descriptors for two listeners with `connections` each, and one for probes.
@@ -12,7 +12,8 @@ package enum ConnectionBudget {
         return isTooMany || isMore ? .max : sum
     }
 
-    /// How many of the wanted connections each of the two listeners can have; `nil` if that is too few to start.
+    /// How many of the wanted connections each of the two listeners can accept; `nil` if the number is too small to
+    /// start.
     package static func connections(of wanted: Int, probes: Int, descriptors: Int) -> Int? {
         let affordable = (descriptors - min(descriptors, reserved + probes)) / 2
         guard affordable >= min(wanted, least) else { return nil }

@@ -1,6 +1,6 @@
 import Encoding
 
-/// Counts the connections of one listener, and decides which one is closed for another.
+/// Counts the connections of one listener, and decides which one is closed to make room for a new one.
 ///
 /// Times are nanoseconds of a monotonic clock.
 package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
@@ -21,13 +21,13 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
 
     /// Whether a connection is accepted.
     package enum Verdict: Sendable, Equatable {
-        /// Accepted; `inPlaceOf` names a connection to close for it, if one must be closed.
+        /// Accepted. If `inPlaceOf` is not `nil`, that connection must be closed.
         case taken(inPlaceOf: ID?)
         /// Refused: a limit is reached, and every counted connection is busy.
         case refused
     }
 
-    /// What connections have in common, and are counted by.
+    /// A property that connections share, for which they have a limit.
     private enum Group: Hashable {
         case network(String)
         case certificate(Digest256)
@@ -38,14 +38,14 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         var queue = Queue()
     }
 
-    /// Who is closed next of many. One scan serves many calls, because a flood causes one for each connection.
+    /// The connections to close next. One scan serves many calls, because a flood causes a call for each connection.
     private struct Queue {
-        /// How many are kept from one scan.
+        /// How many candidates one scan keeps.
         private static var remembered: Int { 64 }
-        /// After a scan that found nobody there is no other for so long.
+        /// Nanoseconds before the next scan after one that found no candidate.
         private static var pause: UInt64 { 100_000_000 }
 
-        /// Those that were idle longest at the last scan, the longest idle last.
+        /// The connections that were idle for longest at the last scan, in reverse order.
         private var candidates: [(id: ID, rank: UInt64)] = []
         private var nobodyUntil: UInt64 = 0
 
@@ -74,18 +74,18 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
     private var entries: [ID: [Group]] = [:]
     private var groups: [Group: Members] = [:]
     private var queue = Queue()
-    /// Connections that close for others, and the groups they left. None is chosen twice: until its peer has answered the
-    /// end of TLS it is still open.
+    /// Connections that are being closed to make room, and the groups that they left. They stay open until their peer
+    /// has answered the end of TLS, and none is chosen twice.
     private var leaving: [ID: [Group]] = [:]
 
     package init(limits: Limits) {
         self.limits = limits
     }
 
-    /// The open connections, without those that close for others.
+    /// The open connections without those that are being closed to make room.
     package var count: Int { entries.count - leaving.count }
 
-    /// Adds an accepted connection, with its address if it is known.
+    /// - Parameter address: `nil` if it is not known yet.
     package mutating func insert(
         _ id: ID, from address: String?, now: UInt64, activity: (ID) -> Activity
     ) -> Verdict {
@@ -94,27 +94,29 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         return locate(id, at: address, now: now, activity: activity)
     }
 
-    /// Records a connection's address; `refused` if that or a network around it is at its limit with busy connections.
+    /// Records a connection's address; `refused` if the address or a network around it is at its limit and all of its
+    /// connections are busy.
     package mutating func locate(
         _ id: ID, at address: String, now: UInt64, activity: (ID) -> Activity
     ) -> Verdict {
         join(id, limits.networks.counted(address).map { (.network($0.key), $0.limit) }, now, activity)
     }
 
-    /// Records a connection's certificate; `refused` if the certificate is at its limit with busy connections.
+    /// Records a connection's certificate; `refused` if the certificate is at its limit and all of its connections are
+    /// busy.
     package mutating func bind(
         _ id: ID, to certificate: Digest256, now: UInt64, activity: (ID) -> Activity
     ) -> Verdict {
         join(id, [(.certificate(certificate), limits.perCertificate)], now, activity)
     }
 
-    /// - Parameter wanted: each one lies within those behind it.
+    /// - Parameter wanted: each group is part of the next one.
     private mutating func join(
         _ id: ID, _ wanted: [(group: Group, limit: Int)], _ now: UInt64, _ activity: (ID) -> Activity
     ) -> Verdict {
         guard entries[id] != nil else { return .refused }
         var leaving: ID?
-        // Who leaves a network leaves those around it, too: then they have room as well.
+        // Closing a connection of the narrowest full group makes room in the groups around it too.
         if let full = wanted.first(where: { (groups[$0.group]?.ids.count ?? 0) >= $0.limit }) {
             guard let next = next(of: full.group, now, activity) else { return .refused }
             close(next)
@@ -135,7 +137,7 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         leaving[id] = nil
     }
 
-    /// Counts a connection again that was to close for another, and did not: its peer went on at that moment.
+    /// Counts a connection again that was not closed after all, because its peer continued at that moment.
     package mutating func keep(_ id: ID) {
         guard let groups = leaving.removeValue(forKey: id) else { return }
         enter(id, groups)
@@ -153,7 +155,7 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         leave(id)
     }
 
-    /// A closing connection no longer counts for what it has in common, or a second one would be closed as well.
+    /// A closing connection leaves its groups, or a second one would be closed for the same request.
     private mutating func leave(_ id: ID) {
         for group in entries[id] ?? [] {
             groups[group]?.ids.remove(id)
@@ -162,7 +164,7 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         if entries[id] != nil { entries[id] = [] }
     }
 
-    /// The connection to close for one that waits while the listener is full; `nil` if all are busy.
+    /// The connection to close for a new one while the listener is full; `nil` if all are busy.
     package mutating func makeRoom(now: UInt64, activity: (ID) -> Activity) -> ID? {
         guard let next = nextOfAll(now, activity) else { return nil }
         close(next)

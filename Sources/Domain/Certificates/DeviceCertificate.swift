@@ -1,20 +1,20 @@
 import Encoding
 import Foundation
 
-/// A certificate that the internal CA issued, as stored in the issuance table.
+/// A certificate that the internal CA issued: a row of the issuance table.
 package struct DeviceCertificate: Sendable, Equatable {
     /// The serial number: the bytes of its DER encoding in lower-case hexadecimal.
     package let serial: String
     /// SHA-256 of its DER form (RFC 8705 §3.1).
     package let thumbprint: Digest256
     package let deviceID: DeviceID
-    /// SHA-256 of its SubjectPublicKeyInfo.
+    /// The SHA-256 of its DER SubjectPublicKeyInfo.
     package let keyHash: Digest256
-    /// From when it is valid, backdated for slow clocks.
+    /// The start of its validity, backdated for slow clocks.
     package let notBefore: Date
     package let notAfter: Date
     package let issuedAt: Date
-    /// The certificate that this one renews, by serial number.
+    /// The serial number of the certificate that this one renews.
     package let replaces: String?
     /// When it was first shown in a handshake.
     package var firstSeenAt: Date?
@@ -33,7 +33,6 @@ package struct DeviceCertificate: Sendable, Equatable {
         }
     }
 
-    /// Memberwise, from a stored row or at issuance.
     package init(
         serial: String, thumbprint: Digest256, deviceID: DeviceID, keyHash: Digest256, notBefore: Date, notAfter: Date,
         issuedAt: Date, replaces: String?, firstSeenAt: Date?, revoked: Revocation?
@@ -50,10 +49,11 @@ package struct DeviceCertificate: Sendable, Equatable {
         self.revoked = revoked
     }
 
-    /// Whether it was not shown in time, or another was issued in its place: it admits nobody, and no list names it.
+    /// Whether it was not shown in time, or another was issued in its place. It is refused, and the revocation list
+    /// does not contain it.
     package var isUnadmitted: Bool { firstSeenAt == nil && revoked?.reason == "superseded" }
 
-    /// When the device may renew it: after two thirds of its life, in whole seconds as in responses.
+    /// When the device may renew it: after two thirds of its lifetime, in whole seconds as in responses.
     package var renewAfter: Date {
         let exact = issuedAt.addingTimeInterval(notAfter.timeIntervalSince(issuedAt) * 2 / 3)
         return Date(timeIntervalSince1970: exact.timeIntervalSince1970.rounded(.up))

@@ -1,16 +1,18 @@
-/// What goes on on a connection, for whoever needs its place. Times are nanoseconds of a monotonic clock.
+/// What happens on a connection, which decides whether it may be closed to make room. Times are nanoseconds of a
+/// monotonic clock.
 package enum PeerActivity: Sendable, Equatable {
-    /// The handshake is not complete.
+    /// The TLS handshake is not complete.
     case handshaking(since: UInt64)
-    /// There is no request.
+    /// No request is in progress.
     case idle(since: UInt64)
-    /// There are requests, and the service waits for their peer: for the rest of a body, or until an answer is taken.
+    /// Requests are in progress, and the service waits for the peer: for the rest of a body, or until a response is
+    /// read.
     case waiting(since: UInt64)
-    /// The service is at work on a request.
+    /// The service processes a request.
     case busy
 
-    /// Who keeps the service waiting for longer may be closed for another: in a handshake before anybody else, in a
-    /// request like somebody who is idle.
+    /// A connection whose peer takes longer may be closed to make room. Handshakes are closed before all others.
+    /// Requests are treated like idle connections.
     package static let patience: UInt64 = 2_000_000_000
 
     /// The order in which connections are closed, lowest first; `nil` if one must stay open.
@@ -25,8 +27,7 @@ package enum PeerActivity: Sendable, Equatable {
 
     private static func isLong(_ since: UInt64, _ now: UInt64) -> Bool { now >= since && now - since >= patience }
 
-    /// All of it in one word, which one thread may write and others read: the time without its last two bits, and
-    /// the kind.
+    /// The value in one word for atomic access: the time without its last two bits, and the kind.
     package var word: UInt64 {
         switch self {
         case .busy: 0
@@ -46,17 +47,17 @@ package enum PeerActivity: Sendable, Equatable {
     }
 }
 
-/// Whose turn it is on a connection that carries requests, and how its peer gets on.
+/// Whether the service waits for the peer of a connection, and since when.
 ///
-/// From the end of a request to the end of its answer it is the service's turn. Before that the peer is to send the
-/// rest of the request, and after it to take the answer. Bytes that come or are taken are progress at a pace: each
-/// 4 KiB make up for a second. One byte now and then is none.
+/// The service works from the end of a request to the end of its response. Before that the peer must send the rest of
+/// the request, and after it the peer must read the response. Each 4 KiB sent or read adds a second to the peer's time,
+/// so single bytes now and then are not progress.
 package struct RequestProgress: Sendable {
-    /// Bytes in a second.
+    /// The expected progress in bytes per second.
     package static let pace = 4096
 
     private var requests = 0
-    /// Of the requests, those for which it is the service's turn.
+    /// The requests that the service processes.
     private var worked = 0
     private var since: UInt64
 
@@ -69,28 +70,28 @@ package struct RequestProgress: Sendable {
         return worked == 0 ? .waiting(since: since) : .busy
     }
 
-    /// A request comes: it is the peer's turn.
+    /// A request begins; the service waits for its rest.
     package mutating func begin(at now: UInt64) {
         if requests == 0 { since = now }
         requests += 1
     }
 
-    /// A request's answer was taken, or nobody wants it any more.
+    /// A request ends: its response was read, or the request was cancelled.
     package mutating func end(at now: UInt64) {
         requests = max(0, requests - 1)
         if requests == 0 { since = now }
     }
 
-    /// It is the service's turn for one request.
+    /// The service begins to process a request.
     package mutating func work() { worked += 1 }
 
-    /// It is the peer's turn again for one that was the service's.
+    /// The service has processed a request and waits until its response is read.
     package mutating func wait(at now: UInt64) {
         worked = max(0, worked - 1)
         if worked == 0 { since = now }
     }
 
-    /// Bytes came or were taken.
+    /// The peer sent or read some bytes.
     package mutating func move(_ bytes: Int, at now: UInt64) {
         guard requests > 0 else { return }
         let (time, isTooLong) = UInt64(max(0, bytes)).multipliedReportingOverflow(by: 1_000_000_000 / UInt64(Self.pace))

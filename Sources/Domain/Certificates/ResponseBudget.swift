@@ -1,14 +1,14 @@
 import Encoding
 
-/// Shares the memory for responses that clients have not read: by connection, by certificate, by user and in all.
+/// Limits the memory for responses that clients have not read: by connection, by certificate, by user and in total.
 ///
-/// Whoever makes a large response claims its bytes first. One of a connection that holds others waits for its turn, in
-/// the order of arrival; it counts for nobody until then. The other limits refuse. A claim always fits where there is
-/// no other, so that no response is too large for ever.
+/// A large response is claimed before it is made. A claim beyond the connection's limit waits for earlier ones, in the
+/// order of arrival, and is not counted until then. A claim beyond one of the other limits is refused. A single claim
+/// is always granted, so no response is too large for ever.
 package struct ResponseBudget<Connection: Hashable & Sendable>: Sendable {
     package typealias ClaimID = UInt64
 
-    /// Bytes that may be claimed at the same time.
+    /// The largest number of bytes of concurrent claims.
     package struct Limits: Sendable, Equatable {
         package let connection: Int
         package let certificate: Int
@@ -20,7 +20,7 @@ package struct ResponseBudget<Connection: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Whose response it is; nobody's certificate or user on a listener that asks for none.
+    /// The receiver of the response. On a listener without client certificates, certificate and user are `nil`.
     package struct Owner: Sendable, Equatable {
         package let connection: Connection
         package let certificate: Digest256?
@@ -35,13 +35,13 @@ package struct ResponseBudget<Connection: Hashable & Sendable>: Sendable {
 
     package enum Verdict: Sendable, Equatable {
         case granted
-        /// For its turn on its connection.
+        /// Earlier claims of its connection must end first.
         case waits
-        /// The claim is gone.
+        /// A limit was reached; the claim does not exist any longer.
         case refused(Level)
     }
 
-    /// What became of a claim that waited.
+    /// The verdict on a claim that waited.
     package struct Decision: Sendable, Equatable {
         package let id: ClaimID
         package let verdict: Verdict
@@ -55,21 +55,21 @@ package struct ResponseBudget<Connection: Hashable & Sendable>: Sendable {
 
     private let limits: Limits
     private var claims: [ClaimID: Claim] = [:]
-    /// The claims that wait for their turn, by connection, the next one first.
+    /// The waiting claims by connection, in the order of arrival.
     private var lines: [Connection: [ClaimID]] = [:]
     private var byConnection: [Connection: Int] = [:]
     private var byCertificate: [Digest256: Int] = [:]
     private var byUser: [UserID: Int] = [:]
     private var last: ClaimID = 0
-    /// Bytes of all claims that were granted.
+    /// The bytes of all granted claims.
     package private(set) var total = 0
 
     package init(limits: Limits) { self.limits = limits }
 
-    /// Claims that wait for their turn.
+    /// The number of waiting claims.
     package var waiting: Int { lines.values.reduce(0) { $0 + $1.count } }
 
-    /// Claims bytes before they are made.
+    /// Claims bytes before the response is made.
     package mutating func claim(_ bytes: Int, for owner: Owner) -> (id: ClaimID, verdict: Verdict) {
         last &+= 1
         claims[last] = Claim(owner: owner, bytes: max(0, bytes))
@@ -80,9 +80,9 @@ package struct ResponseBudget<Connection: Hashable & Sendable>: Sendable {
         return (last, decide(last))
     }
 
-    /// A response turned out to have so many bytes.
+    /// Corrects a granted claim to the size of the finished response.
     ///
-    /// - Returns: what became of those that waited for it.
+    /// - Returns: the verdicts on claims that waited for it.
     package mutating func settle(_ id: ClaimID, at bytes: Int) -> [Decision] {
         guard var claim = claims[id], claim.isGranted else { return [] }
         count(claim, by: -1)
@@ -92,9 +92,9 @@ package struct ResponseBudget<Connection: Hashable & Sendable>: Sendable {
         return advance(claim.owner.connection)
     }
 
-    /// A response was read, or nobody wants it any more. A claim ends once.
+    /// Ends a claim: the response was read, or its request was cancelled.
     ///
-    /// - Returns: what became of those that waited for it.
+    /// - Returns: the verdicts on claims that waited for it.
     package mutating func end(_ id: ClaimID) -> [Decision] {
         guard let claim = claims.removeValue(forKey: id) else { return [] }
         let connection = claim.owner.connection

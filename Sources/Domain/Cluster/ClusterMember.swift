@@ -10,10 +10,10 @@ package struct ClusterMember: Sendable, Equatable {
     package let startedAt: Date
     /// Its last heartbeat, by the store's clock.
     package let seenAt: Date
-    /// The digests that other nodes compare.
+    /// The digests of its keys and policies, which other nodes compare with theirs.
     package let fingerprints: NodeFingerprints
 
-    /// Seconds between two heartbeats.
+    /// The time between two heartbeats, in seconds.
     package static let interval: TimeInterval = 5
     /// Seconds without a heartbeat after which it is considered dead.
     package static let patience: TimeInterval = 15
@@ -38,19 +38,19 @@ package struct ClusterMember: Sendable, Equatable {
     }
 }
 
-/// What a node and one of the others disagree on.
+/// What a node and another node disagree on.
 package struct NodeDisagreement: Sendable, Equatable {
     package let node: ClusterMember
     package let differences: [NodeDifference]
-    /// Seconds since the other's last heartbeat.
+    /// Seconds since the other node's last heartbeat.
     package let age: TimeInterval
 }
 
 /// Whether a node may serve beside others: nodes that share a store must agree on keys and policies.
 package enum NodeAgreement: Sendable, Equatable {
     case agreed
-    /// It disagrees with a node that has sent no heartbeat since this one arrived and may be dead. Evaluate again
-    /// later.
+    /// It disagrees with a node that may be dead: that node has sent no heartbeat since this one started. Evaluate
+    /// again later.
     case undecided(NodeDisagreement)
     case refused(NodeDisagreement)
     /// Refused: the store requires a newer version of the wrapping key than this node has.
@@ -61,10 +61,10 @@ package enum NodeAgreement: Sendable, Equatable {
     /// Evaluates a node that starts.
     ///
     /// - Parameters:
-    ///   - own: what the node has.
+    ///   - own: the node's own digests.
     ///   - nodes: the nodes in the store; dead ones are ignored.
     ///   - allowsOtherPolicies: whether policies may differ, while a change is rolled out.
-    ///   - versionInForce: the version of the wrapping key that wraps new data keys, as stored.
+    ///   - versionInForce: the stored version of the wrapping key that wraps new data keys.
     ///   - arrival: when the node first called this, by the store's clock, like `now`.
     package static func evaluate(
         _ own: NodeFingerprints, beside nodes: [ClusterMember], allowsOtherPolicies: Bool, versionInForce: Int,
@@ -78,7 +78,7 @@ package enum NodeAgreement: Sendable, Equatable {
         return found.first.map { .undecided($0) } ?? .agreed
     }
 
-    /// The live nodes that a node disagrees with, those with the latest heartbeat first.
+    /// The live nodes that a node disagrees with, latest heartbeat first.
     package static func disagreements(
         of own: NodeFingerprints, with nodes: [ClusterMember], allowsOtherPolicies: Bool, now: Date
     ) -> [NodeDisagreement] {

@@ -1,36 +1,36 @@
-/// How old a process's view of its store is, by commits of its own that overlap: the next one begins on time, however
-/// long those before it take. So a view is older than the wait for a commit by little.
+/// How old a process's view of its store is. The process measures it by its own commits, which overlap: the next one
+/// begins on time, even if earlier ones are slow. So the measured age exceeds the duration of a commit only a little.
 package struct Heartbeats<Commit: Sendable>: Sendable {
     package typealias Moment = ContinuousClock.Instant
 
-    /// A commit that was begun.
+    /// A commit that was begun and has not ended.
     package struct Beat: Sendable, Hashable {
         package let begunAt: Moment
-        /// What was begun before the server was replaced proves nothing of the next one.
+        /// Distinguishes commits from before the server was replaced, which prove nothing about the new server.
         fileprivate let life: Int
     }
 
-    /// How old a view may be.
+    /// The largest permitted age of a view.
     package var maximumAge: Duration
-    /// How many are under way at most: each takes a connection.
+    /// The largest number of concurrent commits; each needs a connection.
     private let most: Int
     private var life = 0
     private var underWay = 0
     private var lastBegunAt: Moment?
-    /// Commits that were made and that no reading has shown yet, oldest first.
+    /// Completed commits that no reading has shown yet, oldest first.
     private var done: [(begunAt: Moment, commit: Commit)] = []
-    /// What was committed anywhere before this is in the view.
+    /// The view contains every commit of any node from before this time.
     package private(set) var freshAt: Moment
 
     package init(at moment: Moment, maximumAge: Duration, most: Int) {
         (freshAt, self.maximumAge, self.most) = (moment, maximumAge, most)
     }
 
-    /// As many begin in the time that a view may be old as may be under way: a commit that takes most of that time
-    /// still comes in time.
+    /// Spreads the concurrent commits evenly over the permitted age, so a commit that takes nearly that long is still
+    /// in time.
     private var interval: Duration { maximumAge / max(1, most) }
 
-    /// Begins the next one, if it is time for it.
+    /// Begins the next commit; `nil` if it is not due yet.
     package mutating func begin(at now: Moment) -> Beat? {
         guard underWay < most, lastBegunAt.map({ now - $0 >= interval }) ?? true else { return nil }
         underWay += 1
@@ -38,41 +38,41 @@ package struct Heartbeats<Commit: Sendable>: Sendable {
         return Beat(begunAt: now, life: life)
     }
 
-    /// How long to wait before the next one can begin.
+    /// How long to wait before the next commit can begin.
     package func pause(at now: Moment) -> Duration {
         let due = lastBegunAt.map { interval - (now - $0) } ?? .zero
         return max(due, .milliseconds(10))
     }
 
-    /// One is over.
+    /// Ends a commit.
     ///
-    /// - Parameter commit: what was committed; `nil` where that is not known, which proves nothing.
+    /// - Parameter commit: the commit; `nil` if its result is unknown, which proves nothing.
     package mutating func end(_ beat: Beat, _ commit: Commit?) {
         underWay -= 1
         guard let commit, beat.life == life, beat.begunAt > freshAt else { return }
         let place = done.firstIndex { $0.begunAt > beat.begunAt } ?? done.endIndex
         done.insert((beat.begunAt, commit), at: place)
-        // While no reading comes back they would add up.
+        // They would accumulate if no reading arrives.
         if done.count > 2 * most { done.removeFirst() }
     }
 
-    /// The store was read. Its age counts from the begin of the youngest commit that the reading shows: what was
-    /// committed elsewhere before that is in it.
+    /// Records a reading of the store. It contains everything that was committed before the latest of these commits
+    /// that it shows.
     package mutating func read(showing shows: (Commit) -> Bool) {
         guard let last = done.lastIndex(where: { shows($0.commit) }) else { return }
         freshAt = max(freshAt, done[last].begunAt)
         done.removeSubrange(...last)
     }
 
-    /// The store was read, and a reading is as young as the store itself.
+    /// Records a reading that is as fresh as the store itself.
     package mutating func read(begunAt moment: Moment) { freshAt = max(freshAt, moment) }
 
-    /// Another server may have given what was committed.
+    /// Forgets all commits, because another server may have confirmed them.
     package mutating func forget() {
         life += 1
         done = []
     }
 
-    /// Whether a reading would make the view younger, and is to come before its turn.
+    /// Whether a reading would make the view fresher, and must not wait for the next regular one.
     package func wantsReading(at now: Moment) -> Bool { !done.isEmpty && now - freshAt > maximumAge / 4 }
 }

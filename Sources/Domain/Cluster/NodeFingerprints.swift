@@ -14,13 +14,13 @@ package struct NodeFingerprints: Sendable, Equatable {
         case wrappingKeys = "wrapping.key"
         /// The keys of the blind indexes of numbers and documents, by version.
         case blindIndexKeys = "blind-index.key"
-        /// The internal authority's certificates; its key belongs to the first.
+        /// The internal authority's certificates; its key belongs to the first one.
         case authority = "ca.pem"
-        /// The listeners' key, 1, and the one that follows it, 2.
+        /// The listeners' current key, 1, and the next one, 2.
         case serverKeys = "server.key"
         /// The key that signs events and the audit log's checkpoints.
         case serviceKey = "service.key"
-        /// The published keys of access tokens: the present one, 1, and the others behind it.
+        /// The published keys of access tokens: the current one, 1, followed by the others.
         case accessTokenKeys = "access-token.key"
         /// The realm of challenges, and the audience of tokens.
         case realm
@@ -43,11 +43,12 @@ package struct NodeFingerprints: Sendable, Equatable {
         /// At least one version, and every version that both have. A node that reads an unknown version from a row
         /// reloads its files, so one of the two may be ahead.
         case sharedVersions
-        /// The same, and the newest version: a row that is found by its digest reveals no unknown version.
+        /// As ``sharedVersions``, and both have the same newest version. A row that is found by its digest reveals no
+        /// unknown version.
         case sharedVersionsAndNewest
         /// One key: during a rotation the next key of some nodes is the current one of others.
         case overlapping
-        /// The present key of each, 1, is among those of the other: what one signs, the other's verifies.
+        /// Each node's current key, 1, is among the other's keys, so each can verify what the other signs.
         case published
 
         func holds(_ own: [Int: Digest256], _ other: [Int: Digest256]) -> Bool {
@@ -85,8 +86,8 @@ package struct NodeFingerprints: Sendable, Equatable {
         return Digest256(bytes) ?? Digest256.of(bytes)
     }
 
-    /// What two nodes disagree on. An item that only one of them knows, because it runs another version of the
-    /// program, is not compared.
+    /// The items that two nodes disagree on. An item that only one of them knows, because it runs another version of
+    /// the program, is not compared.
     func differences(from other: NodeFingerprints) -> [NodeDifference] {
         Item.allCases.filter { item in
             guard let own = items[item], let theirs = other.items[item] else { return false }
@@ -136,7 +137,6 @@ package enum NodeDifference: Sendable, Hashable {
 }
 
 extension NodeFingerprints {
-    /// The stored form: `{"keys": {FILE: {VERSION: DIGEST}}, "policies": {FILE: DIGEST}}`.
     package var json: JSONValue {
         let keys = items.sorted { $0.key.rawValue < $1.key.rawValue }.map { item, digests in
             JSONMember(
@@ -152,7 +152,7 @@ extension NodeFingerprints {
         return .object(["keys": .object(keys), "policies": .object(policies)])
     }
 
-    /// Parses that form; what this version of the program does not know is left out.
+    /// Parses ``json``. Items that this version of the program does not know are skipped.
     package init(json: JSONValue) {
         func members(_ value: JSONValue?) -> [JSONMember] {
             guard case .object(let members)? = value else { return [] }

@@ -1,4 +1,4 @@
-/// Refusals of a node that cannot decide now, and of a copy of the store.
+/// Refusals of a node that cannot decide at the moment, and of copying a store.
 extension Refusal {
     package static func storeMoved(_ privateDetail: String) -> Refusal {
         Refusal(
@@ -19,7 +19,7 @@ extension Refusal {
             reason: .outcomeUnknown, retryAfter: 1, privateDetail: privateDetail)
     }
 
-    /// A process that was suspended during a restore: it has a key of nonces whose use the store no longer knows.
+    /// For a process that was suspended during a restore: the store no longer knows which nonces of its key were spent.
     package static let storeRestored = Refusal(
         .unavailable, "The store was restored while this node ran. Nothing was changed. Ask another node.",
         retryAfter: 5)
@@ -43,7 +43,7 @@ extension Refusal {
     package static let copyTakenOver = Refusal(
         .conflict, "Another run of this copy has taken over. Stop one of the two runs.")
 
-    /// - Parameter nodes: host and last heartbeat of each.
+    /// - Parameter nodes: host and last heartbeat of each node.
     package static func nodesLive(_ nodes: [String]) -> Refusal {
         Refusal(
             .conflict, "Nodes serve this store (\(nodes.joined(separator: "; "))). Stop them first.", reason: .nodesLive

@@ -1,24 +1,22 @@
 import Foundation
 
-/// Whether a message may be the next one of a call: first the caller's offer, then the answer of the device that picks up
-/// first. Both hold addresses and a token of 128 random bits, which the service does not read. Whoever hangs up deletes the
-/// stream.
+/// Whether a message may be the next one of a call. The first is the caller's offer, the second the answer of the
+/// device that picks up first. Both contain addresses and a token of 128 random bits, which the service does not read.
+/// Either side hangs up by deleting the stream.
 package enum CallTurn: String, Sendable, CaseIterable {
     case allowed
-    /// The other side is to say something.
+    /// The other side must send next.
     case others
-    /// Another device was first.
+    /// Another device of the user answered first.
     case answered
-    /// The call has rung for too long.
+    /// The call rang for too long.
     case missed
 
-    /// Decides.
-    ///
     /// - Parameters:
     ///   - number: the message's number in the stream.
-    ///   - isCaller: whether its sender has opened the stream.
+    ///   - isCaller: whether its sender opened the stream.
     ///   - age: seconds since the stream was opened.
-    ///   - ringing: how many of them a call may take to be answered.
+    ///   - ringing: the seconds in which a call may be answered.
     package init(number: Int64, isCaller: Bool, age: TimeInterval, ringing: TimeInterval) {
         self =
             switch number {

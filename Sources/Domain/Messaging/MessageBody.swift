@@ -1,7 +1,7 @@
 import Encoding
 import Foundation
 
-/// What a message says, in parts, each with a media type.
+/// The content of a message: parts, each with a media type.
 package struct MessageBody: Sendable, Equatable, Confidential {
     package static let maximumParts = 16
     package static let maximumBytes = 65_536
@@ -20,7 +20,7 @@ package struct MessageBody: Sendable, Equatable, Confidential {
 
     package let parts: [Part]
 
-    /// Reads `[{"type", "body" or "body_base64"}]`.
+    /// Parses `[{"type", "body" or "body_base64"}]`.
     ///
     /// - Throws: ``Refusal`` `malformed_request`, `payload_too_large`.
     package init(_ value: JSONValue) throws(Refusal) {
@@ -62,7 +62,7 @@ package struct MessageBody: Sendable, Equatable, Confidential {
             }
     }
 
-    /// Bytes of types and contents.
+    /// Bytes of all types and contents.
     package var size: Int {
         parts.reduce(0) { size, part in
             switch part.content {

@@ -1,13 +1,12 @@
-/// Who may do what to which kind of stream in which state: the one decision.
+/// Decides which actions a user may take in a stream of some kind and state.
 package struct MessageStreamRule: Sendable, Equatable {
-    /// What a user does to a stream that is there. Opening one is decided like ``Action/append``.
+    /// An action on an existing stream. Opening a stream is decided like ``Action/append``.
     package enum Action: String, Sendable, CaseIterable {
         case append
         case read
-        /// Receipts, and the user's private metadata.
+        /// Setting receipts or the user's private metadata.
         case acknowledge
         case addMember
-        /// Removing another user.
         case removeMember
         case leave
         case changeMetadata
@@ -22,30 +21,30 @@ package struct MessageStreamRule: Sendable, Equatable {
         case current
     }
 
-    /// What is known of the other side of a direct stream. Elsewhere it is of no account.
+    /// Whether the other user of a direct stream may receive messages. It has no effect in other streams.
     package enum Partner: String, Sendable, CaseIterable {
-        /// There is an approved authorization between the two, and the other may take part.
+        /// Their authorization is approved, and the other user's level is high enough.
         case permitted
-        /// There is none, or not any more.
+        /// They have no approved authorization, or no longer have one.
         case notPermitted
-        /// There is one, and the other's level is too low.
+        /// Their authorization is approved, but the other user's level is too low.
         case notVerified
     }
 
     package enum Verdict: String, Sendable, CaseIterable {
         case allowed
-        /// For this user there is no such stream or message.
+        /// To this user the stream or message does not exist.
         case unknown
-        /// A ban keeps the user from messaging.
+        /// A ban forbids messaging to the user.
         case banned
         /// The user's level is too low.
         case levelTooLow
         case partnerNotVerified
-        /// Nobody permits the two to message each other.
+        /// The two users have no approved authorization.
         case closed
-        /// The user was removed: what came later is not theirs.
+        /// The user was removed, and later messages are not visible.
         case left
-        /// A stream of this kind has no such thing.
+        /// Streams of this kind do not support the action.
         case fixed
     }
 
@@ -70,7 +69,7 @@ package struct MessageStreamRule: Sendable, Equatable {
         self.partner = partner
     }
 
-    /// The decision. A stranger learns nothing: neither that a stream exists, nor what state it is in.
+    /// The decision. Users who are not members learn neither that a stream exists, nor its state.
     package func verdict(on action: Action) -> Verdict {
         if isDeleted || (kind != .forum && membership == .never) { return .unknown }
         if kind != .forum, membership == .former { return action == .read ? .allowed : .left }
@@ -90,7 +89,7 @@ package struct MessageStreamRule: Sendable, Equatable {
         case (.conversation, .read), (.conversation, .acknowledge), (.conversation, .leave), (.forum, .read),
             (_, .deleteOwnMessage), (.direct, .deleteStream), (.call, .deleteStream):
             return .allowed
-        // In a direct stream both are equal.
+        // Both users have equal rights in a direct stream.
         case (.direct, .deleteOthersMessage), (.call, .deleteOthersMessage): return .unknown
         case (.conversation, .deleteOthersMessage), (.conversation, .deleteStream), (.forum, .deleteOthersMessage),
             (.forum, .deleteStream):
@@ -98,7 +97,7 @@ package struct MessageStreamRule: Sendable, Equatable {
         }
     }
 
-    /// Why a user may write nothing; `nil` if the user may.
+    /// Why the user may not write; `nil` if the user may.
     private var writing: Verdict? { isBanned ? .banned : hasLevel ? nil : .levelTooLow }
 
     private func permission(isWriting: Bool) -> Verdict {

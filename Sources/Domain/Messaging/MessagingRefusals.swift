@@ -62,7 +62,7 @@ extension Refusal {
         .conflict, "The stream was deleted. Open another one under a new id.", state: "deleted")
 
     package static let notYourTurn = Refusal(
-        .conflict, "The other user is to send next in this call. Wait for their message.", state: "turn")
+        .conflict, "The other user must send next in this call. Wait for their message.", state: "turn")
 
     package static let callAnswered = Refusal(
         .conflict, "The call was answered on another device. Stop ringing.", state: "answered")

@@ -1,29 +1,28 @@
 import Encoding
 
-/// Values by names that apps keep with a stream: what a picture is called, which colour a thread has.
+/// Named values that apps store with a stream, such as the caption of a picture or the colour of a thread.
 package struct StreamMetadata: Sendable, Equatable, Confidential {
     package static let maximumBytes = 16_384
     package static let maximumKeys = 200
     package static let maximumDepth = 8
 
-    /// An object.
     package let value: JSONValue
 
     package static let empty = StreamMetadata(stored: .object([]))
 
-    /// Takes an object.
+    /// Validates an object.
     ///
-    /// - Throws: ``Refusal`` `malformed_request` for anything else, and for one that is too large.
+    /// - Throws: ``Refusal`` `malformed_request` for another type, and if the object is too large.
     package init(_ value: JSONValue, about subject: Refusal.Subject) throws(Refusal) {
         guard case .object = value else { throw Refusal.notObject(subject) }
         try Self.requireBounds(value, about: subject)
         self.value = value
     }
 
-    /// Takes an object from the store, which was checked before.
+    /// - Parameter value: from the store, so it was validated before.
     package init(stored value: JSONValue) { self.value = value }
 
-    /// The metadata after a merge patch (RFC 7396): values replace those of the same name, objects are merged, and
+    /// The metadata after a merge patch (RFC 7396): values replace those with the same name, objects are merged, and
     /// `null` removes.
     ///
     /// - Throws: ``Refusal`` `malformed_request` if patch or result is too large.

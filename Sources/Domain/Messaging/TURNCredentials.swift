@@ -2,12 +2,12 @@ import Crypto
 import Encoding
 import Foundation
 
-/// What a TURN server lets a user in with until a moment, by a secret that it shares with the service: as coturn's
-/// `use-auth-secret` has it.
+/// A user's credentials for a TURN server. The server verifies them with a secret that it shares with the service, as
+/// coturn's `use-auth-secret` does.
 package struct TURNCredentials: Sendable, Equatable, Confidential {
-    /// `<seconds since 1970>:<user id>`.
+    /// `<seconds since 1970>:<user id>`; the time is when the credentials expire.
     package let username: String
-    /// base64 of the HMAC-SHA-1 of the username.
+    /// The HMAC-SHA-1 of the username in base64.
     package let password: String
     package let expiresAt: Date
 

@@ -1,21 +1,21 @@
 import Encoding
 import Foundation
 
-/// What a provider has to say to one of its users, on all of the user's devices.
+/// A provider's notification for a user, which all of the user's devices receive.
 package struct UserNotification: Sendable, Equatable, Confidential {
-    /// The largest request, bytes: what platforms' pushes take.
+    /// The largest request in bytes, which is what the platforms' pushes allow.
     package static let maximumSize = 4096
-    /// How long a device that was away finds it, seconds.
+    /// How long a device can still receive it, in seconds.
     package static let lifetime: TimeInterval = 7 * 86_400
-    /// How many wait for one user; the oldest are dropped for new ones.
+    /// The most notifications stored for one user. The oldest are dropped for new ones.
     package static let keptPerUser = 100
 
-    /// The provider's: what comes again under the same id has no effect.
+    /// The provider's id of it. A second notification with the same id has no effect.
     package let id: String
-    /// What a push shows. Without both there is no push.
+    /// The title of a push. Without title and body no push is sent.
     package let title: String?
     package let body: String?
-    /// Texts for the app, by name.
+    /// Named texts for the app, which the service does not read.
     package let data: [JSONMember]
 
     /// Parses a notification.
@@ -40,7 +40,7 @@ package struct UserNotification: Sendable, Equatable, Confidential {
         }
     }
 
-    /// Parses what was kept; `nil` for anything else.
+    /// Parses ``json``; `nil` for anything else.
     package init?(jsonText: String) {
         guard let value = try? StrictJSON.parse(jsonText.utf8), let id = value["id"]?.text,
             let made = try? UserNotification(
@@ -49,15 +49,14 @@ package struct UserNotification: Sendable, Equatable, Confidential {
         self = made
     }
 
-    /// What is kept.
     package var json: JSONValue { .object(members) }
 
-    /// What the user's devices get.
+    /// The form that the user's devices receive.
     package func json(sentAt: Date) -> JSONValue {
         .object(members + [JSONMember(name: "sent_at", value: .string(sentAt.rfc3339))])
     }
 
-    /// Bytes of an answer that holds it, about.
+    /// The approximate number of bytes in a response.
     package var weight: Int {
         data.reduce(256 + (title ?? "").utf8.count + (body ?? "").utf8.count) { sum, member in
             sum + member.name.utf8.count + (member.value.text ?? "").utf8.count

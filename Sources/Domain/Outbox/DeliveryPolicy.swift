@@ -1,25 +1,25 @@
 import Foundation
 
-/// How texts and pushes are sent: `Policies/delivery.yaml`. It has the names of secrets, never the secrets.
+/// How texts and pushes are sent: `Policies/delivery.yaml`. It contains the names of secrets, never the secrets.
 package struct DeliveryPolicy: Sendable, Equatable {
     /// The senders, in the order in which they are tried.
     package var senders = [SenderEntry(kind: "file")]
     /// The longest time of one attempt with one sender.
     package var attemptTimeout: TimeInterval = 10
-    /// The part of it that may be spent on connecting.
+    /// The part of it that may be used for connecting.
     package var connectTimeout: TimeInterval = 3
-    /// The text message in English, and for languages without a sentence; `{code}` occurs once.
+    /// The text message in English, also for languages without a sentence. It contains `{code}` once.
     package var text = "{app}: Your code is {code}. Do not share it."
-    /// Sentences in place of the built-in ones: a language tag, a blank, and the sentence.
+    /// Sentences that replace the built-in ones: a language tag, a space, and the sentence.
     package var texts: [String] = []
-    /// The host in the line for autofill; empty for the realm.
+    /// The host in the line for autofill; the realm if empty.
     package var textHost = ""
     /// The 11-character hash by which Android's SMS Retriever finds the app; empty for none.
     package var androidRetrieverHash = ""
 
     package init() {}
 
-    /// The entries of ``texts``, with tags in small letters.
+    /// The entries of ``texts``, with the tags in lower case.
     package var sentences: [(tag: String, sentence: String)] {
         texts.compactMap { entry in
             let parts = entry.split(separator: " ", maxSplits: 1)
@@ -28,12 +28,12 @@ package struct DeliveryPolicy: Sendable, Equatable {
     }
 }
 
-/// One entry of `senders:`: the kind of sender and the keys that the operator set. The sender's folder in `Delivery`
-/// defines which keys there are and what they mean.
+/// One entry of `senders:`: the kind of sender and the operator's settings. The sender's folder in `Delivery` defines
+/// its settings and their meaning.
 package struct SenderEntry: Sendable, Equatable {
     /// `sns`, `twilio`, `webhook` or `file`.
     package let kind: String
-    /// The keys and values without `kind`.
+    /// The sender's settings by name, without `kind`.
     package var values: [String: String]
 
     package init(kind: String, values: [String: String] = [:]) {

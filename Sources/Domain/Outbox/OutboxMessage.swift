@@ -4,23 +4,23 @@ import Foundation
 package enum OutboxKind: String, Sendable, CaseIterable {
     /// A text with the code of a phone verification; the subject is the verification's id, the payload the number.
     case phoneCode = "phone_code"
-    /// A push about an authorization between users. The subject is the authorization's id and the type of its row.
-    /// There is no payload: the text is read when it is sent.
+    /// A push about an authorization between users. The subject is the authorization's id and the type of its row. It
+    /// has no payload: the text is read when the push is sent.
     case authorization = "authorization_push"
-    /// A push about new messages in a stream; the subject is the stream's id. There is no payload, as above.
+    /// A push about new messages in a stream. The subject is the stream's id. It has no payload, like the push above.
     case message = "message_push"
     /// A Security Event Token for a provider. The subject is the provider's id, or that of one of its streams with
     /// push delivery. The payload is the event in clear, without personal data.
     case providerEvent = "provider_event"
-    /// The same for a stream with poll delivery (RFC 8936): nobody sends it, it waits for its receiver.
+    /// As ``providerEvent``, but for a stream with poll delivery (RFC 8936): it waits until its receiver fetches it.
     case polledEvent = "polled_event"
-    /// A provider's notification for a user, sealed: nobody sends it, it waits for the user's devices to synchronize.
-    /// The subject is the provider's id.
+    /// An encrypted notification from a provider. It waits until the user's devices synchronize. The subject is the
+    /// provider's id.
     case notification
-    /// A push of a notification. The subject is the notification's id; its text is read when it is sent.
+    /// A push of a notification. The subject is the notification's id. The text is read when the push is sent.
     case notificationPush = "notification_push"
 
-    /// How many messages of its kind one process sends at once: no kind uses another's slots.
+    /// The number of messages of this kind that one process sends concurrently. Kinds do not share slots.
     package var slots: Int {
         switch self {
         case .polledEvent, .notification: 0
@@ -28,7 +28,7 @@ package enum OutboxKind: String, Sendable, CaseIterable {
         }
     }
 
-    /// How often it is retried.
+    /// How often it is retried, and after which waits.
     package var retryRule: RetryRule {
         switch self {
         case .phoneCode: .outbox
@@ -40,41 +40,40 @@ package enum OutboxKind: String, Sendable, CaseIterable {
 
 /// The state of a message.
 package enum OutboxState: String, Sendable, CaseIterable {
-    /// It waits for its first or next try.
+    /// It waits for the first or next try.
     case waiting
     case sent
-    /// It expired, or was no longer of use.
+    /// It expired, or its purpose no longer exists.
     case expired
-    /// Given up (a dead letter): it is retried only if an operator requests it.
+    /// Given up (a dead letter). It is retried only if an operator requests it.
     case dead
     /// An operator dropped it, so it is never sent.
     case dropped
 }
 
-/// A message that is written in the transaction that caused it, and sent after the commit.
+/// A message to send. It is written in the transaction that caused it, and sent after the commit.
 package struct OutboxMessage: Sendable, Equatable {
     package let id: OutboxMessageID
     package let kind: OutboxKind
     package let owner: OutboxOwner
-    /// The id of what it is about.
+    /// The id of the message's subject; its kind depends on ``kind``.
     package let subject: String
-    /// The user whose data key seals the payload; the stream's own id if the message is about no user.
+    /// The user whose data key encrypts the payload; the stream's own id if the message does not concern a user.
     package let userID: UserID
-    /// Messages with the same key are the same message: the second is not written.
+    /// Identifies the message: a second one with the same key is not written.
     package let deduplicationKey: String
     package let payload: [UInt8]
     package let createdAt: Date
-    /// After this time it is not sent any more.
+    /// It is not sent after this time.
     package let expiresAt: Date
-    /// When it is to be tried next.
+    /// The time of its next try.
     package var dueAt: Date
     /// The number of tries, the current one included.
     package var tries: Int
     package var state: OutboxState
-    /// Why it is not sent yet, or never was. Contains no personal data.
+    /// Why it is not sent yet, or was never sent. Contains no personal data.
     package var reason: String?
 
-    /// Memberwise, from a stored row or for a new message.
     package init(
         id: OutboxMessageID, kind: OutboxKind, owner: OutboxOwner, subject: String, userID: UserID,
         deduplicationKey: String, payload: [UInt8], createdAt: Date, expiresAt: Date, dueAt: Date, tries: Int = 0,
@@ -104,13 +103,13 @@ package struct OutboxMessage: Sendable, Equatable {
         case refused(String)
         /// A later try may succeed.
         ///
-        /// - Parameter retryAfter: the seconds for which the receiver wants to be left alone; `nil` if it does not say.
+        /// - Parameter retryAfter: the wait in seconds that the receiver requested; `nil` if it requested none.
         case unavailable(String, retryAfter: TimeInterval? = nil)
-        /// The receiver takes nothing any more.
+        /// The receiver no longer accepts events (HTTP 410).
         case receiverGone
     }
 
-    /// The message after a try. If the next try would be after its expiry, the message expires now.
+    /// The message after a try. It expires now if the next try would be after its expiry.
     package func after(_ result: Result, now: Date, rule: RetryRule) -> OutboxMessage {
         var message = self
         switch result {

@@ -1,32 +1,33 @@
-/// Whose message it is: the provider whose user it reaches, or who gets the event. What is shared is shared among
-/// owners.
+/// The provider that a message belongs to: that of the recipient, or the recipient itself. Shared capacity is divided
+/// among owners.
 package struct OutboxOwner: Sendable, Hashable {
-    /// As it is stored; empty for a message that a build without owners wrote.
+    /// The stored form; empty for a message from a build without owners.
     package let text: String
 
     package init(_ provider: ProviderID) {
         text = provider.description
     }
 
-    /// From a stored row.
+    /// - Parameter text: from a stored row.
     package init(stored text: String) {
         self.text = text
     }
 }
 
-/// How the places of a kind are shared among owners.
+/// How the slots of a kind are divided among owners.
 package enum OutboxShare: Sendable, Equatable {
-    /// Nobody sends it: it waits until it is fetched.
+    /// The message is not sent: it waits until it is fetched.
     case fetched
-    /// An operator's carrier takes it. No owner makes that slower for another, so owners take turns, message by
-    /// message.
+    /// An operator's carrier delivers the messages. Owners take turns, message by message, because no owner can make
+    /// the carrier slower for others.
     case turns
-    /// A receiver that the owner names takes it. An owner has so many places at most, on all nodes together.
+    /// A receiver that the owner chose accepts the messages. Each owner has at most this number of slots, on all nodes
+    /// together.
     case places(Int)
 }
 
 extension OutboxKind {
-    /// How its places are shared.
+    /// How the slots of this kind are divided among owners.
     package var share: OutboxShare {
         switch self {
         case .polledEvent, .notification: .fetched

@@ -1,16 +1,16 @@
 import Foundation
 
-/// Whose messages of one kind are due, as a node knows, and whose turn is next.
+/// The queues of one kind with due messages, as a node knows them, and their order.
 ///
-/// A node reads what has become due since it last looked, and remembers whose it was. So it finds the message of one
-/// owner without walking those of another, and walks none that was sent: while somebody holds a snapshot of PostgreSQL,
-/// such as a dump, an index keeps the entries of all that were sent since.
+/// A node reads what has become due since its last reading, and remembers the owners. So it finds the messages of one
+/// owner without scanning those of others or those already sent. While a snapshot of PostgreSQL exists, such as that of
+/// a dump, an index keeps the entries of all sent messages.
 package struct OutboxTurns: Sendable, Equatable {
-    /// Messages that are sent one after the other: an owner's, or the events for a receiver.
+    /// Messages that are sent in order: those of an owner, or the events for a receiver.
     package struct Queue: Sendable, Equatable {
         /// The owner, or the receiver's id.
         package let name: String
-        /// No message of it that could be sent is due before.
+        /// A time before which no message of the queue is due.
         package let since: Date
 
         package init(name: String, since: Date) {
@@ -18,24 +18,24 @@ package struct OutboxTurns: Sendable, Equatable {
         }
     }
 
-    /// The queues with something due, in the order of their turns.
+    /// The queues with due messages, in the order of their turns.
     package private(set) var waiting: [Queue] = []
-    /// All that was due then has been looked at; `nil` if nothing has.
+    /// The time up to which due messages were read; `nil` before the first reading.
     package private(set) var seen: Date?
 
-    /// A transaction may commit for so long after its time what is due at its time, seconds. What takes longer is found
-    /// when everything is looked at again.
+    /// Seconds of overlap between two readings, for transactions that commit later than their messages are due. Slower
+    /// transactions are found by the next complete reading.
     static let overlap: TimeInterval = 2
 
     package init() {}
 
-    /// From when on what is due must be looked at; `nil` for all of it.
+    /// The time from which due messages must be read; `nil` for all of them.
     package func start(now: Date) -> Date? {
-        // A clock that was set back would hide what is due meanwhile.
+        // After the clock was set back, messages that became due meanwhile would be missed.
         seen.flatMap { $0 > now ? nil : $0.addingTimeInterval(-Self.overlap) }
     }
 
-    /// Notes the queues that a look has found. New ones come last.
+    /// Adds the queues that a reading found, at the end.
     package mutating func note(_ found: [Queue], at now: Date) {
         var earliest = Dictionary(found.map { ($0.name, $0.since) }, uniquingKeysWith: min)
         waiting = waiting.map { queue in
@@ -49,23 +49,25 @@ package struct OutboxTurns: Sendable, Equatable {
         seen = now
     }
 
-    /// Whose turn it is, and how many messages may be taken if so many places are free; `nil` if nothing is due.
+    /// The queue whose turn it is, and how many of its messages may be sent; `nil` if nothing is due.
+    ///
+    /// - Parameter places: the number of free slots.
     package func next(places: Int) -> (queue: Queue, count: Int)? {
         guard places > 0, let queue = waiting.first else { return nil }
         return (queue, max(1, places / waiting.count))
     }
 
-    /// Notes what was taken in a turn. The queue comes last now, or is done with if it had fewer.
+    /// Records the messages that were taken in a turn. The queue moves to the end, or is removed if it had fewer.
     package mutating func took(_ dues: [Date], of turn: (queue: Queue, count: Int)) {
         waiting.removeAll { $0.name == turn.queue.name }
         guard dues.count >= turn.count else { return }
         waiting.append(Queue(name: turn.queue.name, since: dues.max() ?? turn.queue.since))
     }
 
-    /// Keeps the queues that still have something due.
+    /// Replaces the queues by those that still have due messages.
     package mutating func keep(_ queues: [Queue]) { waiting = queues }
 
-    /// The newer of two views that were taken at once: neither has lost a queue that was due when it last looked.
+    /// Keeps the newer of two readings that ran concurrently. Each contains all queues that were due at its time.
     package mutating func merge(_ other: OutboxTurns) {
         guard let known = seen else {
             self = other

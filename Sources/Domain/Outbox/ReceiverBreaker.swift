@@ -19,7 +19,6 @@ package struct ReceiverBreaker: Sendable, Equatable {
     package static let threshold = 5
     private static let pause = RetryRule(tries: .max, firstWait: 5, longestWait: 300, factor: 2)
 
-    /// By default without failures.
     package init(failures: Int = 0, pausedUntil: Date? = nil) {
         self.failures = failures
         self.pausedUntil = pausedUntil
@@ -27,7 +26,7 @@ package struct ReceiverBreaker: Sendable, Equatable {
 
     /// The breaker after another failure.
     ///
-    /// - Parameter asked: the seconds for which the receiver wants to be left alone; `nil` if it does not say.
+    /// - Parameter asked: the wait in seconds that the receiver requested; `nil` if it requested none.
     package func failed(at now: Date, asked: TimeInterval? = nil) -> ReceiverBreaker {
         let failures = min(failures, 1_000_000) + 1
         let isOver = failures >= Self.threshold
@@ -36,7 +35,7 @@ package struct ReceiverBreaker: Sendable, Equatable {
         return ReceiverBreaker(failures: failures, pausedUntil: wait > 0 ? now.addingTimeInterval(wait) : nil)
     }
 
-    /// How many attempts may start now, in addition to those under way.
+    /// How many attempts may start now, in addition to the current ones.
     package func available(besides underWay: Int, now: Date) -> Int {
         if let pausedUntil, pausedUntil > now { return 0 }
         return max(0, (failures == 0 ? Self.inFlight : 1) - underWay)

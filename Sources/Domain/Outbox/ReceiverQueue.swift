@@ -1,14 +1,14 @@
 import Foundation
 
-/// The waiting events of one receiver: how many of them may be sent at once.
+/// The events that wait for one receiver, and the attempts in progress.
 package struct ReceiverQueue: Sendable, Equatable {
-    /// The provider of a webhook, or the id of a stream.
+    /// The provider's id for a webhook, or the id of a stream.
     package let receiver: String
-    /// The provider of either.
+    /// The provider that the webhook or stream belongs to.
     package let owner: String
-    /// When the first event that is not leased is due; `nil` if all are leased.
+    /// When the first event without a lease is due; `nil` if all are leased.
     package let due: Date?
-    /// Attempts under way, of all nodes.
+    /// The number of attempts in progress, on all nodes.
     package let underWay: Int
     package let breaker: ReceiverBreaker
 
@@ -20,9 +20,9 @@ package struct ReceiverQueue: Sendable, Equatable {
         self.breaker = breaker
     }
 
-    /// The same after attempts have started.
+    /// The queue after attempts have started.
     ///
-    /// - Parameter isLast: whether nothing is left that is due.
+    /// - Parameter isLast: whether no more events are due.
     package func started(_ count: Int, isLast: Bool) -> ReceiverQueue {
         ReceiverQueue(
             receiver: receiver, owner: owner, due: isLast ? nil : due, underWay: underWay + count, breaker: breaker)
@@ -30,8 +30,8 @@ package struct ReceiverQueue: Sendable, Equatable {
 
     private var order: (Date, String) { (due ?? .distantFuture, receiver) }
 
-    /// How many attempts may start now at each receiver, `count` in all at most. What is due longest comes first, but one
-    /// provider with many streams gets no more turns than another with a webhook.
+    /// How many attempts may start now at each receiver, at most `count` in total. Receivers whose events are due for
+    /// longest come first. A provider with many streams gets no more turns than a provider with a webhook.
     package static func starts(
         among queues: [ReceiverQueue], count: Int, now: Date
     ) -> [(receiver: String, count: Int)] {
@@ -53,7 +53,7 @@ package struct ReceiverQueue: Sendable, Equatable {
         return starts
     }
 
-    /// When the next attempt may start; `nil` if one under way must end first, or nothing waits.
+    /// When the next attempt may start; `nil` if a current one must end first, or nothing waits.
     package static func next(among queues: [ReceiverQueue], after now: Date) -> Date? {
         let places = Places(queues)
         return queues.compactMap { queue in
@@ -63,12 +63,12 @@ package struct ReceiverQueue: Sendable, Equatable {
         }.min()
     }
 
-    /// The largest number of concurrent attempts at all receivers of one provider, its webhook and its streams.
+    /// The largest number of concurrent attempts at all receivers of one provider.
     private static var placesOfOwner: Int {
         if case .places(let count) = OutboxKind.providerEvent.share { count } else { 0 }
     }
 
-    /// What receivers share: the places of all that fail, however many they are, and those of each provider.
+    /// The free slots that receivers share: those of all failing receivers, and those of each provider.
     private struct Places {
         private var failing = ReceiverBreaker.inFlightToFailing
         private var ofOwners: [String: Int] = [:]

@@ -6,10 +6,10 @@ package struct RetryRule: Sendable, Equatable {
     /// The wait after the first try, in seconds; each later wait is `factor` times as long.
     package let firstWait: TimeInterval
     package let longestWait: TimeInterval
-    /// The ratio of each wait to the one before it.
+    /// The ratio of each wait to the previous one.
     package let factor: Double
 
-    /// Five tries, 2, 6, 18 and 54 seconds apart; no wait is longer than a minute.
+    /// Five tries, after waits of 2, 6, 18 and 54 seconds; no wait is longer than a minute.
     package static let outbox = RetryRule(tries: 5, firstWait: 2, longestWait: 60, factor: 3)
 
     /// For a day: after 2, 6, 18 and then every 30 seconds, while the carrier is unreachable.
@@ -25,12 +25,12 @@ package struct RetryRule: Sendable, Equatable {
         self.factor = factor
     }
 
-    /// The longest time for which a receiver is left alone because it asks for it, seconds.
+    /// The longest wait in seconds that a receiver can request.
     package static let longestAsked: TimeInterval = 86_400
 
     /// The wait after a number of tries; `nil` if there is no further try.
     ///
-    /// - Parameter asked: how long the receiver wants to be left alone. It lengthens the wait, up to ``longestAsked``.
+    /// - Parameter asked: the wait that the receiver requested. It lengthens the wait, up to ``longestAsked``.
     package func wait(afterTries made: Int, asked: TimeInterval? = nil) -> TimeInterval? {
         guard made < tries else { return nil }
         let usual = min(longestWait, firstWait * pow(factor, Double(max(made, 1) - 1)))

@@ -4,14 +4,11 @@ import Foundation
 package struct LanguagePreferences: Sendable {
     package let ranges: [String]
 
-    /// No preference.
     package static let none = LanguagePreferences(ranges: [])
 
     private init(ranges: [String]) { self.ranges = ranges }
 
-    /// One language.
-    ///
-    /// - Throws: ``Refusal`` `malformed_request` if it does not have the form of a tag (RFC 5646).
+    /// - Throws: ``Refusal`` `malformed_request` if the tag does not have the form of RFC 5646.
     package init(tag: String) throws(Refusal) {
         guard Self.isRange(tag) else {
             throw Refusal.unreadableLanguage
@@ -19,10 +16,10 @@ package struct LanguagePreferences: Sendable {
         ranges = [tag]
     }
 
-    /// An `Accept-Language` field (RFC 9110 §12.5.4). What cannot be read is left out, and so is `*`.
+    /// Parses an `Accept-Language` field (RFC 9110 §12.5.4). Invalid parts and `*` are skipped.
     package init(acceptLanguage field: String) {
         let weighted = (field.utf8.count <= 512 ? field : "").split(separator: ",").prefix(32).compactMap(Self.item)
-        // Equal weights keep their order.
+        // Ranges of equal weight keep their order.
         ranges = weighted.enumerated()
             .sorted { ($1.element.weight, $0.offset) < ($0.element.weight, $1.offset) }
             .map(\.element.range)
@@ -38,17 +35,17 @@ package struct LanguagePreferences: Sendable {
         return weight > 0 && weight <= 1 ? (range, weight) : nil
     }
 
-    /// The value of the first tag that has one, by the lookup of RFC 4647 §3.4: each range loses subtags from its end
+    /// The value of the first range that has one, by the lookup of RFC 4647 §3.4: each range loses subtags from its end
     /// until there is a value.
     ///
-    /// - Parameter value: the value of a tag in small letters; `nil` if there is none.
+    /// - Parameter value: the value of a tag in lower case; `nil` if there is none.
     package func lookup<Value>(_ value: (String) -> Value?) -> Value? {
         for range in ranges {
             var subtags = range.lowercased().split(separator: "-", omittingEmptySubsequences: false)
             while !subtags.isEmpty {
                 if let found = value(subtags.joined(separator: "-")) { return found }
                 subtags.removeLast()
-                // A singleton belongs to what followed it.
+                // A singleton is removed with the subtag that followed it.
                 if subtags.last?.utf8.count == 1 { subtags.removeLast() }
             }
         }

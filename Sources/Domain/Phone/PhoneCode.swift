@@ -14,7 +14,7 @@ package struct PhoneCode: Sendable {
     }
 }
 
-/// A code as a user typed it or pasted it, read once for every caller: digits of any script, in groups or not.
+/// A code as a user typed or pasted it: digits of any script, in groups or not.
 package struct SubmittedPhoneCode: Sendable {
     fileprivate let digits: String
 
@@ -37,13 +37,13 @@ extension UInt8 {
     fileprivate var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
 }
 
-/// The keys that codes are derived from, by version: the same on all nodes of one service.
+/// The keys that codes are derived from, by version. All nodes of a service have the same keys.
 ///
-/// A code is derived when it is sent and again when it is compared, and is never stored. A verification stores the
+/// A code is derived when it is sent and again when it is compared. It is never stored. A verification stores the
 /// version, so codes that were already sent stay valid under a new key. A node that reads an unknown version reloads
-/// its keys, because another node may have the version already.
+/// its keys, because another node may already have the version.
 package struct PhoneCodeKeys: Sendable {
-    /// Secrets in `Keys/`, by version.
+    /// The secrets in `Keys/` by version.
     package typealias Secrets = [Int: Secret<[UInt8]>]
 
     private final class Holder: Sendable {
@@ -54,7 +54,7 @@ package struct PhoneCodeKeys: Sendable {
     private let holder: Holder
     private let readAgain: (@Sendable () throws -> Secrets)?
 
-    /// Takes secrets; `nil` if there are none.
+    /// `nil` if there are no secrets.
     ///
     /// - Parameter readAgain: returns the current secrets; `nil` if they never change.
     package init?(_ secrets: Secrets, readAgain: (@Sendable () throws -> Secrets)? = nil) {
@@ -77,7 +77,7 @@ package struct PhoneCodeKeys: Sendable {
     /// The version for new verifications: the highest.
     package var currentVersion: Int { keys.keys.max() ?? 1 }
 
-    /// Digests by which nodes compare their keys.
+    /// The digests by which nodes compare their keys.
     package var fingerprints: [Int: Digest256] {
         Dictionary(
             uniqueKeysWithValues: keys.map {

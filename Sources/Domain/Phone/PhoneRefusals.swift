@@ -14,7 +14,7 @@ extension Refusal {
         .notFound, "This user has no such verification on this device. Check the id, or start another verification.")
 
     package static func verificationIsOver(state: String) -> Refusal {
-        Refusal(.conflict, "The verification is over. Start another one.", state: state)
+        Refusal(.conflict, "The verification has ended. Start another one.", state: state)
     }
 
     package static let resendsExhausted = Refusal(
@@ -40,7 +40,7 @@ extension Refusal {
     }
 
     package static let wrongCode = Refusal(
-        .verificationFailed, "The code is wrong, or the verification is over. Check the code, or start another one.")
+        .verificationFailed, "The code is wrong, or the verification has ended. Check the code, or start another one.")
 
     package static let presenceProofRequired = Refusal(
         .invalidPresenceProof, "The proof of the user's presence is missing. Sign one with the presence key.",
@@ -52,13 +52,13 @@ extension Refusal {
     package static let captchaUnsupported = Refusal(
         .malformedRequest, "This service does not verify captchas. Omit it.", about: .captcha)
 
-    /// The refusal of a captcha for a text rather than for a certificate.
+    /// A captcha for a text. A captcha for a certificate has another refusal.
     package static let textCaptchaRejected = Refusal(
         .invalidPresenceProof, captchaRejected.detail, reason: .captcha, about: .captcha)
 
     package static let textsNotLimited = Refusal(
         .notFound, "No texts of this name are limited. Check the name in the list.")
 
-    /// The refusal of a nonce in a presence proof rather than in an identity token.
+    /// For a nonce in a presence proof. Other nonce refusals concern identity tokens.
     package var ofPresenceProof: Refusal { Refusal(.invalidPresenceProof, detail, reason: reason) }
 }

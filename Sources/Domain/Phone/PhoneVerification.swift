@@ -3,15 +3,15 @@ import Foundation
 
 /// The state of a phone verification.
 package enum PhoneVerificationState: String, Sendable, CaseIterable {
-    /// Its code may be checked and sent again.
+    /// Its code may be checked, and sent again.
     case open
-    /// Every allowed check was used for a wrong code.
+    /// Every allowed check was used, always with a wrong code.
     case usedUp = "used_up"
     case expired
     /// The right code was submitted, once.
     case verified
 
-    /// What may happen to a verification.
+    /// What can happen to a verification.
     package enum Event: String, Sendable, CaseIterable {
         case rightCode = "right_code"
         case wrongCode = "wrong_code"
@@ -38,7 +38,7 @@ package struct PhoneVerification: Sendable, Equatable {
     package let id: PhoneVerificationID
     /// The user who proves the number; nobody else may check the code.
     package let userID: UserID
-    /// The device that started it; no other may check the code.
+    /// The device that started it. No other device may check the code.
     package let deviceID: DeviceID
     /// The version of the key that the code is derived from.
     package let keyVersion: Int
@@ -49,16 +49,15 @@ package struct PhoneVerification: Sendable, Equatable {
     package var checks: Int
     /// The number of resends so far.
     package var resends: Int
-    /// When a text was last requested. It does not show whether one was sent.
+    /// When a text was last requested, whether or not one was sent.
     package var askedAt: Date
-    /// Whether any text was written to the outbox. Without one no code is right.
+    /// Whether a text was written to the outbox. Without a text no code is right.
     package var isSent: Bool
     /// When the right code was submitted.
     package var verifiedAt: Date?
-    /// The tag of the language that its texts are in; `nil` for the policy's own.
+    /// The language tag of its texts; `nil` for the policy's default text.
     package let language: String?
 
-    /// Memberwise, from a stored row or for a new verification.
     package init(
         id: PhoneVerificationID, userID: UserID, deviceID: DeviceID, keyVersion: Int, createdAt: Date, expiresAt: Date,
         checks: Int, resends: Int, askedAt: Date, isSent: Bool, verifiedAt: Date?, language: String? = nil
@@ -88,7 +87,7 @@ package struct PhoneVerification: Sendable, Equatable {
             verifiedAt: nil, language: language)
     }
 
-    /// The state at `now`.
+    /// The state at `now`, which depends on the checks so far and on ``expiresAt``.
     package func state(now: Date, policy: PhonePolicy) -> PhoneVerificationState {
         if verifiedAt != nil { return .verified }
         if now >= expiresAt { return .expired }
@@ -99,7 +98,7 @@ package struct PhoneVerification: Sendable, Equatable {
     package enum CheckVerdict: String, Sendable {
         /// The code was compared, and it matches.
         case right
-        /// The right code again after it proved the number: its answer was lost on the way.
+        /// The right code was submitted again after it proved the number, because the first response was lost.
         case repeated
         /// The code was compared, and it does not match.
         case wrong
@@ -107,9 +106,9 @@ package struct PhoneVerification: Sendable, Equatable {
         case notCompared = "not_compared"
     }
 
-    /// Evaluates a check that ``checks`` already includes.
+    /// The result of a check, which ``checks`` already includes.
     ///
-    /// - Parameter isRight: whether the code matches; read only if the check may succeed.
+    /// - Parameter isRight: whether the code matches; evaluated only if the check may succeed.
     package func verdict(isRight: Bool, now: Date, policy: PhonePolicy) -> CheckVerdict {
         var before = self
         before.checks -= 1
@@ -126,8 +125,8 @@ package struct PhoneVerification: Sendable, Equatable {
     /// How long the right code may be submitted again after it proved the number, in seconds.
     package static let repeatable: TimeInterval = 600
 
-    /// Whether a check, which ``checks`` already includes, may repeat the one that proved the number. As many are
-    /// compared again as were allowed before.
+    /// Whether a check, which ``checks`` already includes, may repeat the one that proved the number. As many
+    /// repetitions are allowed as checks were allowed before.
     package func mayRepeat(now: Date, policy: PhonePolicy) -> Bool {
         guard let verifiedAt else { return false }
         let end = verifiedAt.addingTimeInterval(Self.repeatable)

@@ -1,16 +1,16 @@
 import Foundation
 import PhoneNumbers
 
-/// A requested text, with all that the guard decides by besides the counts.
+/// A requested text, and the facts about it on which the decision depends.
 package struct SendAttempt: Sendable {
     package let number: PhoneNumber
     /// Whether the user proved the number before.
     package let isOwner: Bool
     /// Whether the user's checks of this number are frozen after wrong codes.
     package let isFrozen: Bool
-    /// How long the user is known.
+    /// The account's age, new or settled.
     package let age: AccountAge
-    /// What shows that a person asks; `nil` for nothing.
+    /// Evidence that a person makes the request; `nil` for none.
     package let evidence: SendEvidence?
 
     package init(
@@ -24,22 +24,22 @@ package struct SendAttempt: Sendable {
     }
 }
 
-/// What shows that a person asks for a text. Each is good for one request. An attested device would be another case.
+/// Evidence that a person requests a text. Each item is valid for one request. Attested devices could be added.
 package enum SendEvidence: String, Sendable, CaseIterable {
-    /// A presence proof, which spent its nonce.
+    /// A presence proof, whose nonce is now spent.
     case presence
     /// A captcha that the siteverify endpoint accepted.
     case captcha
 }
 
-/// The order in which requesters get texts while these are scarce.
+/// The trust in a requester, which decides who gets texts first while they are limited.
 enum SendStanding: Sendable {
-    /// The group has texts without a right code.
+    /// The requester's group has texts without a right code.
     case failing
-    /// The group has, but this request has evidence of a person.
+    /// The group has such texts, but this request has evidence of a person.
     case vouched
-    /// The group has none in ``SendCounts/groupPeriod``, or at least three right codes for each. So a few failures do
-    /// not end the trust in a network of thousands.
+    /// The group has no such texts in ``SendCounts/groupPeriod``, or at least three right codes for each. So a few
+    /// failures do not end the trust in a network of thousands.
     case trusted
 
     init(_ group: Conversion, _ evidence: SendEvidence?) {
@@ -48,7 +48,7 @@ enum SendStanding: Sendable {
     }
 }
 
-/// Why a text is withheld. The requester does not learn of it: the reason would reveal something about the number.
+/// Why a text is withheld. The requester is not informed, because the reason would reveal something about the number.
 package enum WithheldReason: String, Sendable, CaseIterable {
     case country
     case type
@@ -61,7 +61,7 @@ package enum WithheldReason: String, Sendable, CaseIterable {
     case countryThinned = "country_thinned"
     case spendCeiling = "spend_ceiling"
 
-    /// The reason for a text that a limited scope does not send.
+    /// The reason if a limited scope does not send the text.
     init(_ scope: SendScope) {
         switch scope {
         case .prefix: self = .prefixThinned
@@ -71,44 +71,42 @@ package enum WithheldReason: String, Sendable, CaseIterable {
     }
 }
 
-/// Whether a text goes out.
+/// Whether a text is sent.
 package enum SendDecision: Sendable, Equatable {
-    /// The text is sent, and counts for these scopes. It counts for its provider and country only while no other text
-    /// to its prefix or of its group lacks a right code. So the limits of one group or prefix contain its failures.
-    /// It counts for its country only while its provider's own failures there are few. `through` names the limited
-    /// scopes that admitted it.
+    /// The text is sent, and attributed to these scopes. It is attributed to its provider and country only while no
+    /// other text to its prefix or of its group lacks a right code. So the limits of one group or prefix contain its
+    /// failures. It is attributed to its country only while its provider has few failures there. `through` contains the
+    /// limited scopes that admitted it.
     case send(attributedTo: Set<SendScope>, through: Set<SendScope>)
-    /// The text is withheld; `thins` names the scope that the breaker limits from now on.
+    /// The text is withheld. `thins` is the scope that the breaker limits from now on.
     case withhold(WithheldReason, thins: SendScope?)
 }
 
 /// Decides whether texts are sent. Fraudsters earn money with each text to a number of theirs; the limits protect
 /// users' budgets and the operator's money. The decision is pure: it depends on the arguments alone.
 ///
-/// Nobody may use up what others share. Groups of requesters (provider, network, age of the account) are evaluated
-/// before a prefix, a provider or a country. A network that has texts without a right code at a prefix gets half of
-/// the prefix's budget. If too few codes are submitted, the scope is limited. Then trusted groups and requests with
-/// evidence of a person come first: they have a larger hourly number and the last part of the day's money. A user who
-/// proved a number before always gets a text to it, within that number's own limits.
+/// No requester may use up what others share. Groups of requesters (provider, network, age of the account) are
+/// evaluated before a prefix, a provider or a country. A network that has texts without a right code at a prefix gets
+/// half of the prefix's budget. If too few codes are submitted, the scope is limited. Then trusted groups and requests
+/// with evidence of a person take precedence: they have a higher hourly limit and the last part of the day's budget. A
+/// user who proved a number before always gets a text to it, within that number's own limits.
 package struct SendGuard: Sendable {
     private let policy: PhonePolicy
     private let limitsRates: Bool
 
-    /// Decides by a policy.
-    ///
-    /// - Parameter limitsRates: whether rate limits apply; country, type and freeze always do.
+    /// - Parameter limitsRates: whether rate limits apply. Limits by country, type and freeze always apply.
     package init(policy: PhonePolicy, limitsRates: Bool) {
         self.policy = policy
         self.limitsRates = limitsRates
     }
 
-    /// All but the last four digits of the line's number: numbers are rented in blocks of this prefix.
+    /// The number without its last four digits. Numbers are rented in blocks that share such a prefix.
     package static func prefix(of number: PhoneNumber) -> String {
         String(number.line.dropLast(4))
     }
 
-    /// Refuses openly if the user requested too much. Both limits count the user's requests, not the texts that were
-    /// sent. The answer thus reveals nothing about others or about the number.
+    /// Refuses openly if the user requested too much. Both limits count the user's requests, whether or not texts were
+    /// sent. So the refusal reveals nothing about other users or about the number.
     ///
     /// - Throws: ``Refusal`` `rate_limited`.
     package func requireWithinUserLimits(_ attempt: SendAttempt, _ counts: SendCounts) throws(Refusal) {
@@ -123,7 +121,7 @@ package struct SendGuard: Sendable {
         }
     }
 
-    /// Decides whether a text is sent. The caller must not reveal a refusal.
+    /// Decides whether a text is sent. The caller must not reveal that it was withheld.
     package func decide(_ attempt: SendAttempt, _ counts: SendCounts) -> SendDecision {
         if !policy.countries.contains(attempt.number.region) { return .withhold(.country, thins: nil) }
         if policy.refusedTypes.contains(attempt.number.type.rawValue) { return .withhold(.type, thins: nil) }
@@ -142,7 +140,7 @@ package struct SendGuard: Sendable {
         return decideForStranger(SendStanding(counts.groupInPeriod, attempt.evidence), counts)
     }
 
-    /// Decides for a requester who has not proven the number.
+    /// Decides for a requester who has not proved the number.
     private func decideForStranger(_ standing: SendStanding, _ counts: SendCounts) -> SendDecision {
         for scope in SendScope.allCases
         where counts.thinned[scope] == nil && convertsTooFew(counts.conversion(of: scope)) {
@@ -176,8 +174,8 @@ package struct SendGuard: Sendable {
         return counts.provider.unverified < (policy.breakerSends + 1) / 2 ? [.provider, .country] : [.provider]
     }
 
-    /// New accounts cannot spend the last part of the day's budget, those of groups that are not trusted even less, and
-    /// each provider's users only a part of it. Owners of proven numbers are exempt from all.
+    /// Whether the text exceeds the day's budget. New accounts cannot spend the last part of it, and those of untrusted
+    /// groups still less. Each provider's users can spend only a part of it. Owners of proved numbers are exempt.
     private func exceedsSpending(_ attempt: SendAttempt, _ counts: SendCounts) -> Bool {
         func exceeds(_ spent: Int, _ ceiling: Int, keeping percent: Int) -> Bool {
             (spent + policy.textPrice) * 100 > ceiling * (100 - percent)

@@ -1,7 +1,7 @@
 import Encoding
 import Foundation
 
-/// How long an account is known. Someone who creates accounts by the hundred has only new ones.
+/// The age of an account. Attackers who create accounts in bulk have only new ones.
 package enum AccountAge: String, Sendable, CaseIterable {
     /// Younger than the policy requires, and without a proven number.
     case new
@@ -19,7 +19,7 @@ package enum AccountAge: String, Sendable, CaseIterable {
 package struct SendTarget: Sendable {
     package let userID: UserID
     package let providerID: ProviderID
-    /// How long the account is known.
+    /// The account's age, new or settled.
     package let age: AccountAge
     /// The keyed digest of the requester's network (``RequesterNetwork``).
     package let network: Digest256
@@ -69,10 +69,10 @@ package struct SendTarget: Sendable {
 
     private static let groupStart = "group "
 
-    /// Whether a counter is a group's.
+    /// Whether a counter belongs to a group.
     package static func isGroup(_ counter: String) -> Bool { counter.utf8.starts(with: groupStart.utf8) }
 
-    /// The requester's group, whose texts are counted for days; `nil` for the number's owner, who is no stranger.
+    /// The counter of the requester's group, kept for days; `nil` for the number's owner.
     package var group: String? { isOwner ? nil : groupName }
 
     /// The counters to read for a text to this target.
@@ -82,7 +82,7 @@ package struct SendTarget: Sendable {
             + SendScope.allCases.map(throughName)
     }
 
-    /// The counters that a sent text increases.
+    /// The counters that a text increases when it is sent.
     package func counters(attributedTo scopes: Set<SendScope>, through thinned: Set<SendScope>) -> [String] {
         guard !isOwner else { return [ownersName] }
         let attributed = SendScope.allCases.filter { $0 == .prefix || scopes.contains($0) }.map(name(of:))
@@ -90,7 +90,7 @@ package struct SendTarget: Sendable {
             + SendScope.allCases.filter(thinned.contains).map(throughName)
     }
 
-    /// Fills in the counts.
+    /// Sets the numbers of texts from the stored tallies.
     ///
     /// - Parameter thinned: the scopes that the breaker limits.
     package func fill(_ counts: inout SendCounts, from tallies: [String: Tally], thinned: Set<SendScope>) {
@@ -108,9 +108,10 @@ package struct SendTarget: Sendable {
     }
 }
 
-/// The network of an address, wide enough to hold what is likely one requester: /24 of IPv4, /48 of IPv6.
+/// The network of an address, wide enough to contain what is probably one requester: /24 of IPv4, /48 of IPv6.
 package enum RequesterNetwork {
-    /// The network of a limit's key: an IPv4 address, or the decimal bytes of an IPv6 prefix with its length.
+    /// - Parameter key: the limits' key of an address: an IPv4 address, or the decimal bytes of an IPv6 prefix with its
+    ///   length.
     package static func key(ofAddress key: String) -> String {
         if let network = SenderNetworks(key).bits48 { return network }
         let parts = key.split(separator: ".")

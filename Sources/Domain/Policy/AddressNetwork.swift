@@ -10,7 +10,7 @@ package struct AddressNetwork: Sendable, Hashable, CustomStringConvertible {
     private let prefix: [UInt8]
     private let bits: Int
 
-    /// Parses a network; `nil` for anything else, also if bits beyond the prefix are set.
+    /// Parses a network; `nil` for anything else, also if bits after the prefix are set.
     package init?(_ text: String) {
         let halves = text.split(separator: "/", omittingEmptySubsequences: false)
         guard halves.count == 2, let address = IPAddress(String(halves[0])), halves[1].utf8.count <= 3,

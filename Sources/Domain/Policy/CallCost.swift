@@ -1,31 +1,31 @@
 import Encoding
 
-/// What a call costs the service: it decides how many of them one caller may make.
+/// The cost of a call for the service, on which the number of calls per caller depends.
 package enum CallCost: String, Sendable, CaseIterable {
-    /// Memory answers it: connections and the processor are bound enough.
+    /// Answered from memory. The limits of connections and processor time are enough.
     case free
-    /// It looks something up.
+    /// The call reads the store.
     case read
-    /// Its transaction may write.
+    /// The call's transaction may write.
     case write
-    /// Hundreds of statements, much data, or many signatures.
+    /// The call needs hundreds of statements, much data, or many signatures.
     case heavy
 }
 
-/// For whom calls are counted.
+/// The caller to which calls are attributed.
 package enum CountedCaller: Sendable, Hashable {
     case user(UserID)
-    /// A user who changes streams of messages, which has a limit of its own.
+    /// A user who changes streams of messages; a separate limit applies.
     case writer(UserID)
     /// A device, by the thumbprint of its certificate.
     case certificate(Digest256)
     case provider(ProviderID)
-    /// Whoever shows nothing, by the limits' key of the address.
+    /// A caller without certificate and credentials, by the limits' key of the address.
     case address(String)
 }
 
 extension RequestPolicy {
-    /// How many calls of a cost a caller may make on one node; `nil` for any number.
+    /// The limit for calls of a cost on one node; `nil` if they are unlimited.
     package func limit(of cost: CallCost, for caller: CountedCaller) -> RateLimit? {
         let count: Int
         switch cost {

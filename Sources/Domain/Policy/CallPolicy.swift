@@ -1,18 +1,18 @@
 import Foundation
 
-/// Servers that help devices reach each other: `Policies/calls.yaml`.
+/// Servers through which devices connect for calls: `Policies/calls.yaml`.
 package struct CallPolicy: Sendable, Equatable {
-    /// How long after its opening a call may be offered and answered.
+    /// How long after it starts a call may be answered, in seconds.
     package var ringing: TimeInterval = 60
-    /// `stun:` URLs (RFC 7064) that devices are given.
+    /// The `stun:` URLs (RFC 7064) that devices receive.
     package var stunURLs: [String] = []
-    /// `turn:` and `turns:` URLs (RFC 7065) that devices are given, with credentials.
+    /// The `turn:` and `turns:` URLs (RFC 7065) that devices receive, with credentials.
     package var turnURLs: [String] = []
-    /// The file that holds the secret which the TURN servers share with the service.
+    /// The file with the secret that the service shares with the TURN servers.
     package var turnSecretFile = "turn.secret"
-    /// How long credentials are good for.
+    /// How long credentials are valid.
     package var turnLifetime: TimeInterval = 3600
-    /// How often one user may ask for credentials in an hour.
+    /// How often one user may request credentials in an hour.
     package var credentialsPerHour = 60
 
     package init() {}

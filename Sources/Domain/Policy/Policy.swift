@@ -1,6 +1,7 @@
 import Foundation
 
-/// Every value that an operator may set, one part for each file in `Policies/`. The defaults are the contract's.
+/// All settings that an operator can change, one property for each file in `Policies/`. The defaults are the
+/// contract's.
 ///
 /// Times are in seconds.
 package struct Policy: Sendable, Equatable {
@@ -24,17 +25,17 @@ package struct Policy: Sendable, Equatable {
     package init() {}
 }
 
-/// Nonces: `Policies/nonces.yaml`.
+/// Lifetimes of nonces: `Policies/nonces.yaml`.
 package struct NoncePolicy: Sendable, Equatable {
     package var lifetime: TimeInterval = 600
-    /// What ``lifetime`` may be at most.
+    /// The largest value that ``lifetime`` can have.
     package static let longestLifetime: TimeInterval = 86_400
-    /// How long the row of a spent nonce is kept beyond its expiry at least: clocks differ by less.
+    /// The shortest time that the row of a spent nonce is kept after the nonce expires. Clocks must differ by less.
     package static let margin: TimeInterval = 900
-    /// How long before its expiry a nonce can be spent: its row is kept for as long. One that lives longer is of a node
-    /// whose clock was wrong.
+    /// The longest time before its expiry at which a nonce can be spent, because its row is kept for that long. A nonce
+    /// that expires later was issued by a wrong clock.
     package static let longestRemainder = longestLifetime + margin
-    /// How long a spent nonce is remembered beyond its expiry.
+    /// How long the row of a spent nonce is kept after the nonce expires.
     package var keptAfterExpiry: TimeInterval = 900
 
     package init() {}
@@ -42,7 +43,7 @@ package struct NoncePolicy: Sendable, Equatable {
 
 /// Limits for identity tokens: `Policies/identity-tokens.yaml`.
 package struct IdentityTokenPolicy: Sendable, Equatable {
-    /// The longest `exp − iat`; 24 hours is the ceiling.
+    /// The largest permitted `exp − iat`; at most 24 hours.
     package var maximumLifetime: TimeInterval = 600
     /// The largest accepted difference of a provider's clock.
     package var clockSkew: TimeInterval = 60
@@ -52,11 +53,11 @@ package struct IdentityTokenPolicy: Sendable, Equatable {
 
 /// Lifetimes and limits of sessions: `Policies/sessions.yaml`.
 package struct SessionPolicy: Sendable, Equatable {
-    /// Live sessions for one user on one device. Beyond them the oldest ends.
+    /// Sessions of one user on one device. If there are more, the oldest one ends.
     package var perUserAndDevice = 8
-    /// A session without use for this long is challenged.
+    /// A session that was not used for this long is challenged.
     package var idleLifetime: TimeInterval = 3600
-    /// The longest life of a session since its creation or renewal.
+    /// The longest time that a session lasts after its creation or renewal.
     package var absoluteLifetime: TimeInterval = 86_400
     /// A challenged session that is not renewed in this time expires.
     package var renewalWindow: TimeInterval = 86_400
@@ -71,47 +72,48 @@ package struct SessionPolicy: Sendable, Equatable {
 }
 
 extension SessionPolicy {
-    /// Seconds between two uses of a session that a node notes: the store, and with it the other nodes, must learn of them
-    /// well before the session seems idle.
+    /// The shortest time between two recorded uses of a session, in seconds. The store and the other nodes must learn
+    /// of a use well before the session is considered idle.
     package var useInterval: TimeInterval { min(lastUseInterval, idleLifetime / 4) }
-    /// Seconds until noted uses are written.
+    /// How often recorded uses are written, in seconds.
     package var useWriteInterval: TimeInterval { min(30, idleLifetime / 4) }
 }
 
 /// Lifetimes and limits of access tokens: `Policies/access-tokens.yaml`.
 package struct AccessTokenPolicy: Sendable, Equatable {
-    /// Of a session's token for a provider: as long a backend may trust it that does not apply security events.
+    /// The lifetime of a session's token for a provider. A backend that does not apply security events may accept a
+    /// revoked session for this long.
     package var sessionLifetime: TimeInterval = 120
-    /// Of a provider's token for its own calls.
+    /// The lifetime of a provider's token for its own calls.
     package var providerLifetime: TimeInterval = 3600
-    /// Session tokens that one certificate exchanges in a minute on one node: each costs a signature.
+    /// Session tokens that one certificate may exchange in a minute on one node. Each requires a signature.
     package var exchangedPerMinute = 60
-    /// Assertions and fresh proofs of one provider in a minute: the store remembers each until it expires.
+    /// Assertions and fresh proofs that one provider may use in a minute. The store keeps each until it expires.
     package var provenPerMinute = 600
 
     package init() {}
 }
 
-/// Identity cards: `Policies/cards.yaml`.
+/// Requirements for identity cards: `Policies/cards.yaml`.
 package struct CardPolicy: Sendable, Equatable {
     package var submissions = 5
     package var submissionsPeriod: TimeInterval = 6 * 3600
     package var minimumAge = 18
     package var rawInputKept: TimeInterval = 86_400
-    /// The soft checks (``CardCheck/Name``) whose failure sends a card to review. The defaults point at another
-    /// person's or an invented card. The others fail for too many genuine cards: published number formats are out of
-    /// date, most real barcodes depart from the standard, people move, and many go by another name than their card's.
+    /// The soft checks (``CardCheck/Name``) whose failure sends a card to review. The defaults are signs of another
+    /// person's card or an invented one. The other checks fail for too many genuine cards: published number formats are
+    /// out of date, most real barcodes deviate from the standard, and people move or use another name than the card's.
     package var reviewedChecks = [
         "birthday", "postal_code", "other_name", "contradiction", "specimen", "issuer_confirmation", "uniqueness",
     ]
-    /// The keys by which issuers' signatures in barcodes are verified: the issuer's two letters, the key's DID URL, and
-    /// the key. Empty while none is pinned.
+    /// The keys that verify issuers' signatures in barcodes: the issuer's two letters, the key's DID URL, and the key.
+    /// Empty if no key is pinned.
     package var barcodeKeys: [String] = []
     /// The URL of the service that queries a card's issuer; empty if there is none.
     package var issuerCheckURL = ""
     package var issuerCheckSecretFile = "issuer-check.secret"
     package var issuerCheckTimeout: TimeInterval = 5
-    /// The data that is deleted from archived rows, if an export is to purge.
+    /// The data that is deleted from archived rows, if an export purges data.
     package var purge = [ArchivedDatum.postalAddress, .documentNumber]
 
     package init() {}
@@ -121,22 +123,22 @@ package struct CardPolicy: Sendable, Equatable {
 package struct WebhookPolicy: Sendable, Equatable {
     /// The longest time of one attempt.
     package var attemptTimeout: TimeInterval = 10
-    /// Streams of one provider.
+    /// The largest number of streams of one provider.
     package var streamsPerProvider = 4
-    /// Events that wait in one stream. A stream that holds more is disabled.
+    /// The largest number of events that wait in one stream. A stream with more events is disabled.
     package var eventsHeld = 10_000
-    /// Events in one answer to a poll.
+    /// The largest number of events in one response to a poll.
     package var eventsPerPoll = 100
-    /// How long a poll waits for an event.
+    /// How long a poll waits for an event, in seconds.
     package var pollWait: TimeInterval = 20
-    /// Polls of one provider that wait at the same time, on each node.
+    /// Polls of one provider that may wait at the same time, on each node.
     package var waitingPolls = 8
     /// The shortest time between two requests for a verification event in one stream.
     package var verificationInterval: TimeInterval = 5
-    /// How long a receiver may leave a stream alone before it is disabled; 0 for ever.
+    /// How long a receiver may be inactive before its stream is disabled; 0 for an unlimited time.
     package var inactivityTimeout: TimeInterval = 0
 
-    /// ``inactivityTimeout`` in force: longer than two polls; `nil` for ever.
+    /// The effective ``inactivityTimeout``: longer than two polls; `nil` for an unlimited time.
     package var streamInactivity: TimeInterval? {
         inactivityTimeout > 0 ? max(inactivityTimeout, 2 * pollWait) : nil
     }
@@ -144,23 +146,23 @@ package struct WebhookPolicy: Sendable, Equatable {
     package init() {}
 }
 
-/// User-to-user authorizations: `Policies/authorizations.yaml`.
+/// Limits of user-to-user authorizations: `Policies/authorizations.yaml`.
 package struct AuthorizationPolicy: Sendable, Equatable {
     package var requestsPerDay = 20
     package var requestLifetime: TimeInterval = 14 * 86_400
     package var againAfterRejection: TimeInterval = 30 * 86_400
-    /// How many others one user may block at a time.
+    /// How many users one user may block at the same time.
     package var blocksPerUser = 1000
     package var requiredLevel = Assurance.barcode
 
     package init() {}
 }
 
-/// Bans, and how quickly nodes learn of a change: `Policies/bans.yaml`.
+/// Bans, and how quickly nodes apply changes: `Policies/bans.yaml`.
 package struct BanPolicy: Sendable, Equatable {
     /// A node reads the change log at least this often.
     package var changePollInterval: TimeInterval = 0.1
-    /// A node that could not read the counter for this long refuses to decide.
+    /// A node that could not read the change counter for this long refuses to decide.
     package var maximumStaleness: TimeInterval = 1
     /// How long a user's ban covers the proven phone number.
     package var phoneBan: TimeInterval = 180 * 86_400

@@ -4,9 +4,9 @@ import Foundation
 /// A number of attempts in a period, evaluated by the generic cell rate algorithm (ITU-T I.371). One time stamp is
 /// all the state. After a pause a full burst is allowed, and then one attempt each `period / count`.
 package struct RateLimit: Sendable, Equatable {
-    /// Attempts in one period.
+    /// The number of attempts in one period.
     package let count: Int
-    /// The period, in seconds.
+    /// The length of the period, in seconds.
     package let period: TimeInterval
 
     /// Allows `count` attempts (at least one) in `period` seconds.
@@ -25,14 +25,14 @@ package struct RateLimit: Sendable, Equatable {
 
     /// Evaluates an attempt.
     ///
-    /// - Parameter arrival: the stored theoretical arrival time; `nil` at first. One further ahead than a period was
-    ///   stored by a clock that was set back since, and does not count.
+    /// - Parameter arrival: the stored theoretical arrival time; `nil` at first. A time further ahead than a period is
+    ///   ignored: it was stored before the clock was set back.
     package func evaluate(arrival: Date?, now: Date) -> Verdict {
         let interval = period / Double(count)
         let arrival = arrival.flatMap { $0.timeIntervalSince(now) > period + 1 ? nil : $0 }
         let start = max(arrival ?? now, now)
         let wait = start.addingTimeInterval(interval - period).timeIntervalSince(now)
-        // A wait below a millisecond is rounding, not waiting.
+        // A wait below a millisecond is a rounding error.
         guard wait < 0.001 else { return .refused(retryAfter: max(1, Int(saturating: wait.rounded(.up)))) }
         return .admitted(start.addingTimeInterval(interval))
     }

@@ -2,19 +2,19 @@ import Foundation
 
 /// The limits of one connection and one request: `Policies/requests.yaml`.
 package struct RequestPolicy: Sendable, Equatable {
-    /// The largest body, bytes.
+    /// The largest body, in bytes.
     package var maximumBody = 65_536
-    /// The largest sum of header fields, bytes.
+    /// The largest total size of header fields, in bytes.
     package var maximumHeaders = 16_384
     /// The largest number of header fields in one request.
     package var maximumHeaderCount = 64
-    /// From the TCP connection to the end of the TLS handshake.
+    /// The longest time from the TCP connection to the end of the TLS handshake.
     package var handshakeTimeout: TimeInterval = 10
-    /// From the first byte of a request to its last.
+    /// The longest time from the first byte of a request to its last.
     package var requestTimeout: TimeInterval = 20
     /// A connection without requests for this long is closed.
     package var idleTimeout: TimeInterval = 120
-    /// Open connections on one listener. Beyond them the connection that was idle for longest is closed.
+    /// Open connections on one listener. If there are more, the one that was idle for longest is closed.
     package var maximumConnections = 16_384
     /// Of these, from one address (/32 of IPv4, /64 of IPv6).
     package var connectionsPerAddress = 1024
@@ -26,42 +26,44 @@ package struct RequestPolicy: Sendable, Equatable {
     package var connectionsPerCertificate = 16
     /// Concurrent requests on one HTTP/2 connection to the public listener.
     package var publicStreams = 40
-    /// The same on the client listener.
+    /// Concurrent requests on one HTTP/2 connection to the client listener.
     package var clientStreams = 100
-    /// Seconds from the first byte of a response to its last, plus one for each 4 KiB that the peer has read.
+    /// The longest time from the first byte of a response to its last, in seconds. Each 4 KiB that the peer has read
+    /// add a second.
     package var answerTimeout: TimeInterval = 20
-    /// Bytes of responses that the peer has not read. Beyond them no request of its connection is processed.
+    /// Bytes of responses that the peer has not read. If there are more, no request of its connection is processed.
     package var maximumUnsent = 262_144
-    /// Bytes of large responses that are made or unread at the same time under one certificate.
+    /// Bytes of large responses for one certificate that are in progress or unread at the same time.
     package var unsentPerCertificate = 4_194_304
-    /// The same for one user.
+    /// Bytes of large responses for one user that are in progress or unread at the same time.
     package var unsentPerUser = 8_388_608
-    /// The same for all clients of a node.
+    /// Bytes of large responses for all clients of a node that are in progress or unread at the same time.
     package var unsentTotal = 134_217_728
-    /// Calls of each cost that one user, one certificate or one address may make in a minute on one node.
+    /// Calls of each cost that one user, certificate or address may make in a minute on one node.
     package var readsPerMinute = 3000
     package var writesPerMinute = 1200
     package var heavyPerMinute = 1200
-    /// How many times as many one provider's backends may make.
+    /// The factor by which these limits are higher for all backends of one provider.
     package var providerFactor = 200
-    /// Exports of one user's data in an hour: each opens all that is sealed of the user.
+    /// Exports of one user's data in an hour. Each decrypts all data of the user.
     package var exportsPerHour = 3
     /// The oldest TLS version on the client listener.
     package var clientTLS = TLSFloor.tls12
-    /// How long a shutdown waits for requests in flight.
+    /// How long a shutdown waits for requests in progress.
     package var shutdownTimeout: TimeInterval = 20
-    /// Networks whose connections to the public and the client listener begin with a PROXY protocol header (version 1 or 2).
+    /// Networks whose connections to the public and client listeners begin with a PROXY protocol header (version 1 or
+    /// 2).
     package var proxiedNetworks: [AddressNetwork] = []
 
     package init() {}
 
-    /// Open connections on one listener, for one sender.
+    /// Open connections of one sender on one listener.
     package var connectionsPerSender: NetworkLimits {
         NetworkLimits(perAddress: connectionsPerAddress, per56: connectionsPer56, per48: connectionsPer48)
     }
 }
 
-/// The oldest version of TLS that a listener speaks.
+/// The oldest TLS version that a listener accepts.
 package enum TLSFloor: String, Sendable, CaseIterable {
     case tls12 = "tls1.2"
     case tls13 = "tls1.3"

@@ -1,20 +1,21 @@
 import Foundation
 
-/// The acts that a sender may do so often in an hour from one address and from the networks around it. Each says what
-/// gives its place back, so that people behind a shared address do not use it up for each other.
+/// Acts with hourly limits for a sender's address and the networks around it. For each act there is an event that frees
+/// its place in the limit. So people with a shared address do not use up the limit for each other.
 package enum SenderAct: String, Sendable, CaseIterable {
-    /// A text that a new account requested to a number that is not its own.
+    /// A new account requested a text to a number that is not its own.
     case text = "phone"
-    /// A text that a settled account or the number's owner requested. Settled accounts have their own budget, so new
-    /// accounts behind their address cannot use it up.
+    /// A settled account or the number's owner requested a text. This budget is separate, so new accounts at the same
+    /// address cannot use it up.
     case settledText = "phone settled"
     case certification = "certify"
 
-    /// What shows that a person was behind the act, and gives its place back.
+    /// The event that shows that a person requested the act, and frees its place.
     package enum Release: Sendable {
         /// The right code for the text.
         case rightCode
-        /// The captcha or enrolment token before the authority. If the gate is open, the right code on the new device.
+        /// The captcha or enrolment token that the authority accepted. If certification is open, the right code on the
+        /// new device.
         case admission
     }
 

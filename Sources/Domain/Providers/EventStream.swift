@@ -6,28 +6,28 @@ package struct EventStream: Sendable, Equatable {
     package let id: EventStreamID
     package let provider: ProviderID
     package var settings: EventStreamSettings
-    /// What the receiver asked for, or the service after it.
+    /// The status that the receiver or, after it, the service has set.
     package private(set) var status: Status
     package private(set) var statusReason: String?
     package let createdAt: Date
-    /// The push address that a fresh proof or an operator has approved.
+    /// The push address that a fresh proof or an operator approved.
     package var approvedURL: String?
-    /// When the receiver last asked for a verification event.
+    /// When the receiver last requested a verification event.
     package var verifiedAt: Date?
-    /// When the receiver last did something with the stream; `nil` while nobody looks at that.
+    /// When the receiver last used the stream; `nil` while no inactivity timeout applies.
     package var activeAt: Date?
 
     /// The state of a stream (SSF 1.0 §8.1.2).
     package enum Status: String, Sendable, CaseIterable {
-        /// Events are sent.
+        /// Events are sent, or can be polled.
         case enabled
-        /// Events are held until the stream is enabled.
+        /// Events wait until the stream is enabled.
         case paused
-        /// Events are neither sent nor held.
+        /// Events are discarded and cannot be polled.
         case disabled
     }
 
-    /// Memberwise; without status an enabled one.
+    /// By default, the stream is enabled.
     package init(
         id: EventStreamID, provider: ProviderID, settings: EventStreamSettings, status: Status = .enabled,
         statusReason: String? = nil, createdAt: Date, approvedURL: String? = nil, verifiedAt: Date? = nil,
@@ -44,31 +44,31 @@ package struct EventStream: Sendable, Equatable {
         self.activeAt = activeAt
     }
 
-    /// Whether nobody has approved the push address yet. Nothing is sent before that.
+    /// Whether the push address needs an approval. Nothing is sent without it.
     package var awaitsApproval: Bool {
         guard case .push(let url) = settings.delivery else { return false }
         return approvedURL != url
     }
 
-    /// The status that is in force, with its reason: a stream that awaits approval is paused.
+    /// The effective status, with its reason: a stream that needs an approval is paused.
     package var present: (status: Status, reason: String?) {
         status == .enabled && awaitsApproval
             ? (.paused, "The push address awaits the approval of an operator.") : (status, statusReason)
     }
 
-    /// Sets the status; the reason is the one that comes with it.
+    /// Sets the status, and the reason given with it.
     package mutating func set(_ status: Status, because reason: String?) {
         (self.status, statusReason) = (status, reason)
     }
 }
 
-/// What the receiver of a stream chooses.
+/// The settings that the receiver of a stream chooses.
 package struct EventStreamSettings: Sendable, Equatable {
     package var delivery: Delivery
-    /// The URIs of the wanted events, unknown ones too; `nil` for all that there are.
+    /// The URIs of the requested events, also unknown ones; `nil` for all events.
     package var requested: [String]?
     package var description: String?
-    /// How the tokens of the stream are signed. RS256 is what the CAEP interoperability profile wants.
+    /// How the tokens of the stream are signed. The CAEP interoperability profile requires RS256.
     package var algorithm: AccessTokenAlgorithm
     package var subjectForm: SubjectForm
 
@@ -76,19 +76,19 @@ package struct EventStreamSettings: Sendable, Equatable {
     package enum Delivery: Sendable, Equatable {
         /// The service posts them to a URL (RFC 8935).
         case push(String)
-        /// The receiver asks for them (RFC 8936).
+        /// The receiver polls for them (RFC 8936).
         case poll
     }
 
     /// How a stream names the subjects of its events (RFC 9493).
     package enum SubjectForm: String, Sendable, CaseIterable {
-        /// The user alone, also of a session that ended: a receiver then ends all sessions of the user.
+        /// The user alone, even if the event concerns one session. A receiver then ends all sessions of the user.
         case issSub = "iss_sub"
-        /// The user, together with the session if the event is about one.
+        /// The user, and the session if the event concerns one.
         case complex
     }
 
-    /// Polled, with all events, RS256 and `iss_sub`, unless said otherwise.
+    /// By default: poll delivery, all events, RS256 and `iss_sub`.
     package init(
         delivery: Delivery = .poll, requested: [String]? = nil, description: String? = nil,
         algorithm: AccessTokenAlgorithm = .rs256, subjectForm: SubjectForm = .issSub
@@ -100,27 +100,26 @@ package struct EventStreamSettings: Sendable, Equatable {
         self.subjectForm = subjectForm
     }
 
-    /// The events that the stream carries: of those that there are, the wanted ones.
+    /// The events that the stream delivers: the requested ones among those that exist.
     package var delivered: [String] {
         guard let requested else { return ProviderEvent.types }
         return ProviderEvent.types.filter(requested.contains)
     }
 }
 
-/// Some settings of a stream as a request gives them: `nil` for one that it leaves out, `.some(nil)` for the default.
+/// Changes to the settings of a stream: `nil` leaves a setting unchanged, `.some(nil)` sets its default.
 package struct EventStreamChange: Sendable {
     package var delivery: EventStreamSettings.Delivery??
-    /// The `Authorization` header of the push receiver.
+    /// The value of the `Authorization` header for the push receiver.
     package var authorization: Secret<String>??
     package var requested: [String]??
     package var description: String??
     package var algorithm: AccessTokenAlgorithm??
     package var subjectForm: EventStreamSettings.SubjectForm??
 
-    /// Nothing yet.
     package init() {}
 
-    /// The same with the default for everything that is left out (`PUT`, SSF 1.0 §8.1.1.4).
+    /// The change with the default for each setting that is left out (`PUT`, SSF 1.0 §8.1.1.4).
     package var whole: EventStreamChange {
         var change = self
         change.delivery = .some(delivery ?? nil)
@@ -132,7 +131,7 @@ package struct EventStreamChange: Sendable {
         return change
     }
 
-    /// The settings after it.
+    /// The settings with these changes.
     package func applied(to settings: EventStreamSettings) -> EventStreamSettings {
         let standard = EventStreamSettings()
         return EventStreamSettings(

@@ -1,14 +1,14 @@
 import Foundation
 
-/// When the keys of an issuer were read, and what follows for those that are known.
+/// When the keys of an issuer were fetched, and whether the cached keys may be used.
 package struct IssuerReading: Sendable, Equatable {
-    /// When a node began the last try.
+    /// When a node began the last attempt.
     package let attemptedAt: Date
-    /// When the key set was read well for the last time.
+    /// When the key set was last fetched successfully.
     package let readAt: Date
-    /// Until when it need not be read again.
+    /// The time until which it need not be fetched again.
     package let freshUntil: Date
-    /// Why the last try failed, in words; `nil` if it did not.
+    /// The reason why the last attempt failed; `nil` if it succeeded.
     package let failure: String?
 
     package init(attemptedAt: Date, readAt: Date, freshUntil: Date, failure: String? = nil) {
@@ -18,26 +18,26 @@ package struct IssuerReading: Sendable, Equatable {
         self.failure = failure
     }
 
-    /// Seconds between two tries for one issuer, whatever asks for them.
+    /// The shortest time between two attempts for one issuer, in seconds.
     package static let pause: TimeInterval = 60
-    /// How long known keys serve while the issuer cannot be read, seconds.
+    /// How long cached keys are used while the issuer cannot be reached, in seconds.
     package static let longestAbsence: TimeInterval = 86_400
-    /// For how long a key set may be fresh, seconds.
+    /// The permitted time between two fetches of a key set, in seconds.
     package static let freshness: ClosedRange<TimeInterval> = 300...3600
 
-    /// Whether the key set is to be read before a token is judged.
+    /// Whether the key set must be fetched before a token is verified.
     ///
-    /// - Parameter knowsKey: whether the key that the token names is among the known ones.
+    /// - Parameter knowsKey: whether the key that the token names is cached.
     package func isDue(at now: Date, knowsKey: Bool) -> Bool {
-        // A clock that was set back has no say.
+        // An attempt in the future was recorded before the clock was set back, and is ignored.
         guard now >= attemptedAt.addingTimeInterval(Self.pause) || now < attemptedAt else { return false }
         return !knowsKey || now >= freshUntil || now < readAt
     }
 
-    /// Whether the known keys may serve.
+    /// Whether the cached keys may be used.
     package func mayServe(at now: Date) -> Bool { now.timeIntervalSince(readAt) <= Self.longestAbsence }
 
-    /// For how long a key set is fresh by its `Cache-Control` (RFC 9111 §5.2.2), in seconds.
+    /// How long a key set is fresh by its `Cache-Control` (RFC 9111 §5.2.2), in seconds, within ``freshness``.
     package static func freshness(byCacheControl field: String?) -> TimeInterval {
         let directives = (field ?? "").lowercased().split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
         guard !directives.contains("no-store"), !directives.contains("no-cache"),

@@ -1,6 +1,6 @@
 import Encoding
 
-/// The one request that a presence proof is made for.
+/// The request that a presence proof was made for.
 package struct ProvenRequest: Sendable, Equatable {
     /// `POST`, `PUT` or `DELETE`, as sent.
     package let method: String
@@ -18,9 +18,9 @@ package struct ProvenRequest: Sendable, Equatable {
         self.body = body
     }
 
-    /// Whether a target URI (RFC 9449 §4.2, `htu`) names this request: an https URL with this path and, if it has a
-    /// query, this query. The host is not compared, because the service may have several; `aud` names the service. Paths are
-    /// compared in one form (§4.3).
+    /// Whether a target URI (RFC 9449 §4.2, `htu`) is that of this request: an https URL with this path and, if it has
+    /// a query, this query. The host is not compared, because the service may have several; `aud` names the service.
+    /// Paths are compared in one form (§4.3).
     package func isTarget(_ uri: String) -> Bool {
         guard uri.hasPrefix("https://"), !uri.utf8.contains(UInt8(ascii: "#")) else { return false }
         let rest = uri.dropFirst("https://".count)

@@ -9,14 +9,14 @@ package struct Provider: Sendable, Equatable {
     package let name: String
     /// The developer who owns it; one account may own several.
     package let account: String?
-    /// The hosts of its users' pictures.
+    /// Hosts that may serve its users' pictures.
     package let avatarHosts: [String]
     package let createdAt: Date
     /// When it was disabled; `nil` if it is enabled.
     package var disabledAt: Date?
-    /// By which its sessions' tokens for its backend are signed.
+    /// The algorithm that signs its sessions' access tokens for its backend.
     package var tokenAlgorithm: AccessTokenAlgorithm
-    /// Whose ID tokens vouch for its users; `nil` if its own identity tokens do.
+    /// The OpenID provider whose ID tokens identify its users; `nil` if its own identity tokens do.
     package var issuer: ProviderIssuer?
 
     package init(
@@ -34,13 +34,13 @@ package struct Provider: Sendable, Equatable {
         self.issuer = issuer
     }
 
-    /// A user's address for other users and the command line: `<slug>/<external id>`.
+    /// A user's address in the API and on the command line: `<slug>/<external id>`.
     package func address(of externalID: String) -> String {
         "\(slug.text)/\(externalID)"
     }
 }
 
-/// The algorithms of access tokens (RFC 7518 §3.1). RFC 9068 §2.1 has every verifier know the first.
+/// The algorithms of access tokens (RFC 7518 §3.1). RFC 9068 §2.1 requires every verifier to support the first.
 package enum AccessTokenAlgorithm: String, Sendable, CaseIterable {
     case rs256 = "RS256"
     case es256 = "ES256"
@@ -59,7 +59,7 @@ package struct Slug: Hashable, Sendable {
         self.text = text
     }
 
-    /// Derives a slug from a name: other characters than letters and digits become hyphens. `nil` if nothing is left.
+    /// Derives a slug from a name: characters other than letters and digits become hyphens. `nil` if nothing is left.
     package init?(from name: String) {
         let parts = name.lowercased().split { !$0.isASCII || !($0.isLetter || $0.isNumber) }
         self.init(String(parts.joined(separator: "-").prefix(40)))
@@ -73,27 +73,26 @@ package struct ProviderKeyRecord: Sendable, Equatable {
     package let providerID: ProviderID
     /// The algorithm that its tokens must name (RFC 7518 §3.1, RFC 8037).
     package let algorithm: String
-    /// The key, DER SubjectPublicKeyInfo.
     package let subjectPublicKeyInfo: [UInt8]
-    /// Who added it. A key added over HTTP cannot delete one that an admin added.
+    /// How it was registered. A key added over HTTP cannot delete one that an admin added.
     package let origin: Origin
     /// The key that signed the request to add it; `nil` if an admin added it.
     package let addedBy: ProviderKeyID?
     package let createdAt: Date
-    /// When it was retired, or left the issuer's key set: it signs nothing new, but sessions that it opened continue. `nil`
-    /// if it is active.
+    /// When it was retired, or left the issuer's key set. It can no longer open sessions, but sessions that it opened
+    /// continue. `nil` if it is active.
     package var retiredAt: Date?
-    /// When it was revoked: nothing that it signed is valid. `nil` if it is not revoked.
+    /// When it was revoked, which invalidates all its signatures; `nil` if it is not revoked.
     package var revokedAt: Date?
 
     package enum Origin: String, Sendable {
         case admin
         case provider
-        /// The key set of the provider's issuer. Such a key verifies ID tokens and nothing else.
+        /// It is from the key set of the provider's issuer. It verifies only ID tokens.
         case issuer
     }
 
-    /// The `kid` by which the issuer's key set names it; `nil` for a key of another origin.
+    /// Its `kid` in the issuer's key set; `nil` for a key of another origin.
     package let issuerKeyID: String?
 
     package init(
@@ -114,7 +113,7 @@ package struct ProviderKeyRecord: Sendable, Equatable {
 }
 
 extension [ProviderKeyRecord] {
-    /// All keys that a key added, directly or through another; nearest first, without the key itself.
+    /// All keys that a key added, directly or indirectly, nearest first. The key itself is not included.
     package func descendants(of id: ProviderKeyID) -> [ProviderKeyRecord] {
         let byAdder = Dictionary(grouping: self) { $0.addedBy }
         var found: [ProviderKeyRecord] = []

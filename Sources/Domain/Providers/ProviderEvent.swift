@@ -4,7 +4,7 @@ import Foundation
 /// An event about a user that its provider is notified of, in the terms of the shared signals profiles. Sessions and
 /// levels follow CAEP 1.0, accounts RISC 1.0.
 package enum ProviderEvent: Sendable, Equatable {
-    /// A session ended, whoever ended it (CAEP 1.0 §3.1).
+    /// A session ended for any reason (CAEP 1.0 §3.1).
     case sessionRevoked(SessionID)
     /// A user's assurance level rose or fell (CAEP 1.0 §3.4).
     case assuranceLevelChanged(from: Assurance, to: Assurance)
@@ -14,10 +14,10 @@ package enum ProviderEvent: Sendable, Equatable {
     case accountEnabled
     /// The user was erased (RISC 1.0 §2.2).
     case accountPurged
-    /// The certificate of a device was revoked on which the user has a session (CAEP 1.0 §3.3). Only streams carry it.
+    /// The certificate of a device with a session of the user was revoked (CAEP 1.0 §3.3). Only streams carry it.
     case certificateRevoked(serial: String)
 
-    /// The URIs of the events that a stream may carry.
+    /// The URIs of all events that a stream can carry.
     package static let types = [
         "caep/event-type/\(sessionRevokedName)", "caep/event-type/assurance-level-change",
         "caep/event-type/\(credentialChangeName)", "risc/event-type/\(accountDisabledName)",
@@ -35,12 +35,12 @@ package enum ProviderEvent: Sendable, Equatable {
         return "\(Self.root)\(profile)/event-type/\(name)"
     }
 
-    /// Whether webhooks get it too. They do not know what was added with streams.
+    /// Whether webhooks receive it too. Events that were introduced with streams are not sent to them.
     package var isForWebhooks: Bool {
         if case .certificateRevoked = self { false } else { true }
     }
 
-    /// The last word of the URI.
+    /// The last segment of the event's URI.
     package var name: String {
         switch self {
         case .sessionRevoked: Self.sessionRevokedName
@@ -56,7 +56,7 @@ package enum ProviderEvent: Sendable, Equatable {
     private static let credentialChangeName = "credential-change"
     private static let accountDisabledName = "account-disabled"
 
-    // The events that providers may send too.
+    // Events that providers can send too.
     package static let sessionRevokedType = "\(root)caep/event-type/\(sessionRevokedName)"
     package static let credentialChangeType = "\(root)caep/event-type/\(credentialChangeName)"
     package static let accountDisabledType = "\(root)risc/event-type/\(accountDisabledName)"

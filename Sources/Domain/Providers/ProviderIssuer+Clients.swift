@@ -1,10 +1,10 @@
 import Encoding
 
-/// Client ids that are added to a provider by issuer, or removed from it.
+/// Client ids to add to a provider by issuer, or to remove from it.
 package struct IssuerClients: Sendable, Equatable {
-    /// What `aud` may name.
+    /// Values that `aud` may contain.
     package let audiences: [String]
-    /// What `azp` may name.
+    /// Values that `azp` may have.
     package let parties: [String]
 
     package init(audiences: [String], parties: [String]) {
@@ -12,14 +12,14 @@ package struct IssuerClients: Sendable, Equatable {
         self.parties = parties
     }
 
-    /// Each client for the audit log.
+    /// Each client as a line for the audit log.
     package var lines: [String] { audiences.map { "audience \($0)" } + parties.map { "party \($0)" } }
 }
 
 extension ProviderIssuer {
-    /// The issuer with further clients, after those that it has.
+    /// The issuer with further clients, appended to the existing ones.
     ///
-    /// - Throws: ``Refusal`` `malformed_request` for a bad client id, `conflict` for one that is registered or one too many.
+    /// - Throws: ``Refusal`` `malformed_request` for a bad client id, `conflict` for a registered one or one too many.
     package func adding(_ clients: IssuerClients) throws(Refusal) -> ProviderIssuer {
         let new = IssuerClients(
             audiences: try Self.clients(clients.audiences, .audience),
@@ -40,8 +40,8 @@ extension ProviderIssuer {
 
     /// The issuer without some of its clients.
     ///
-    /// - Parameter allowingAnyParty: whether the last party may be removed, after which any client may request ID tokens.
-    /// - Throws: ``Refusal`` `not_found` for a client that it does not have, `conflict` for the last audience or party.
+    /// - Parameter allowingAnyParty: whether the last party may be removed. Then any client may request ID tokens.
+    /// - Throws: ``Refusal`` `not_found` for an unknown client, `conflict` for the last audience or party.
     package func removing(_ clients: IssuerClients, allowingAnyParty: Bool) throws(Refusal) -> ProviderIssuer {
         let (kept, keptParties) = (
             try Self.without(clients.audiences, audiences, .audience),

@@ -1,24 +1,25 @@
 import Encoding
 
-/// The OpenID provider behind a provider: its ID tokens are what users sign in by (OpenID Connect Core 1.0 §2).
+/// The OpenID provider whose ID tokens identify a provider's users (OpenID Connect Core 1.0 §2).
 package struct ProviderIssuer: Sendable, Equatable {
     /// Its issuer identifier, which its ID tokens repeat byte for byte (`iss`).
     package let url: String
-    /// The client id that it gave to this service (`aud`). One pair of issuer and audience belongs to one provider.
+    /// The client id that the issuer gave to this service (`aud`). A pair of issuer and audience belongs to one
+    /// provider.
     package let audience: String
-    /// Further client ids of the same users, such as those of the web site beside the app.
+    /// Further client ids that users of this provider sign in with, such as that of the web site.
     package var otherAudiences: [String]
     /// The clients that may have requested an ID token for one audience (`azp`); any client if empty.
     package var parties: [String]
     /// The algorithms that its keys may be used with, the preferred first (RFC 7518 §3.1).
     package let algorithms: [String]
-    /// Whether a key that leaves its key set ends the sessions that it opened.
+    /// Whether sessions end when the key that opened them leaves the key set.
     package let endsSessionsOfRemovedKeys: Bool
 
-    /// What follows the issuer in the URL of its discovery document (OpenID Connect Discovery 1.0 §4).
+    /// The path of the discovery document, which follows the issuer in its URL (OpenID Connect Discovery 1.0 §4).
     package static let discoveryPath = "/.well-known/openid-configuration"
 
-    /// The most audiences, and the most parties.
+    /// The largest number of audiences, and of parties.
     package static let mostClients = 16
 
     package init(
@@ -33,10 +34,10 @@ package struct ProviderIssuer: Sendable, Equatable {
         self.endsSessionsOfRemovedKeys = endsSessionsOfRemovedKeys
     }
 
-    /// Takes what an operator typed.
+    /// Validates an operator's input.
     ///
     /// - Parameters:
-    ///   - audiences: at least one; the first names the provider in lists.
+    ///   - audiences: at least one; the first is the provider's name in lists.
     ///   - allowingLoopback: also permits this machine, for development and tests.
     /// - Throws: ``Refusal`` `malformed_request`.
     package init(
@@ -70,9 +71,9 @@ package struct ProviderIssuer: Sendable, Equatable {
         return different
     }
 
-    /// The client ids of which `aud` must name one, the registered ones in their order.
+    /// The client ids that `aud` may contain, in the order of registration.
     package var audiences: [String] { [audience] + otherAudiences }
 
-    /// The host of the issuer, by which a provider without a name is called.
+    /// The host of the issuer, which is the default name of the provider.
     package var host: String { WebAddress(url)?.name ?? url }
 }

@@ -1,32 +1,30 @@
 /// What an access token of a provider's backend permits (RFC 6749 §3.3). A provider token permits all of it.
 ///
-/// Changes of keys and of the webhook are in no scope: they need a proof that is made for the one request. Changes of a
-/// stream need both.
+/// No scope permits changes of keys and of the webhook: they require a proof for the one request. Changes of a stream
+/// require both.
 package enum ProviderScope: String, Sendable, CaseIterable {
     /// Introspection of sessions, and checks of identity tokens.
     case sessionsRead = "sessions.read"
-    /// The end of sessions.
     case sessionsEnd = "sessions.end"
-    /// What a provider may know of its users.
+    /// Reading the data of users that a provider may know.
     case usersRead = "users.read"
-    /// Notifications to users.
     case usersNotify = "users.notify"
-    /// Where security events are sent.
+    /// Reading where security events are sent.
     case ssfRead = "ssf.read"
-    /// Streams of security events: their life, their status, and what waits in them.
+    /// Managing streams of security events: creating and deleting them, their status, and their waiting events.
     case ssfManage = "ssf.manage"
 
-    /// What a token permits that asks for nothing: whoever means to manage streams says so.
+    /// The scopes of a token whose request names none. Managing streams must be requested explicitly.
     package static let unasked = Set(allCases).subtracting([.ssfManage])
 
-    /// Whether a token with some scopes permits what needs this one. Whoever manages streams may read them.
+    /// Whether a token with these scopes permits a call that requires this one. Managing streams includes reading them.
     package func isGranted(by scopes: Set<ProviderScope>) -> Bool {
         scopes.contains(self) || self == .ssfRead && scopes.contains(.ssfManage)
     }
 
-    /// Parses a `scope` parameter: words with one space between them, in any order.
+    /// Parses a `scope` parameter: words separated by single spaces, in any order.
     ///
-    /// - Throws: ``Refusal`` `malformed_request` with reason `invalid_scope` for an unknown word, or none.
+    /// - Throws: ``Refusal`` `malformed_request` with reason `invalid_scope` for an unknown word, or if there is none.
     package static func parse(_ text: String) throws(Refusal) -> Set<ProviderScope> {
         var scopes: Set<ProviderScope> = []
         for word in text.split(separator: " ", omittingEmptySubsequences: false) {
@@ -38,7 +36,7 @@ package enum ProviderScope: String, Sendable, CaseIterable {
         return scopes
     }
 
-    /// The `scope` parameter of a set, in the order of the declaration.
+    /// The `scope` parameter for a set, in the order of the declaration.
     package static func text(_ scopes: Set<ProviderScope>) -> String {
         allCases.filter(scopes.contains).map(\.rawValue).joined(separator: " ")
     }

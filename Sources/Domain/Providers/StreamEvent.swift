@@ -1,6 +1,6 @@
 import Encoding
 
-/// What a token of a stream says: an event about a user, or about the stream itself.
+/// The event in a token of a stream: it concerns a user, or the stream itself.
 package enum StreamEvent: Sendable, Equatable {
     case happened(ProviderEvent)
     /// The answer to a request for verification, with its `state` (SSF 1.0 §8.1.4).
@@ -22,7 +22,7 @@ package enum StreamEvent: Sendable, Equatable {
 
     /// The stored form in the outbox, without personal data.
     ///
-    /// - Parameter cause: the id of what caused it, shared by all events of one cause (`txn`, RFC 8417 §2.2).
+    /// - Parameter cause: an id that all events with one cause share (`txn`, RFC 8417 §2.2).
     package func jsonText(cause: String) -> String {
         switch self {
         case .happened(let event):
@@ -40,7 +40,7 @@ package enum StreamEvent: Sendable, Equatable {
         }
     }
 
-    /// Parses ``jsonText(cause:)``: the event and its cause; `nil` for anything else.
+    /// Parses ``jsonText(cause:)`` and returns the event and its cause; `nil` for anything else.
     package static func parse(_ jsonText: [UInt8]) -> (event: StreamEvent, cause: String)? {
         guard let value = try? StrictJSON.parse(jsonText), let cause = value["txn"]?.text else { return nil }
         switch value["event"]?.text {

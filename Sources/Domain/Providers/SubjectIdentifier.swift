@@ -6,17 +6,18 @@ package enum SubjectIdentifier: Sendable, Equatable {
     case user(issuer: String, subject: String)
     /// An address by which a provider may name its user (`email`).
     case email(String)
-    /// Well-formed, and in no form by which this service knows a user alone.
+    /// A well-formed subject in a format that does not identify a user of this service.
     case other
 
-    /// Parses one; `nil` if the format is unknown, a member is missing or empty, or there is one more than the format has.
+    /// `nil` if the format is unknown, a member is missing or empty, or there is a member that the format does not
+    /// have.
     package init?(_ value: JSONValue?) {
         guard let value, let format = value["format"]?.text, case .object(let members) = value else { return nil }
         let names = Set(members.map(\.name)).subtracting(["format"])
         switch format {
         case "complex":
             guard let parts = Self.parts(of: members, among: names) else { return nil }
-            // A user on one device, or in one session, is less than the user.
+            // A subject with a device or session is narrower than the user.
             guard parts.count == 1, let user = value["user"].flatMap(Self.init) else {
                 self = .other
                 return
@@ -42,7 +43,7 @@ package enum SubjectIdentifier: Sendable, Equatable {
         }
     }
 
-    /// A text that is not empty, as a store may be asked for it.
+    /// Whether it is a text that is not empty and that the store can search for.
     private static func isFilled(_ value: JSONValue) -> Bool {
         guard let text = value.text else { return false }
         return (1...1024).contains(text.utf8.count) && !text.utf8.contains(0) && text.isStreamSafe
@@ -56,14 +57,14 @@ package enum SubjectIdentifier: Sendable, Equatable {
         }
     }
 
-    /// The members that a simple format has, all of them texts.
+    /// The members of each simple format. All of them are texts.
     private static let members: [String: Set<String>] = [
         "account": ["uri"], "did": ["url"], "email": ["email"], "iss_sub": ["iss", "sub"], "jwt_id": ["iss", "jti"],
         "opaque": ["id"], "phone_number": ["phone_number"], "saml_assertion_id": ["issuer", "assertion_id"],
         "uri": ["uri"],
     ]
 
-    /// What a complex subject may be made of (SSF 1.0 §3.2).
+    /// The members that a complex subject can have (SSF 1.0 §3.2).
     private static let roles: Set<String> = [
         "user", "device", "session", "application", "tenant", "org_unit", "group",
     ]

@@ -24,14 +24,14 @@ package struct SessionGenerations: Sendable, Equatable {
     package static let first = SessionGenerations(user: 0, device: 0, provider: 0, key: 0)
 }
 
-/// That a generation rose, and ended all sessions of earlier ones, whose rows are still to say so.
+/// The end of all sessions of a scope, by raising the scope's generation. The rows of the sessions are updated later.
 package struct BulkRevocation: Sendable, Equatable {
     package let scope: RevocationScope
-    /// The one that it began.
+    /// The generation that it began. Sessions of earlier ones have ended.
     package let generation: Int64
     package let why: SessionEnding
     package let at: Date
-    /// How many rows say so.
+    /// How many rows were updated so far.
     package var ended: Int64
 
     package init(scope: RevocationScope, generation: Int64, why: SessionEnding, at: Date, ended: Int64) {

@@ -2,23 +2,20 @@ import Crypto
 import Encoding
 import Foundation
 
-/// What a banned user is given at sign-in: it shows what is held on that user and erases it, from this device, for ten
-/// minutes, and opens nothing else.
+/// A token that a banned user gets at sign-in. It permits reading and erasing the data about that user, from this
+/// device and for ten minutes. It permits nothing else.
 ///
 /// It is stateless: user ‖ expiry ‖ code over both and the device certificate.
 package struct ExportToken: Sendable, Equatable {
     package let userID: UserID
-    /// From when on it is refused.
     package let expiresAt: Date
 
     /// Seconds from issue to expiry.
     package static let lifetime: TimeInterval = 600
-    /// 16 user, 8 expiry, 32 code.
+    /// Bytes: 16 user, 8 expiry, 32 code.
     private static let length = 56
 
-    /// Makes the text of a new one.
-    ///
-    /// - Parameter thumbprint: of the certificate that it is bound to.
+    /// - Parameter thumbprint: that of the certificate to which it is bound.
     package static func issue(
         for user: UserID, now: Date, thumbprint: Digest256, key: ExportKey
     ) -> Secret<String> {
@@ -29,10 +26,10 @@ package struct ExportToken: Sendable, Equatable {
         return Secret(Base64URL.encode(bytes))
     }
 
-    /// Reads what a device shows.
+    /// Parses and verifies a token from a device.
     ///
-    /// - Throws: ``Refusal`` `session_required` for what this service did not give to this certificate,
-    ///   `session_expired` where it is over.
+    /// - Throws: ``Refusal`` `session_required` if this service did not issue it to this certificate, `session_expired`
+    ///   after its expiry.
     package init(shown text: String, thumbprint: Digest256, key: ExportKey, now: Date) throws(Refusal) {
         guard text.utf8.count == 75, let bytes = Base64URL.decode(text), bytes.count == Self.length,
             constantTimeEqual(bytes[24...], key.code(over: bytes[..<24], thumbprint: thumbprint))
@@ -45,12 +42,12 @@ package struct ExportToken: Sendable, Equatable {
     }
 }
 
-/// The key under which export tokens are made: the same on all nodes of one service.
+/// The key that authenticates export tokens. All nodes of a service have the same key.
 package struct ExportKey: Sendable {
     private let key: SymmetricKey
 
-    /// Derives the key in use (HKDF, RFC 5869) from the secret in `Keys/nonce.key` and the store's generation of nonces:
-    /// what was given out before a restore is not recognized after it.
+    /// Derives the key (HKDF, RFC 5869) from the secret in `Keys/nonce.key` and the store's generation of nonces. A
+    /// restore changes the generation, so tokens from before a restore are not valid.
     package init(_ secret: Secret<[UInt8]>, generation: String = "") {
         key = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: secret.reveal()), salt: Data(generation.utf8),

@@ -2,26 +2,24 @@ import Crypto
 import Encoding
 import Foundation
 
-/// A number that is accepted once, by one device, for a short time (RFC 7616 §5.4 calls it so).
+/// A random value that is accepted once, from one device, for a short time (RFC 7616 §5.4 uses the term).
 ///
-/// It is stateless until spent: random ‖ expiry ‖ tag of the device ‖ authentication code over all three. The tag is
-/// apart so that a device that shows another's nonce can be told so, and a forged one cannot be told from noise.
+/// It is stateless until spent: random ‖ expiry ‖ tag of the device ‖ authentication code over all three. The separate
+/// tag lets the refusal distinguish a nonce of another device from a forged one.
 package struct Nonce: Sendable, Equatable {
     package let randomBytes: [UInt8]
-    /// SHA-256 of its bytes, of which there may be several texts.
+    /// SHA-256 of its bytes. Several texts can encode the same bytes.
     let digest: Digest256
-    /// From when on it is refused, by the store's clock in the spending transaction.
+    /// When it expires, by the store's clock in the spending transaction.
     package let expiresAt: Date
-    /// The generation in which this process knows nonces: whoever spends it compares that with the store's.
+    /// The generation of the key that verified it. It is compared with the store's when the nonce is spent.
     package let generation: String
     private let cell: Cell
 
-    /// 16 random, 8 expiry, 8 device tag, 16 code.
+    /// Bytes: 16 random, 8 expiry, 8 device tag, 16 code.
     private static let length = 48
 
-    /// Makes the text of a new nonce.
-    ///
-    /// - Parameter randomBytes: 16 bytes that come from outside.
+    /// - Parameter randomBytes: 16 bytes of a cryptographic generator.
     package static func issue(
         randomBytes: [UInt8], expiresAt: Date, thumbprint: Digest256, key: NonceKey
     ) -> String {
@@ -32,10 +30,10 @@ package struct Nonce: Sendable, Equatable {
         return Base64URL.encode(bytes)
     }
 
-    /// Reads a nonce that a token carries.
+    /// Parses and verifies the nonce in a token. The caller must check the expiry.
     ///
-    /// - Throws: ``Refusal`` `invalid_identity_token` with reason `nonce_unknown` for what this service did not issue,
-    ///   `nonce_other_device` for what it issued to another certificate. Expiry is not judged here.
+    /// - Throws: ``Refusal`` `invalid_identity_token` with reason `nonce_unknown` if this service did not issue it,
+    ///   `nonce_other_device` if it was issued to another certificate.
     package init(shown text: String, thumbprint: Digest256, key: NonceKey) throws(Refusal) {
         guard let bytes = Self.authentic(text, key: key) else {
             throw Refusal.nonceUnknown
@@ -46,8 +44,8 @@ package struct Nonce: Sendable, Equatable {
         }
     }
 
-    /// Reads a nonce without asking whose it is; `nil` for what this service did not issue. Opens nothing: it serves
-    /// a provider that checks its token where the device is not at hand.
+    /// Verifies a nonce without its device; `nil` if this service did not issue it. It does not allow a sign-in: a
+    /// provider uses it to check its token while the device is not connected.
     package init?(issuedHere text: String, key: NonceKey) {
         guard let bytes = Self.authentic(text, key: key) else { return nil }
         self.init(authentic: bytes, key)
@@ -67,17 +65,18 @@ package struct Nonce: Sendable, Equatable {
         digest = Digest256.of(bytes)
     }
 
-    /// The id of the one row that it is spent by, whatever it is spent for: its expiry in milliseconds, the cell and
-    /// 62 bits of its digest. Made of what this service issued alone, since its code was verified.
+    /// The id of the row that marks the nonce as spent, for every use: its expiry in milliseconds, the cell and 62 bits
+    /// of its digest. A client cannot choose it, because the service issued the nonce.
     package var sessionID: SessionID {
         SessionID(cell.orderedID(at: expiresAt, digest.bytes.prefix(8)))
     }
 }
 
 extension Session {
-    /// The ended session by which a nonce is spent that opens none: for a renewal, a proof of presence, or a banned user.
+    /// The ended session that marks a nonce as spent if it opens no session: for a renewal, a proof of presence, or a
+    /// banned user.
     ///
-    /// - Parameter holder: whose nonce it was.
+    /// - Parameter holder: the session whose nonce it was.
     package init(spending nonce: Nonce, of holder: Session, at now: Date) {
         self.init(
             id: nonce.sessionID, tokenHash: nonce.digest, userID: holder.userID, providerID: holder.providerID,
@@ -87,19 +86,19 @@ extension Session {
     }
 }
 
-/// The key under which nonces are made: the same on all nodes of one service.
+/// The key that authenticates nonces. All nodes of a service have the same key.
 package struct NonceKey: Sendable {
     private let codeKey: SymmetricKey
-    /// Each with its key taken in already, which costs as much as a short text: copies go on from there.
+    /// The HMACs after their key block, which costs as much as a short text. Each computation starts with a copy.
     private let code: HMAC<SHA256>
     private let tag: HMAC<SHA256>
-    /// The store's generation of nonces, in which it was made.
+    /// The store's generation of nonces for which it was derived.
     package let generation: String
-    /// The cell of the sessions that its nonces open.
+    /// The cell in the ids of sessions that its nonces open.
     fileprivate let cell: Cell
 
-    /// Derives the two keys in use (HKDF, RFC 5869) from the secret in `Keys/nonce.key`, salted with the store's
-    /// generation of nonces: what was issued before a restore is not recognized after it.
+    /// Derives the two keys (HKDF, RFC 5869) from the secret in `Keys/nonce.key`, salted with the store's generation of
+    /// nonces. A restore changes the generation, so nonces from before a restore are not valid.
     package init(_ secret: Secret<[UInt8]>, generation: String, in cell: Cell) {
         let input = SymmetricKey(data: secret.reveal())
         func derive(_ label: String) -> SymmetricKey {
@@ -119,7 +118,7 @@ package struct NonceKey: Sendable {
         return Array(code.finalize().prefix(16))
     }
 
-    /// By which nodes tell whether they have the same secret in the same generation.
+    /// The digest by which nodes compare their secret and generation.
     package var fingerprint: Digest256 { NodeFingerprints.digest(of: codeKey, .nonceKey) }
 
     fileprivate func deviceTag(of thumbprint: Digest256, randomBytes: [UInt8]) -> [UInt8] {

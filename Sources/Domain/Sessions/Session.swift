@@ -1,16 +1,16 @@
 import Encoding
 import Foundation
 
-/// The inner one of the protocol's two state machines: what a session lets its holder do.
+/// The state of a session, which decides what its holder may do: the inner one of the protocol's two state machines.
 package enum SessionState: String, Sendable, CaseIterable {
-    /// There is no session, or no longer one.
+    /// The session does not exist, or has ended.
     case unauthenticated
-    /// All actions of the application are allowed.
+    /// All actions of the API are allowed.
     case authenticated
-    /// Only renewal and destruction are.
+    /// Only renewal and destruction are allowed.
     case challenged
 
-    /// What may happen to a session.
+    /// What can happen to a session.
     package enum Event: String, Sendable, CaseIterable {
         case create
         case challenge
@@ -18,18 +18,18 @@ package enum SessionState: String, Sendable, CaseIterable {
         case destroy
     }
 
-    /// Who causes an event.
+    /// The cause of an event.
     package enum Caller: Sendable, CaseIterable {
         /// The device, over its connection.
         case device
-        /// The service: for a provider, an admin, a ban, or what it saw itself.
+        /// The service, by itself or for a provider, an admin or a ban.
         case service
     }
 
-    /// The state after an event; `nil` where the protocol does not allow it.
+    /// The state after an event; `nil` if the protocol does not allow it.
     ///
-    /// Without a connection a session can only be destroyed, by the server's side such as a ban or a provider's logout, or
-    /// challenged by the service. What the clock ends is not an event: see ``Session/effectiveState(at:policy:)``.
+    /// Without a connection only the service can destroy or challenge a session, for example for a ban or a provider's
+    /// logout. Expiry by time is not an event: see ``Session/effectiveState(at:policy:)``.
     package func after(
         _ event: Event, while connection: ConnectionState, by caller: Caller = .device
     ) -> SessionState? {
@@ -45,35 +45,34 @@ package enum SessionState: String, Sendable, CaseIterable {
     }
 }
 
-/// A user's session on a device, bound to the certificate it was created under (RFC 8705 §3).
+/// A user's session on a device, bound to the certificate under which it was created (RFC 8705 §3).
 package struct Session: Sendable, Equatable {
     package let id: SessionID
-    /// SHA-256 of its token; the token itself is known to the device alone.
+    /// SHA-256 of its token. Only the device has the token itself.
     package var tokenHash: Digest256
     package let userID: UserID
-    /// The provider that vouched for the user.
+    /// The provider that identified the user.
     package let providerID: ProviderID
     /// The provider's own name for the user.
     package let externalID: String
     /// The app it was opened for.
     package let applicationID: ApplicationID
-    /// The device it lives on.
+    /// The device that it belongs to.
     package let deviceID: DeviceID
     /// SHA-256 of the device's certificate: the confirmation `x5t#S256`.
     package var thumbprint: Digest256
     /// The provider's key that signed the identity token which opened or last renewed it.
     package var providerKeyID: ProviderKeyID
-    /// What the store says; ``effectiveState(at:policy:)`` adds what the clock says.
+    /// The stored state; ``effectiveState(at:policy:)`` also considers the clock.
     package var state: SessionState
     package let createdAt: Date
-    /// When its clocks last started: at creation or renewal.
+    /// When its lifetime last started: at its creation or renewal.
     package var renewedAt: Date
     /// When it was last used for an action.
     package var lastUsedAt: Date
-    /// When it was challenged, if it is.
+    /// When it was challenged; `nil` if it is not.
     package var challengedAt: Date?
 
-    /// Joins the parts, as read from a row or decided at creation.
     package init(
         id: SessionID, tokenHash: Digest256, userID: UserID, providerID: ProviderID, externalID: String,
         applicationID: ApplicationID, deviceID: DeviceID, thumbprint: Digest256, providerKeyID: ProviderKeyID,
@@ -95,7 +94,7 @@ package struct Session: Sendable, Equatable {
         self.challengedAt = challengedAt
     }
 
-    /// A session that was drafted before its user was known, and the time.
+    /// Completes a session that was drafted before its user and the time were known.
     package init(_ draft: Session, of user: User, at now: Date) {
         self.init(
             id: draft.id, tokenHash: draft.tokenHash, userID: user.id, providerID: user.providerID,
@@ -104,14 +103,14 @@ package struct Session: Sendable, Equatable {
             renewedAt: now, lastUsedAt: now, challengedAt: nil)
     }
 
-    /// What a session is at a moment.
+    /// The state of a session at a point in time.
     package enum EffectiveState: String, Sendable, Equatable {
         case authenticated
         case challenged
         case expired
         case destroyed
 
-        /// The state of the machine that it comes to: what has expired is over.
+        /// The state of the state machine; an expired session is unauthenticated.
         package var machineState: SessionState {
             switch self {
             case .authenticated: .authenticated
@@ -121,8 +120,8 @@ package struct Session: Sendable, Equatable {
         }
     }
 
-    /// Judges the stored state by the clock: an idle session counts as challenged from the moment its idle time
-    /// ended, a challenged one expires when it was not renewed in time, any expires at its absolute end.
+    /// The stored state, corrected by the clock. A session is challenged as soon as its idle time ends. A challenged
+    /// session expires if it is not renewed in time. Every session expires at its absolute end.
     package func effectiveState(at now: Date, policy: SessionPolicy) -> EffectiveState {
         guard state != .unauthenticated else { return .destroyed }
         guard let challenged = challengeMoment(now: now, policy: policy) else {
@@ -131,7 +130,7 @@ package struct Session: Sendable, Equatable {
         return now < challenged.addingTimeInterval(policy.renewalWindow) ? .challenged : .expired
     }
 
-    /// When this session was or will have been challenged, seen from `now`; `nil` while it is not.
+    /// When this session was challenged, or became idle before `now`; `nil` if neither happened.
     package func challengeMoment(now: Date, policy: SessionPolicy) -> Date? {
         if let challengedAt { return challengedAt }
         let idleEnd = lastUsedAt.addingTimeInterval(policy.idleLifetime)
@@ -139,13 +138,13 @@ package struct Session: Sendable, Equatable {
         return now >= idleEnd && idleEnd < absoluteEnd ? idleEnd : nil
     }
 
-    /// When it ends unless it is used, renewed or destroyed before.
+    /// When it expires if it is not used, renewed or destroyed before.
     package func expiry(policy: SessionPolicy) -> Date {
         if let challengedAt { return challengedAt.addingTimeInterval(policy.renewalWindow) }
         return renewedAt.addingTimeInterval(policy.absoluteLifetime)
     }
 
-    /// Refuses what a session may not do at this moment.
+    /// Refuses actions that require an authenticated session.
     ///
     /// - Throws: ``Refusal`` `session_challenged`, `session_expired` or `session_destroyed`.
     package func requireAuthenticated(now: Date, policy: SessionPolicy) throws(Refusal) {
@@ -158,8 +157,7 @@ package struct Session: Sendable, Equatable {
         }
     }
 
-    /// Refuses to act where this session is no longer the one that was let in: it was ended, challenged, or has another
-    /// token since.
+    /// Refuses if this session has changed since it was admitted: it was ended or challenged, or has a new token.
     ///
     /// - Throws: ``Refusal`` `session_challenged` or `session_destroyed`.
     package func requireOpen(as shown: Session) throws(Refusal) {
@@ -172,7 +170,6 @@ package struct Session: Sendable, Equatable {
     }
 }
 
-/// A use of a session.
 package struct SessionUse: Sendable, Equatable {
     package let id: SessionID
     package let at: Date

@@ -5,10 +5,10 @@ extension Refusal {
 
     package static let sessionExpired = Refusal(.sessionExpired, "The session has expired. Create a new one.")
 
-    /// Also for a session that never was.
+    /// Also for a session that never existed.
     package static let sessionEnded = Refusal(.sessionDestroyed, "The session was ended. Create a new one.")
 
-    /// What was sent is another kind of token, such as an access token.
+    /// For another kind of token, such as an access token.
     package static let notSessionToken = Refusal(
         .sessionDestroyed, "This is not a session token. Send the session_token that the sign-in returned.")
 
@@ -35,7 +35,7 @@ extension Refusal {
         Refusal(.notFound, "There is no session \(id). Check the id.")
     }
 
-    /// A command for a session whose state does not allow it.
+    /// For a command that the session's state does not allow.
     package static func sessionIs(_ state: String) -> Refusal {
         Refusal(.conflict, "The session is already \(state). Nothing was changed.", state: state)
     }
@@ -97,7 +97,7 @@ extension Refusal {
         .invalidIdentityToken, "The token's app_id names another app than the session's. Sign in with that app.",
         reason: .wrongAudience)
 
-    /// - Parameter subject: what the caller's form of sign-in calls the app's id, here and below.
+    /// - Parameter subject: the app's id as the caller's form of sign-in names it, also in the next refusals.
     package static func providerIDAsApplication(_ subject: Subject) -> Refusal {
         Refusal(
             .malformedRequest, "This is the provider_id. Send the app_id of an app of this provider.", about: subject)

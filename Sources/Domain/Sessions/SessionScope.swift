@@ -1,16 +1,16 @@
 import Encoding
 
-/// Which sessions a change is about.
+/// The sessions that a change affects.
 package enum SessionScope: Sendable, Hashable {
     case session(SessionID)
     case user(UserID)
     case device(DeviceID)
 }
 
-/// A session that a change has ended, as far as others must be told of it.
+/// The facts about an ended session that other parts need.
 package struct EndedSession: Sendable, Equatable {
     package let id: SessionID
-    /// SHA-256 of its token, by which nodes remember it.
+    /// SHA-256 of its token, the key of nodes' caches.
     package let tokenHash: Digest256
     package let userID: UserID
     package let providerID: ProviderID
@@ -28,13 +28,13 @@ package struct EndedSession: Sendable, Equatable {
     }
 }
 
-/// Why sessions end.
+/// The reason why sessions ended.
 package enum SessionEnding: String, Sendable, CaseIterable {
     case byUser = "by_user"
     case superseded
-    /// At the provider's call, which the audit log keeps.
+    /// The provider requested it by a call, which is in the audit log.
     case byProvider = "by_provider"
-    /// By a Security Event Token, which its sender keeps.
+    /// The provider requested it by a Security Event Token. The sender keeps the record.
     case byProviderEvent = "by_provider_event"
     case byAdmin = "by_admin"
     case providerDisabled = "provider_disabled"
@@ -44,7 +44,7 @@ package enum SessionEnding: String, Sendable, CaseIterable {
     case banned
     case userErased = "user_erased"
 
-    /// What is kept with the sessions.
+    /// The text that is stored with the sessions.
     package var text: String {
         switch self {
         case .byUser: "ended by its user"

@@ -1,21 +1,19 @@
 import Encoding
 import Foundation
 
-/// The bearer half of a session: its id, by which the store finds it, and 256 random bits that only the device keeps. The
-/// store holds the SHA-256 of the text.
+/// A session's bearer token: the session's id, by which the store finds it, and 256 random bits that only the device
+/// keeps. The store has the SHA-256 of the text.
 package struct SessionToken: Sendable {
-    /// The text form, base64url: goes to the device once and is not kept.
+    /// The text form, base64url. The device receives it once, and the service does not keep it.
     package let text: Secret<String>
     package let hash: Digest256
     /// The session that it names.
     package let sessionID: SessionID
 
-    /// 16 bytes of the id, 32 random: no bit of the text is left over, so that a token has one text.
+    /// 16 bytes of the id, 32 random bytes. The length has no unused bits, so each token has only one text.
     private static let characters = 64
 
-    /// Makes a token.
-    ///
-    /// - Parameter randomBytes: 32 bytes that come from outside.
+    /// - Parameter randomBytes: 32 bytes of a cryptographic generator.
     package init(of sessionID: SessionID, randomBytes: [UInt8]) {
         let text = Base64URL.encode(withUnsafeBytes(of: sessionID.uuid.uuid) { Array($0) } + randomBytes)
         self.text = Secret(text)
@@ -23,7 +21,7 @@ package struct SessionToken: Sendable {
         hash = Digest256.of(text)
     }
 
-    /// Reads what a device shows; `nil` for what cannot be a token. The length is checked so that nothing long is
+    /// Parses a token from a device; `nil` for anything else. The length is checked first, so that no long text is
     /// hashed.
     package init?(shown text: String) {
         var shown = text
@@ -35,7 +33,7 @@ package struct SessionToken: Sendable {
         self.hash = hash
     }
 
-    /// The hash alone, of what a device shows; `nil` for what cannot be a token.
+    /// The hash of a token from a device; `nil` for anything else.
     package static func hash(ofShown text: UnsafeRawBufferPointer) -> Digest256? {
         text.count == characters ? Digest256.of(text) : nil
     }

@@ -1,11 +1,12 @@
-/// What an event does to many sessions at once, by the state machine: those in other states stay as they are.
+/// The effect of an event on many sessions at once, by the state machine. Sessions in other states stay unchanged.
 package struct SessionTransition: Sendable, Equatable {
     /// The states that the event is allowed in.
     package let from: [SessionState]
-    /// The one state that it leads to.
+    /// The state after the event.
     package let to: SessionState
 
-    /// Asks the machine for every state; `nil` if it allows the event in none, or leads to more than one.
+    /// Derives it from the state machine; `nil` if the machine allows the event in no state, or the states after it
+    /// differ.
     package init?(
         _ event: SessionState.Event, while connection: ConnectionState, by caller: SessionState.Caller
     ) {
@@ -17,12 +18,12 @@ package struct SessionTransition: Sendable, Equatable {
 
     private init(from: [SessionState], to: SessionState) { (self.from, self.to) = (from, to) }
 
-    /// Whatever the connection: the service ends sessions.
+    /// The service ends sessions, with or without a connection.
     package static let destroyedByService =
         SessionTransition(.destroy, while: .disconnected, by: .service)
         ?? SessionTransition(from: [], to: .unauthenticated)
 
-    /// Whatever the connection: the service challenges sessions.
+    /// The service challenges sessions, with or without a connection.
     package static let challengedByService =
         SessionTransition(.challenge, while: .disconnected, by: .service)
         ?? SessionTransition(from: [], to: .challenged)

@@ -1,11 +1,11 @@
 import Encoding
 import Foundation
 
-/// A day of the Gregorian calendar (ISO 8601), without time or zone: births and expiries on cards.
+/// A day of the Gregorian calendar (ISO 8601), without time or zone: dates of birth and expiry on cards.
 ///
 /// Years 1 to 9999. Most are birthdays, so a date's description shows nothing; ``text`` does.
 package struct CalendarDate: Sendable, Hashable, Comparable, Confidential {
-    /// Year, month and day as decimal digits, so that the order of the numbers is the order of the days.
+    /// Year, month and day as decimal digits, so the numbers sort like the days.
     private let digits: Int32
 
     /// The year, 1 to 9999.
@@ -15,14 +15,14 @@ package struct CalendarDate: Sendable, Hashable, Comparable, Confidential {
     /// The day of the month, 1 to 31.
     package var day: Int { Int(digits) % 100 }
 
-    /// A day that exists; `nil` for any other, such as 30 February.
+    /// `nil` for a day that does not exist, such as 30 February.
     package init?(year: Int, month: Int, day: Int) {
         guard (1...9999).contains(year), (1...12).contains(month), day >= 1, day <= Self.days(in: month, of: year)
         else { return nil }
         digits = Int32(year * 10_000 + month * 100 + day)
     }
 
-    /// The last day of a month that exists; `nil` for any other.
+    /// The last day of a month; `nil` for a month that does not exist.
     package init?(lastDayOf month: Int, year: Int) {
         guard (1...12).contains(month) else { return nil }
         self.init(year: year, month: month, day: Self.days(in: month, of: year))
@@ -42,7 +42,7 @@ package struct CalendarDate: Sendable, Hashable, Comparable, Confidential {
         digits = Int32(year * 10_000 + month * 100 + day)
     }
 
-    /// The day of a point in time in the last time zone, twelve hours behind UTC.
+    /// The day of a point in time in the westernmost time zone, UTC−12.
     package init(earliestDayAt instant: Date) {
         self.init(utcDayOf: instant.addingTimeInterval(-Self.lastZone))
     }
@@ -95,7 +95,6 @@ package struct CalendarDate: Sendable, Hashable, Comparable, Confidential {
             ?? self
     }
 
-    /// The earlier day is the lesser.
     package static func < (left: CalendarDate, right: CalendarDate) -> Bool {
         left.digits < right.digits
     }

@@ -2,20 +2,20 @@ import Encoding
 import Foundation
 
 /// The number of an installation, among several of one company (Capacity). Every identifier that the service creates is
-/// a UUID of version 8 (RFC 9562 §5.8) with this number in the 12 bits after the version. So a router can send a request
-/// to the cell of the thing that it names.
+/// a UUID of version 8 (RFC 9562 §5.8) with this number in the 12 bits after the version. So a router can send a
+/// request to the cell that created the identifier.
 package struct Cell: Hashable, Sendable {
-    /// 0 to 4095.
+    /// A number from 0 to 4095.
     package let number: UInt16
 
-    /// The cell of an installation without others.
+    /// The cell of a single installation.
     package static let first = Cell(number: 0)
 
     private init(number: UInt16) {
         self.number = number
     }
 
-    /// Wraps a number; `nil` for one that does not fit into 12 bits.
+    /// `nil` for a number that does not fit into 12 bits.
     package init?(_ number: Int) {
         guard (0...4095).contains(number) else { return nil }
         self.init(number: UInt16(number))
@@ -27,25 +27,26 @@ package struct Cell: Hashable, Sendable {
         self.init(number)
     }
 
-    /// Makes an identifier that says nothing but its cell: 48 random bits, version, cell, variant, 62 random bits.
+    /// Makes a random identifier that reveals only its cell: 48 random bits, version, cell, variant, 62 random bits.
     ///
     /// - Parameter random: ``randomLength`` bytes of a cryptographic generator.
     package func randomID(_ random: [UInt8]) -> UUID {
         id(Self.word(random.prefix(6)), Self.word(random.dropFirst(6)))
     }
 
-    /// Bytes that ``randomID(_:)`` takes.
+    /// The number of bytes that ``randomID(_:)`` needs.
     package static let randomLength = 14
 
     /// Makes an identifier that begins with a time, so that rows created together are stored together: 48 bits of Unix
-    /// milliseconds, version, cell, variant, 62 other bits. Only for readers who may know the time.
+    /// milliseconds, version, cell, variant, 62 other bits. Use it only if the readers of the identifier may know the
+    /// time.
     ///
     /// - Parameter rest: 8 bytes that make it unique within its millisecond.
     package func orderedID(at time: Date, _ rest: some Sequence<UInt8>) -> UUID {
         id(UInt64(clamping: time.milliseconds), Self.word(rest))
     }
 
-    /// Joins the two words of an identifier. Surplus bits are cut off.
+    /// Combines the two 64-bit words of an identifier, without the bits that the version and the variant replace.
     private func id(_ first: UInt64, _ last: UInt64) -> UUID {
         let words = (
             (first << 16 | 0x8000 | UInt64(number)).bigEndian,

@@ -1,7 +1,7 @@
 import Encoding
 import Foundation
 
-/// A change that others must learn of: the audit log, the nodes' caches, connections, providers.
+/// A change that other parts must learn of: the audit log, the nodes' caches, connections, providers.
 ///
 /// An operation records it in the transaction of the change. One place decides what follows from it.
 package enum DomainEvent: Sendable {
@@ -10,12 +10,12 @@ package enum DomainEvent: Sendable {
     /// The session has a new token; the replaced one is no longer accepted.
     case sessionRenewed(Session, replacing: Digest256)
     case sessionEnded(EndedSession, SessionEnding)
-    /// All sessions that hang on something are over. Of these the rows say so; of the others they will, if it is not
-    /// whole.
+    /// All sessions of the scope have ended. The rows of these sessions are updated; if it is not whole, further rows
+    /// will be.
     case sessionsRevoked(RevocationScope, [EndedSession], SessionEnding, isWhole: Bool)
-    /// The rows of sessions that a cut had ended say so now.
+    /// The rows of sessions that a bulk revocation ended were updated.
     case sessionsEndedInBatch([EndedSession])
-    /// The rows of all of them do.
+    /// All rows of the bulk revocation were updated.
     case bulkRevocationEnded(BulkRevocation)
     case sessionChallenged(Session)
     /// A session's token was used under another device's certificate; the session is challenged.
@@ -27,14 +27,14 @@ package enum DomainEvent: Sendable {
     case certificateSeen(DeviceID)
     case certificateSuperseded(String, by: String, DeviceID)
     case certificateRevoked(String, DeviceID, detail: String?)
-    /// The certificate of a device was revoked on which a user had a session.
+    /// A certificate was revoked on whose device a user had a session.
     case userCertificateRevoked(serial: String, UserID, of: ProviderID)
 
     // Providers
     case providerAdded(ProviderID, ProviderKeyID, ApplicationID)
     case providerDisabled(ProviderID)
     case providerEnabled(ProviderID)
-    /// A setting of the provider has another value, which the text names.
+    /// A setting of the provider changed; the text names it and its new value.
     case providerChanged(ProviderID, detail: String)
     case applicationAdded(ApplicationID, ProviderID)
     /// The signer is the provider's key that signed the request; `nil` if an admin added the key.
@@ -46,11 +46,11 @@ package enum DomainEvent: Sendable {
     case assuranceChanged(AssuranceChange)
     /// The user's proven number now belongs to another user.
     case phoneReassigned(from: UserID)
-    /// The receipt names the audit entry; the provider is `nil` if the user is not known any more.
+    /// The receipt names the audit entry. The provider is `nil` if the user is no longer known.
     case userErased(UserID, of: ProviderID?, receipt: UUID)
 
     // Bans
-    /// A user may not sign in any more.
+    /// A user may no longer sign in.
     case userBanned(UserID, of: ProviderID?)
     /// A user may sign in again.
     case userUnbanned(UserID, of: ProviderID)
@@ -59,10 +59,10 @@ package enum DomainEvent: Sendable {
 
     /// The outbox has a new message.
     case messageQueued
-    /// An event waits in a stream, or may leave it now.
+    /// An event was added to a stream, or an event that waits in it may now be sent.
     case eventsWait(in: EventStreamID)
-    /// Something that these users follow has changed: a stream of messages, or what belongs to one.
+    /// A stream of messages, or data that belongs to one, changed for these users.
     case messagesChanged(of: [UserID])
-    /// A member of a stream is writing, which these others may see at this moment. It is kept nowhere.
+    /// A member of a stream is typing. The other users may be informed now; the event is not stored.
     case typing(in: MessageStreamID, by: UserID, to: [UserID])
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An error as plain words or a code, for logs and sentences. It is never a type's name, which means nothing to an
+/// An error as plain words or a code, for logs and sentences. It is never a type's name, which is meaningless to an
 /// operator. It is never a dump of the error either, which may contain confidential values.
 package enum ErrorWords {
     /// The error's own sentence, or else the name of its case in words.

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A UUID (RFC 9562) of one kind of thing; the type `Kind` prevents the use of a user's id as a device's.
+/// A UUID (RFC 9562) of one kind of object. The type `Kind` prevents the use of a user's id as a device's.
 ///
 /// Written in lower case with hyphens, parsed in either case.
 package struct Identifier<Kind>: Hashable, Sendable {
     package let uuid: UUID
 
-    /// Wraps a UUID that is known to belong to this kind.
+    /// - Parameter uuid: an id of this kind.
     package init(_ uuid: UUID) {
         self.uuid = uuid
     }
@@ -53,10 +53,10 @@ extension Identifier: CustomStringConvertible, LosslessStringConvertible {
         }
     }
 
-    /// Bytes of ``description``.
+    /// The number of bytes of ``description``.
     package static var textLength: Int { 36 }
 
-    /// Writes ``description`` into the beginning of a buffer, which holds ``textLength`` bytes at least.
+    /// Writes ``description`` to the beginning of a buffer of at least ``textLength`` bytes.
     package func write(to buffer: UnsafeMutableRawBufferPointer) {
         func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10 }
         withUnsafeBytes(of: uuid.uuid) { bytes in
@@ -81,7 +81,7 @@ extension Identifier: CustomStringConvertible, LosslessStringConvertible {
     }
 }
 
-/// The kinds of thing that an ``Identifier`` names.
+/// The kinds of object that an ``Identifier`` can name.
 package enum Kind {
     /// A user of one provider.
     package enum User: Sendable {}
@@ -89,7 +89,7 @@ package enum Kind {
     package enum Device: Sendable {}
     /// A backend that signs identity tokens.
     package enum Provider: Sendable {}
-    /// An app of a provider.
+    /// An app that belongs to a provider.
     package enum Application: Sendable {}
     package enum ProviderKey: Sendable {}
     /// A session of a user on a device.
@@ -111,7 +111,7 @@ package enum Kind {
     package enum Node: Sendable {}
     /// A stream of messages between users.
     package enum MessageStream: Sendable {}
-    /// One message in a stream.
+    /// One message within a stream of messages.
     package enum Message: Sendable {}
 }
 
@@ -125,7 +125,7 @@ package typealias ProviderID = Identifier<Kind.Provider>
 package typealias ApplicationID = Identifier<Kind.Application>
 /// Names a provider's key: the `kid` of its tokens.
 package typealias ProviderKeyID = Identifier<Kind.ProviderKey>
-/// Names a session in public: it is no credential.
+/// Names a session in public, and does not give access to it.
 package typealias SessionID = Identifier<Kind.Session>
 package typealias ConnectionID = Identifier<Kind.Connection>
 /// Names one proof of a phone number, only to the device that started it.

@@ -8,7 +8,7 @@
 package enum PlainText {
     /// The use of a text, which decides what it may contain.
     package enum Use: Sendable {
-        /// Programs compare it: joiners are refused, because they would make different identifiers look alike.
+        /// Programs compare it. Joiners are refused, because different identifiers could look alike.
         case identifier
         case prose
         /// People read it, and it has several lines: line feeds and tabs are allowed.

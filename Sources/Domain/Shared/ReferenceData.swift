@@ -1,22 +1,22 @@
 import Encoding
 import Foundation
 
-/// A table in the sources whose facts others publish and change, such as the numbering plans of the world.
+/// A table in the sources with facts that others publish and change, such as the numbering plans of the world.
 ///
-/// ``all`` lists each of them. A test finds tables without a row.
+/// A test checks that ``all`` lists every table.
 package struct ReferenceData: Sendable {
-    /// Its name in lists and metrics.
+    /// The table's name in lists and metrics.
     package let name: String
     /// The publisher, and what it publishes.
     package let source: String
     /// The version or edition of the source, or `no edition`.
     package let version: String
-    /// The day on which the source had these facts: when it released that version, or when the two were compared.
+    /// The day on which the source had these facts: when it released the version, or when they were compared.
     package let date: CalendarDate
-    /// The file of the table, below `Sources`.
+    /// The path of its source file below `Sources`.
     package let file: String
 
-    /// A day that does not exist makes the table one of the far future, which a test refuses.
+    /// A date that does not exist becomes one in the far future, which a test refuses.
     private init(
         _ name: String, in file: String, _ source: String, _ version: String = "no edition",
         on day: (year: Int, month: Int, day: Int)
@@ -28,12 +28,12 @@ package struct ReferenceData: Sendable {
         date = CalendarDate(year: day.year, month: day.month, day: day.day) ?? .never
     }
 
-    /// The age in whole days; 0 for a clock that is set to an earlier day.
+    /// The age in whole days; 0 if the date is in the future.
     package func days(at now: Date) -> Int {
         Int(saturating: max(0, now.timeIntervalSince(date.start) / 86_400))
     }
 
-    /// All tables, by name.
+    /// All tables, in the order of their names.
     package static let all = [
         ReferenceData(
             "address_ranges", in: "Encoding/Web/IPAddress.swift", "IANA's registries of special-purpose addresses",
@@ -52,7 +52,7 @@ package struct ReferenceData: Sendable {
             "country_codes", in: "Cards/MRZ/IssuingState.swift", "ICAO Doc 9303-3, codes of states", "8th edition",
             on: (2026, 11, 25)),
         ReferenceData(
-            "national_numbers", in: "Cards/MRZ/NationalNumber.swift", "python-stdnum, which judges the same numbers",
+            "national_numbers", in: "Cards/MRZ/NationalNumber.swift", "python-stdnum, which validates the same numbers",
             "2.2", on: (2026, 11, 25)),
         ReferenceData(
             "numbering_plans", in: "PhoneNumbers/PhoneMetadata.swift", "libphonenumber's metadata", "9.0.43",

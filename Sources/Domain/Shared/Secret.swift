@@ -13,9 +13,9 @@ package struct Secret<Value: Sendable>: Sendable {
 }
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Always `••••`.
+    /// Shows `••••`, whatever the value.
     package var description: String { "••••" }
-    /// Always `••••`.
+    /// Shows `••••`, whatever the value.
     package var debugDescription: String { "••••" }
     /// A mirror without children, so that `dump` shows nothing.
     package var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -1,8 +1,8 @@
-/// The networks by which limits count a sender. A customer of an internet provider gets an IPv6 prefix of /56 or
-/// /48, which contains 256 or 65,536 networks of /64. A limit by /64 alone bounds nobody.
+/// The networks under which limits count a sender. A customer of an internet provider gets an IPv6 prefix of /56 or
+/// /48, which contains 256 or 65,536 networks of /64. A limit by /64 alone would not limit the customer.
 package struct SenderNetworks: Sendable {
     /// An IPv4 address, an IPv6 network of /64 with its eight bytes in decimal, as in `32.1.13.184.0.1.2.3/64`, or
-    /// another word for where a sender is.
+    /// another key for the origin of a request.
     package let address: String
     /// The network of /56 around it; `nil` if there is none.
     package let bits56: String?
@@ -19,7 +19,7 @@ package struct SenderNetworks: Sendable {
     }
 }
 
-/// The most of one thing for a sender: for its address, and for the networks around that.
+/// The limits for one sender: for its address, and for the networks around it.
 package struct NetworkLimits: Sendable, Equatable {
     package let perAddress: Int
     package let per56: Int
@@ -29,10 +29,10 @@ package struct NetworkLimits: Sendable, Equatable {
         (self.perAddress, self.per56, self.per48) = (perAddress, per56, per48)
     }
 
-    /// Where nothing is limited.
+    /// For acts without a limit.
     package static let none = NetworkLimits(perAddress: .max, per56: .max, per48: .max)
 
-    /// The keys under which a sender counts, each with its limit. The first is the narrowest.
+    /// The keys under which a sender is counted, each with its limit. The first is the narrowest.
     ///
     /// - Parameter address: a limit's key for the sender's address.
     package func counted(_ address: String) -> [(key: String, limit: Int)] {

@@ -1,4 +1,4 @@
-/// Data that the service does not need once an archive has it. No decision depends on it, and the document is still
+/// Data that the service no longer needs after it is archived. No decision depends on it, and the document is still
 /// found by its blind index.
 package enum ArchivedDatum: String, Sendable, CaseIterable {
     /// The address on the card.

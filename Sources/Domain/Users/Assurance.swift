@@ -2,7 +2,7 @@ import Foundation
 
 /// How far a user's identity is proved. Ordered: a later level includes what the earlier ones proved.
 package enum Assurance: String, Sendable, CaseIterable, Codable, Comparable {
-    /// Only the provider vouches for the user.
+    /// Nothing but the provider's statement identifies the user.
     case none
     /// The user entered a code sent to a phone number.
     case phone
@@ -29,16 +29,16 @@ package enum Assurance: String, Sendable, CaseIterable, Codable, Comparable {
         }
     }
 
-    /// Orders levels by what was proved.
+    /// Compares what the levels prove.
     package static func < (left: Assurance, right: Assurance) -> Bool {
         left.rank < right.rank
     }
 }
 
-/// A user's level as it is stored, and the moment from which it counts for less.
+/// A user's stored level, and when it drops.
 package struct AssuranceLevel: Sendable, Equatable {
     private let stored: Assurance
-    /// When a level above ``Assurance/phone`` lapses, because its card expires; `nil` for one that does not.
+    /// When a level above ``Assurance/phone`` expires, because its card does; `nil` if it does not.
     private let until: Date?
 
     package init(_ stored: Assurance, until: Date?) {
@@ -46,13 +46,13 @@ package struct AssuranceLevel: Sendable, Equatable {
         self.until = until
     }
 
-    /// The level at a moment.
+    /// The level at a point in time.
     package func value(at moment: Date) -> Assurance {
         until.map { $0 <= moment } ?? false ? min(stored, .phone) : stored
     }
 }
 
-/// A user's assurance level was set: it rose, fell, or lapses at another time.
+/// A user's assurance level was set: it rose, fell, or got another date of expiry.
 package struct AssuranceChange: Sendable, Equatable {
     package let userID: UserID
     package let providerID: ProviderID

@@ -1,31 +1,31 @@
 import Foundation
 
-/// One row for all that a user has proved: the product's `authenticatedUsers`.
+/// All data that a user has proved, in one row: the product's `authenticatedUsers`.
 package struct AuthenticatedUser: Sendable, Confidential {
     package let userID: UserID
-    /// Why the number is no longer verified for the user; `nil` while it is.
+    /// Why the number is no longer verified; `nil` if it is verified.
     package let suspended: Suspension?
-    /// The proven number, E.164.
+    /// The verified number in E.164 form.
     package let phoneNumber: String
-    /// The recipient of pushes: the ARN of an Amazon SNS endpoint.
+    /// The ARN of the Amazon SNS endpoint that receives pushes.
     package let pushEndpoint: String?
-    /// The name on the card.
+    /// The full name on the card.
     package let fullName: String?
-    /// The birthday on the card.
+    /// The date of birth on the card.
     package let dateOfBirth: CalendarDate?
-    /// The address on the card, one line.
+    /// The address on the card in one line.
     package let postalAddress: String?
     /// The document number of the card.
     package let documentNumber: String?
-    /// Who issued the card: country and jurisdiction.
+    /// The card's issuer: country and jurisdiction.
     package let jurisdiction: String?
-    /// When the number was last proved.
+    /// When the number was last verified.
     package let phoneVerifiedAt: Date
     package let identityVerifiedAt: Date?
 
     /// Why a number is no longer verified.
     package enum Suspension: String, Sendable {
-        /// Another user of the same provider has proved it since.
+        /// Another user of the provider has verified it since.
         case phoneReassigned = "phone_reassigned"
     }
 
@@ -47,11 +47,11 @@ package struct AuthenticatedUser: Sendable, Confidential {
         self.identityVerifiedAt = identityVerifiedAt
     }
 
-    /// The holder's age in whole years on a day.
+    /// The user's age in whole years on a day.
     package func age(on day: CalendarDate) -> Int? { dateOfBirth?.age(on: day) }
 
-    /// The first letters of the first and the last name: all that a stranger sees of them. A suffix that
-    /// distinguishes generations, such as `Jr`, is no name.
+    /// The first letters of the first and the last name, which is all that strangers see of the name. A suffix that
+    /// distinguishes generations, such as `Jr`, is skipped.
     package var initials: String? { Self.initials(of: fullName) }
 
     package static func initials(of fullName: String?) -> String? {

@@ -1,19 +1,19 @@
 import Encoding
 import Foundation
 
-/// A user of one provider. One person in two providers' apps is two users.
+/// A user of one provider. A person who uses the apps of two providers is two users.
 package struct User: Sendable, Equatable {
     /// The service's id of the user.
     package let id: UserID
-    /// The provider that vouches for the user.
+    /// The provider that identifies the user.
     package let providerID: ProviderID
     /// The provider's own id of the user, 1 to 256 bytes.
     package let externalID: String
     /// How far the user's identity is proved.
     package var assurance: Assurance
-    /// When the user was first seen.
+    /// When the service first learned of the user.
     package let createdAt: Date
-    /// A keyed digest of the user's profile from the provider; `nil` if there is none yet.
+    /// A keyed digest of the user's profile from the provider; `nil` if the provider has sent none.
     package let profileIndex: Digest256?
 
     package init(

@@ -1,14 +1,14 @@
 import Encoding
 import Foundation
 
-/// What a card proved of a user, for the user's provider (OpenID Connect for Identity Assurance 1.0 §5): whether the
-/// user is of an age, and by which proof. Never a name, a number or an address.
+/// What a card proved about a user, for the user's provider (OpenID Connect for Identity Assurance 1.0 §5): whether the
+/// user has reached certain ages, and how that was proved. It never contains a name, a number or an address.
 package struct VerifiedClaims: Sendable, Equatable {
     private let assurance: Assurance
     private let verifiedAt: Date
     private let age: Int
 
-    /// `nil` if no card is verified: it was never, or the level that it gave has lapsed.
+    /// `nil` without a verified card, also after its level has expired.
     package init?(_ user: AuthenticatedUser?, assurance: Assurance, on day: CalendarDate) {
         guard assurance >= .barcode, let user, let verifiedAt = user.identityVerifiedAt, let age = user.age(on: day)
         else { return nil }
@@ -17,7 +17,6 @@ package struct VerifiedClaims: Sendable, Equatable {
         self.age = age
     }
 
-    /// `verified_claims`.
     package var json: JSONValue {
         .object([
             "verification": .object([

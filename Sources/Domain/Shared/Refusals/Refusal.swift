@@ -11,7 +11,7 @@ package struct Refusal: Error, Sendable {
     package let reason: Reason?
     /// The company's reason for a ban (`user_banned`); it takes the place of ``reason`` in responses.
     package let banReason: Ban.Reason?
-    /// What the sentence is about; `nil` if the sentence itself says so.
+    /// The part of the request that the sentence concerns; `nil` if the sentence names it.
     package let subject: Subject?
     /// The state that forbids a transition (`conflict`).
     package let state: String?
@@ -25,10 +25,10 @@ package struct Refusal: Error, Sendable {
     package let until: Date?
     /// The token with which a banned user exports or erases their own data (`user_banned`).
     package let exportToken: Secret<String>?
-    /// A detail for the log alone; never a secret either.
+    /// A detail for the log only. It must not contain a secret either.
     package let privateDetail: String?
 
-    /// Everything but the code and the sentence is optional.
+    /// Only the code and the sentence are required.
     package init(
         _ code: Code, _ detail: String, reason: Reason? = nil, about subject: Subject? = nil, state: String? = nil,
         requiredLevel: Assurance? = nil,
@@ -52,7 +52,7 @@ package struct Refusal: Error, Sendable {
     /// The text of ``reason`` or ``banReason`` in responses and logs.
     package var reasonText: String? { reason?.rawValue ?? banReason?.rawValue }
 
-    /// The codes of the contract. Only the web layer knows their statuses.
+    /// The codes of the contract. Only the web layer knows their HTTP statuses.
     package enum Code: String, Sendable, CaseIterable {
         case malformedRequest = "malformed_request"
         case payloadTooLarge = "payload_too_large"
@@ -85,14 +85,13 @@ package struct Refusal: Error, Sendable {
 }
 
 extension Refusal: Equatable {
-    /// Two refusals are equal if code and reason are: sentences may be reworded.
+    /// Two refusals are equal if code and reason are equal, because sentences may be reworded.
     package static func == (left: Refusal, right: Refusal) -> Bool {
         left.code == right.code && left.reasonText == right.reasonText
     }
 }
 
 extension Refusal: CustomStringConvertible {
-    /// Code, reason and public sentence.
     package var description: String {
         "\(code.rawValue)\(reasonText.map { " (\($0))" } ?? ""): \(detail)"
     }

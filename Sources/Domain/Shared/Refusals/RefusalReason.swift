@@ -25,7 +25,7 @@ extension Refusal {
         case badSignature = "bad_signature"
         /// A required claim is missing.
         case missingClaim = "missing_claim"
-        /// `exp` has passed.
+        /// The time in `exp` has passed.
         case expired
         /// `iat` or `nbf` is in the future.
         case notYetValid = "not_yet_valid"
@@ -42,12 +42,12 @@ extension Refusal {
         case nonceOtherDevice = "nonce_other_device"
         /// A presence proof is required, and the request has none.
         case missing
-        /// The captcha beside it was not accepted.
+        /// The captcha in the request was not accepted.
         case captcha
 
         // Requests for tokens (RFC 6749 §5.2, RFC 8693 §2.2.2).
 
-        /// The `grant_type` is unknown, or for the other listener.
+        /// The `grant_type` is unknown, or belongs to the other listener.
         case unsupportedGrantType = "unsupported_grant_type"
         /// The `audience` is not the session's provider.
         case invalidTarget = "invalid_target"
@@ -55,7 +55,7 @@ extension Refusal {
 
         // Security events of providers (SSF 1.0 §8.1.4.2).
 
-        /// A verification that nobody asked for has a `state`.
+        /// A verification that was not requested has a `state`.
         case unexpectedState = "unexpected_state"
 
         // Keys and certification requests.
@@ -72,7 +72,7 @@ extension Refusal {
         /// The requester did not pass the certification gate.
         case gate
 
-        // Authorizations to message: whose level is too low.
+        // Authorizations to message: the user whose level is too low.
 
         case caller
         case partner
@@ -137,30 +137,30 @@ extension Refusal.Reason {
 }
 
 extension Refusal {
-    /// The part of the request, or the call, that a sentence is about. The web layer names the member or the path,
-    /// the command line the flag.
+    /// The part of the request, or the call, that a sentence concerns. The web layer names the member or the path, the
+    /// command line the flag.
     package enum Subject: Sendable, CaseIterable {
         case algorithm, applicationID, barcode, captcha, enrolmentToken, eventID, findableAddress, language
         case machineReadableZone, presence, presenceKey, pushEndpoint, recipient, webhookURL
-        /// The id that the caller chose for what it creates.
+        /// The id that the caller chose for a new object.
         case newID
         /// The blinded numbers of contacts.
         case blindedNumbers
         case messageParts, notificationData
-        /// The message that a new one replies to.
+        /// The message that a reply refers to.
         case repliedMessage
         case streamDescription, streamImage, streamKind, streamMembers, streamMetadata, streamTitle
         /// The merge patch for the metadata of a stream.
         case metadataPatch
-        /// What replaces the metadata of a stream.
+        /// The new metadata of a stream.
         case newMetadata
-        /// The id of an app where OAuth calls it a client.
+        /// The id of an app, as OAuth's `client_id`.
         case clientID
         /// The clients that may request ID tokens for a provider.
         case parties
         /// The push address of a stream of events.
         case streamURL
-        /// What an operator names or writes.
+        /// Names and notes from an operator.
         case account, audience, name, note, party, reason
         /// The call that lists the authorizations of a user.
         case authorizations

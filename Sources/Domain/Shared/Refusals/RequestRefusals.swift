@@ -33,15 +33,15 @@ extension Refusal {
     package static let unknownCursor = Refusal(
         .malformedRequest, "The cursor is not from an earlier page. Start again without one.")
 
-    /// What a cursor names was deleted or has left the list.
+    /// The object that the cursor names was deleted, or is no longer in the list.
     package static func cursorGone(_ cursor: String) -> Refusal {
         Refusal(.notFound, "\(cursor) is no longer in this list.", about: .cursor)
     }
 
-    /// The id of a new object is that of another user's.
+    /// The id of a new object belongs to another user's object.
     package static let idTaken = Refusal(.notFound, "The id belongs to another user. Send a new random UUID.")
 
-    /// The id of a new object is that of an earlier one with other contents.
+    /// The id of a new object belongs to an earlier one with other contents.
     package static func idReused(state: String) -> Refusal {
         Refusal(
             .conflict, "You already used this id with other contents. Send a new random UUID.", state: state)
@@ -61,7 +61,7 @@ extension Refusal {
             .rateLimited, "Too many calls of the cost \(cost). Try again in \(retryAfter) s.", retryAfter: retryAfter)
     }
 
-    /// - Parameter attempts: what was attempted, in the plural.
+    /// - Parameter attempts: a plural noun for the attempts.
     package static func tooMany(_ attempts: String, retryAfter: Int) -> Refusal {
         Refusal(.rateLimited, "Too many \(attempts). Try again in \(retryAfter) s.", retryAfter: retryAfter)
     }
