@@ -5,7 +5,7 @@ import GRDB
 /// A user's streams of messages, kept on the device. They are available without a connection, and what the user writes
 /// meanwhile is sent later, exactly once.
 ///
-/// Use one for each file. The file contains messages in clear: keep it where the operating system protects it.
+/// Use one for each file. The file contains unencrypted messages, so keep it where the operating system protects it.
 public actor LocalStreams {
     let database: DatabaseQueue
     let streams: Streams
@@ -39,7 +39,7 @@ public actor LocalStreams {
         }
     }
 
-    /// An element for each commit, after which views may have changed.
+    /// An element for each commit that may have changed views.
     public nonisolated var changes: AsyncStream<Void> { commits.stream() }
 
     /// Members who are writing now, while ``run(onFailure:)`` runs.

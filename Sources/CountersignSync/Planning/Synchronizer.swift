@@ -12,7 +12,7 @@ enum Synchronizer {
 
     enum ChangeType: Int, Sendable, Hashable { case insert, update, delete }
 
-    /// The present content of the changed row.
+    /// The current content of the changed row.
     enum Subject: Sendable, Hashable {
         case conversation(Conversation, column: String?)
         case message(Message)

@@ -150,7 +150,7 @@ extension Reconciler {
         }
     }
 
-    /// The service has recorded it. Or it never will, so it must not be sent again.
+    /// Records that receipts were reported. If the service refused them, they must not be sent again either.
     func delivered(_ stream: UUID, through: Int64) throws {
         try quietly {
             try connection.execute(

@@ -41,7 +41,8 @@ struct Reconciler {
                 """, arguments: [user.text, UUID().text, now])
     }
 
-    /// The service keeps deletions for 90 days. A device that was offline for longer synchronizes everything again.
+    /// Synchronizes everything again if the device was offline for more than 60 days. The service keeps deletions for
+    /// 90 days only.
     func beginAnewIfAbsent(at now: Date) throws {
         let last = try Date.fetchOne(connection, sql: "SELECT synchronized_at FROM synchronization")
         guard let last, now.timeIntervalSince(last) > 60 * 86_400 else { return }
@@ -70,7 +71,8 @@ struct Reconciler {
         }
     }
 
-    /// The service's store was restored, so its numbers are older. Local messages are fetched again.
+    /// Forgets the service's numbers, because its store was restored and its numbers are older. Local messages are
+    /// fetched again.
     private func forgetNumbers() throws {
         try connection.execute(
             sql: """
@@ -97,8 +99,8 @@ struct Reconciler {
         }
     }
 
-    /// A member's messages were erased, and it is unknown which: the stream is fetched again. If that is not possible,
-    /// all other members' messages are deleted.
+    /// Deletes what a member's erasure may have changed. It is not known which messages were erased, so the stream is
+    /// fetched again. If that is not possible, all other members' messages are deleted.
     private func forgetErased(in row: MessageStream) throws {
         let id = row.id.text
         guard row.state != .closed else {
