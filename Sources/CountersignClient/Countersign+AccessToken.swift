@@ -46,7 +46,7 @@ extension Countersign {
     /// The service's response with a token.
     private struct Exchanged: Decodable {
         let token: String
-        /// In seconds.
+        /// The token's lifetime in seconds.
         let lifetime: TimeInterval
 
         private enum CodingKeys: String, CodingKey {

@@ -27,7 +27,7 @@ extension Countersign {
         try load()
         try requireCertificate()
         let hasOwn = call.request.headerFields[.authorization] != nil
-        // The call is for the present user, and is never carried out for another one.
+        // The call is for the current user, and is never carried out for another one.
         var user = record.session?.session.userID
         var hasRenewed = false
         var attachments = 0

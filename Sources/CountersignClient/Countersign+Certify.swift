@@ -164,7 +164,7 @@ extension Countersign {
         }
     }
 
-    /// One renewal at a time. A failed renewal leaves the present certificate unchanged.
+    /// One renewal at a time. A failed renewal leaves the current certificate unchanged.
     func renewCertificateIfDue() async {
         if let renewingCertificate { return await renewingCertificate.value }
         guard let device = record.device else { return }

@@ -18,7 +18,7 @@ extension Countersign {
         return session
     }
 
-    /// Requests the present session from the service, and attaches it to the connection. The store is read again, so a
+    /// Requests the current session from the service, and attaches it to the connection. The store is read again, so a
     /// session of another process of the app is found.
     public func resume() async throws(Refusal) -> Session {
         try reload(over: try load())

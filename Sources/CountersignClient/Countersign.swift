@@ -73,7 +73,7 @@ public actor Countersign {
 
     deinit { certificateTimer?.cancel() }
 
-    /// The present state and every later one, for any number of readers.
+    /// The current state and every later one, for any number of readers.
     public nonisolated var states: AsyncStream<State> { feed.stream() }
 
     /// The device, if it is certified.
@@ -137,7 +137,7 @@ public actor Countersign {
         publish()
     }
 
-    /// Stores a changed record, or uses it without: the former one is no longer valid.
+    /// Uses a changed record even if it cannot be stored, because the previous one is no longer valid.
     func keepIfPossible(_ change: (inout Record) -> Void) {
         var changed = record
         change(&changed)
@@ -198,8 +198,8 @@ public actor Countersign {
         }
     }
 
-    /// Waits until fewer than 64 calls are pending. So waiting calls have no time limit yet, and a renewal goes before
-    /// them.
+    /// Waits until fewer than 64 calls are pending. The time limit of a waiting call has not started yet, and a renewal
+    /// of the session goes first.
     func takeTurn() async {
         if turns < 64 { turns += 1 } else { await withCheckedContinuation { waiting.append($0) } }
     }

@@ -8,7 +8,7 @@ public struct Service: Sendable, Hashable {
     public var publicURL: URL
     /// The external URL of the client listener, such as `https://device.auth.example.com`.
     public var clientURL: URL
-    /// The accepted keys of the server: the present one and the next. If empty, only ``roots`` are checked.
+    /// The accepted keys of the server: the current one and the next. If empty, only ``roots`` are checked.
     public var pins: [SPKIPin]
     /// The authorities that may certify the server. They are checked in addition to pins.
     public var roots: Roots
@@ -49,7 +49,7 @@ public struct Service: Sendable, Hashable {
 
 /// The SHA-256 of a server's SubjectPublicKeyInfo (RFC 7469 §2.4).
 public struct SPKIPin: Sendable, Hashable, CustomStringConvertible {
-    /// 32 bytes.
+    /// A digest of 32 bytes.
     public let digest: Data
 
     /// Parses a pin in base64 or base64url. Discovery lists pins in `server_key_pins_sha256`. `nil` if it is not a

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The device's present state at the service.
+/// The device's current state at the service.
 public enum State: Sendable, Hashable {
     /// It has no valid certificate: call ``Countersign/certify(_:)``.
     case uncertified
@@ -19,7 +19,7 @@ public enum State: Sendable, Hashable {
     }
 }
 
-/// Distributes the present state to any number of readers.
+/// Distributes the current state to any number of readers.
 final class StateFeed: Sendable {
     struct Facts: Sendable {
         var isCertified = false
@@ -41,7 +41,7 @@ final class StateFeed: Sendable {
 
     private let readers = Mutex(Readers())
 
-    /// The present state and every later one. For a slow reader the last eight are kept.
+    /// The current state and every later one. For a slow reader the last eight are kept.
     func stream() -> AsyncStream<State> {
         let (stream, continuation) = AsyncStream<State>.makeStream(bufferingPolicy: .bufferingNewest(8))
         let number = readers.withLock { readers in

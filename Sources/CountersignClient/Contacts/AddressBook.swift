@@ -11,9 +11,9 @@ public struct Person: Sendable, Hashable, Identifiable {
     /// An address of a person.
     public struct Address: Sendable, Hashable {
         public enum Kind: String, Sendable, Hashable, CaseIterable {
-            /// `<provider>/<user>`.
+            /// A name at the service, `<provider>/<user>`.
             case system
-            /// E.164.
+            /// A phone number in E.164 form.
             case phone
             case email
             case physical
@@ -90,7 +90,7 @@ public struct AddressBook: Sendable {
     /// The person with an address; `nil` if there is none.
     public func resolve(_ address: Person.Address) -> UUID? { owners[address.canonical] }
 
-    /// Finds duplicates among new entries, and between them and existing ones, which take precedence. Equal entries are
+    /// Finds duplicates among new entries, and between new and existing ones, which take precedence. Equal entries are
     /// found first. Others are compared by the sound of their names.
     ///
     /// - Returns: the likely duplicates, likeliest first. Each entry is the duplicate of at most one other.
@@ -145,7 +145,7 @@ private struct Fingerprint {
         return names * (hasBirthday ? 0.9 : 0.6)
     }
 
-    /// 1 for equal names, less for names that sound alike or are unknown, 0 for different ones.
+    /// How much two names are alike: 1 if they are equal, less if they sound alike or one is unknown, 0 if they differ.
     private static func likeness(_ one: String, _ other: String, _ sound: String, _ otherSound: String) -> Double {
         if one == other { return one.isEmpty ? 0.5 : 1 }
         if one.isEmpty || other.isEmpty { return 0.5 }
@@ -158,7 +158,7 @@ private struct Candidates {
     private var people: [Fingerprint] = []
     private var places: [String: [Int]] = [:]
 
-    /// The maximum number of compared entries that share something common, such as a family name.
+    /// The maximum number of entries that are compared because they share one feature, such as a family name.
     private static let compared = 200
 
     private func keys(_ one: Fingerprint) -> [String] {

@@ -8,7 +8,7 @@ public struct Addresses: Sendable {
     /// A kind of address of the user. Both kinds are proven.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
         case phone
-        /// `<provider>/<user>`.
+        /// A name at the service, `<provider>/<user>`.
         case name
     }
 

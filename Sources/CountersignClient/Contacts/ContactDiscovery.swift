@@ -11,8 +11,9 @@ public struct ContactDiscovery: Sendable {
 
     /// The users who can be found by some numbers.
     ///
-    /// Each number is evaluated once, in random order. The service evaluates at most 2,000 a day. So an app keeps its
-    /// results and asks for new contacts only. With a new week's key it asks again.
+    /// Each number is evaluated once, in random order. The service evaluates at most 2,000 numbers a day. So an app
+    /// should keep its results and search for new contacts only. It must search again when a new week's key is
+    /// published.
     ///
     /// - Parameter numbers: in E.164 form, such as `+14155552671`. Other forms are not found.
     /// - Returns: user ids by number.

@@ -24,7 +24,7 @@ public enum Metaphone {
         }
     }
 
-    /// Of two equal letters the second one is pronounced.
+    /// Whether the letter is the first of two equal ones, of which only the second is pronounced.
     private static func isRepeated(_ place: Int, _ letters: [Character]) -> Bool {
         place + 1 < letters.count && letters[place] == letters[place + 1] && letters[place] != "c"
     }
@@ -71,7 +71,7 @@ private struct Place {
         if follows("ia") { return "X" }
         if at(1) == "h" { return at(-1) == "s" ? "K" : "X" }
         if isFront(1) { return at(-1) == "s" ? "" : "S" }
-        // The first of two before another sound, or a redundant second one.
+        // Before any other sound. The second of two is silent.
         return at(-1) == "c" ? "" : "K"
     }
 

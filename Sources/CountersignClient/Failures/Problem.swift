@@ -63,7 +63,7 @@ public struct Problem: Error, Sendable, Decodable {
         case nonceExpiresAt = "nonce_expires_at"
     }
 
-    /// The earlier refusal of the present session, so that the service is not asked again.
+    /// The earlier refusal of the current session, so that the service is not asked again.
     static let challenged = Problem(
         status: 401, code: .sessionChallenged, detail: "The session was challenged: sign in again.")
 

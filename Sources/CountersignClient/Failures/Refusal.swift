@@ -18,7 +18,7 @@ public indirect enum Refusal: Error, Sendable {
     case untrusted(String)
     /// The response is too long or malformed.
     case unreadable(String)
-    /// This device's clock is wrong: ahead (positive) or behind by this duration.
+    /// This device's clock is wrong by this duration: positive if it is fast, negative if it is slow.
     case clock(offBy: Duration)
     /// The key or the secret could not be stored.
     case storage(StorageFailure)
@@ -38,7 +38,7 @@ public indirect enum Refusal: Error, Sendable {
 public indirect enum SignInFailure: Error, Sendable {
     /// The provider returned no identity token: the error of the app's closure.
     case provider(any Error)
-    /// The provider's clock is wrong: ahead (positive) or behind by this duration.
+    /// The provider's clock is wrong by this duration: positive if it is fast, negative if it is slow.
     case providerClock(offBy: Duration)
     /// The identity token was for another user than the session's. The session has ended.
     case anotherUser
@@ -64,10 +64,10 @@ extension Refusal: CustomStringConvertible {
         }
     }
 
-    /// Such as `600 s ahead`.
+    /// The error of a clock in words, such as `600 s fast`.
     static func words(_ off: Duration) -> String {
         let seconds = off.components.seconds
-        return seconds < 0 ? "\(seconds.magnitude) s behind" : "\(seconds) s ahead"
+        return seconds < 0 ? "\(seconds.magnitude) s slow" : "\(seconds) s fast"
     }
 }
 

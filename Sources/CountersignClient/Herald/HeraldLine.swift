@@ -4,7 +4,7 @@ import NIOPosix
 import NIOSSL
 import NIOTLS
 
-/// Sends calls over the present Herald connection, and opens a new one for another session or certificate.
+/// Sends calls over the current Herald connection, and opens a new one for another session or certificate.
 actor HeraldLine {
     private struct Key: Hashable {
         let serial: String

@@ -109,7 +109,6 @@ enum AtomicFile {
 }
 
 extension stat {
-    /// Seconds since 1970.
     fileprivate var changedAt: Int {
         #if canImport(Darwin)
             st_mtimespec.tv_sec

@@ -19,7 +19,7 @@ public struct FileStore: SecretStore {
 
 #if !canImport(Security)
     extension AtomicFile {
-        /// The program's directory for the present user.
+        /// The program's directory for the current user.
         static var home: URL {
             // A relative path must be ignored (XDG Base Directory Specification).
             let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].flatMap {

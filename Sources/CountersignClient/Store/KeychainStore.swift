@@ -33,7 +33,8 @@
             guard status == errSecSuccess else { throw StorageFailure(keychain: status) }
             guard let sealed = found as? Data else { throw .damaged }
             if let secret = try SealedSecret.open(sealed, keyFile: keyFile) { return secret }
-            // The secret of a deleted app is removed: its user is not signed in any longer.
+            // The secret is from an earlier installation of the app, which was deleted. Its user is no longer signed
+            // in.
             try remove()
             return nil
         }

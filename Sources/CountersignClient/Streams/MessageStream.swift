@@ -9,7 +9,7 @@ public struct MessageStream: Sendable, Hashable, Codable {
     public let createdBy: UUID?
     public let createdAt: Date
     public let title: String?
-    /// The protocol's `description`.
+    /// The member `description` of the protocol.
     public let about: String?
     public let imageURL: String?
     /// The number of the last message that the user may see.
@@ -40,7 +40,7 @@ public struct MessageStream: Sendable, Hashable, Codable {
         public static let open = State(rawValue: "open")
         /// The permission between the two users has ended.
         public static let closed = State(rawValue: "closed")
-        /// The user was removed, and sees messages up to then.
+        /// The user was removed, and sees no later messages.
         public static let left = State(rawValue: "left")
     }
 
@@ -50,7 +50,7 @@ public struct MessageStream: Sendable, Hashable, Codable {
         public let initials: String?
         public let assurance: Assurance
         public let deliveredThrough: Int64
-        /// Never beyond ``deliveredThrough``.
+        /// The last message that the member has read, never beyond ``deliveredThrough``.
         public let readThrough: Int64
 
         public init(

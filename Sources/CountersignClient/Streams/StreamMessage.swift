@@ -2,7 +2,7 @@ import Foundation
 
 /// A message of a stream, with the number that the service assigned.
 public struct StreamMessage: Sendable, Hashable, Codable {
-    /// From 1, without gaps.
+    /// The message's number in the stream, from 1, without gaps.
     public let sequence: Int64
     public let id: UUID
     /// `nil` after the sender's erasure.

@@ -3,7 +3,7 @@ import HTTPTypes
 
 /// The changes in the user's streams since an anchor.
 public struct SyncPage: Sendable, Hashable, Decodable {
-    /// For the next call.
+    /// The anchor for the next call.
     public let anchor: String
     /// Whether the next call returns at once.
     public let hasMore: Bool
@@ -73,7 +73,7 @@ public struct SyncOperation: Sendable, Hashable, Decodable {
     public let streamID: UUID
     /// The deleted message; `nil` for a change of the stream.
     public let messageID: UUID?
-    /// The stream's present state; `nil` if it was deleted, or a message in it was.
+    /// The stream's current state; `nil` if it was deleted, or a message in it was.
     public let stream: MessageStream?
 
     /// A later version of the service may have others. Treat them like ``members``.
@@ -111,7 +111,7 @@ extension Streams {
     /// Reads the changes since an anchor, and waits for one if there are none.
     ///
     /// - Parameters:
-    ///   - anchor: from the previous response. `0` returns the present state of everything, `latest` only an anchor.
+    ///   - anchor: from the previous response. `0` returns the current state of everything, `latest` only an anchor.
     ///   - seconds: the maximum wait, up to 25.
     public func synchronize(since anchor: String = "0", wait seconds: Int = 0) async throws(Refusal) -> SyncPage {
         let wait = min(max(0, seconds), Self.longestWait)

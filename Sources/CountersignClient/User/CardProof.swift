@@ -25,7 +25,7 @@ public struct CardProof: Sendable {
         return try await client.perform(Call(.post, "/identity-cards", json: json))
     }
 
-    /// The present state of a card in review.
+    /// The current state of a card in review.
     public func result(_ id: UUID) async throws(Refusal) -> CardResult {
         try await client.perform(Call(.get, "/identity-cards/\(id.path)"))
     }
@@ -34,7 +34,7 @@ public struct CardProof: Sendable {
 /// The result for a card.
 public struct CardResult: Sendable, Hashable, Decodable {
     public let id: UUID
-    /// `verified`, `in_review` or `rejected`.
+    /// The card's status: `verified`, `in_review` or `rejected`.
     public let status: String
     public let assurance: Assurance
     public let checks: [Check]
@@ -49,7 +49,7 @@ public struct CardResult: Sendable, Hashable, Decodable {
 
     public struct Check: Sendable, Hashable, Decodable {
         public let name: String
-        /// `passed`, `failed` or `not_applicable`.
+        /// The check's result: `passed`, `failed` or `not_applicable`.
         public let result: String
         public let detail: String
     }

@@ -6,12 +6,12 @@ public struct Profile: Sendable, Hashable, Decodable {
     public let userID: UUID
     public let address: String
     public let assurance: Assurance
-    /// E.164.
+    /// The phone number in E.164 form.
     public let phoneNumber: String?
     public let fullName: String?
     public let postalAddress: String?
     public let age: Int?
-    /// The last four characters.
+    /// The last four characters of the document's number.
     public let documentNumber: String?
     /// The state or country that issued the document.
     public let jurisdiction: String?

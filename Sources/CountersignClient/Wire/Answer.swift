@@ -33,7 +33,7 @@ struct Answer: Sendable {
         return decoder
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+    /// Parses a date such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
     static func date(_ text: String) -> Date? {
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
         let words = text.split(whereSeparator: { $0 == " " || $0 == ":" })

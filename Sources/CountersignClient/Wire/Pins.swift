@@ -38,7 +38,7 @@ extension SPKIPin {
 }
 
 extension Refusal {
-    /// From the error of a connection: whether the server was wrong, was not reached, or may have acted.
+    /// Maps the error of a connection: the server was the wrong one, was not reached, or may have acted.
     init(transport error: any Error) {
         switch error {
         case let wrong as WrongPin:
@@ -73,7 +73,7 @@ extension Refusal {
         }
     }
 
-    /// By the text of BoringSSL, which has no codes for these errors (Upstream.md).
+    /// Maps the text of an error of BoringSSL, which has no codes for these errors (Upstream.md).
     private static func tls(_ words: String) -> Refusal {
         if words.contains("CERTIFICATE_VERIFY_FAILED") || words.contains("unableToValidateCertificate") {
             return .untrusted("it is not certified by a trusted authority, or a clock is wrong")

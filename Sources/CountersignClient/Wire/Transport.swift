@@ -19,7 +19,7 @@ final class Transport: Sendable {
     /// `nil` if all calls use HTTP.
     private let herald: HeraldLine?
     private let service: Service
-    /// Without a client certificate.
+    /// The TLS configuration without a client certificate.
     let tls: TLSConfiguration
     private let watch: (@Sendable (Exchange) -> Void)?
 
