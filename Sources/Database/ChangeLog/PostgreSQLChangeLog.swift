@@ -2,10 +2,10 @@ import Foundation
 
 /// The change log on a server. Transactions commit in a different order than that of their numbers.
 ///
-/// A reader keeps the transactions that were open when it read, and the youngest entry. It reads entries of those
-/// transactions, and entries after the youngest. So no entry is missed or read twice, no reader waits for a slow
-/// writer, and an open transaction delays only its own changes. The end of the snapshot would not be a valid position:
-/// after a crash the server reuses numbers of transactions that left nothing.
+/// A reader keeps the transactions that were open when it read, and the latest entry. It reads entries of those
+/// transactions, and entries after the latest. So no entry is missed or read twice, no reader waits for a slow writer,
+/// and an open transaction delays only its own changes. The end of the snapshot would not be a valid position: after a
+/// crash the server reuses numbers of transactions that left nothing.
 ///
 /// It uses PostgreSQL's `xid8`, `pg_current_xact_id` and `pg_snapshot` (PostgreSQL 13 and later). Compatible engines
 /// without them (such as CockroachDB) cannot create the table. They would need a stream for each writer.
@@ -67,11 +67,11 @@ extension PostgreSQLDatabase {
     }
 
     /// Truncates the tables of the log that all readers have consumed. A table in use is left for the next time. The
-    /// limit of the purged entries is recorded, so that a reader outside the list notices that it missed entries: its
-    /// own last entry may be in a table that was left.
+    /// limit of the purged entries is recorded, so that a reader that is not in the list can detect that it missed
+    /// entries: its own last entry may be in a table that was left.
     ///
-    /// A position from another server, or from before a restore, is ignored. Its numbers may be ahead of those here,
-    /// and a limit from it would make every reader drop its caches until they are reached.
+    /// A position from another server, or from before a restore, is ignored. Its numbers may be ahead of the numbers
+    /// here, and such a limit would make every reader drop its caches until they are reached.
     ///
     /// - Throws: `StoreError`.
     package func purgeChanges(below positions: [ChangePosition]) async throws {
@@ -94,7 +94,7 @@ extension PostgreSQLDatabase {
     }
 
     private static func empty(_ table: String, below floor: Int64, in transaction: any Transaction) throws {
-        // By the index, because everyone else waits while the table is locked.
+        // By the index, because all other transactions wait while the table is locked.
         let isNeeded = "SELECT 1 FROM \(table) WHERE xid >= CAST($1 AS xid8) ORDER BY xid LIMIT 1"
         let needed: [Value] = [.text("\(floor)")]
         guard try transaction.first("SELECT 1 FROM \(table) LIMIT 1") != nil,
@@ -109,8 +109,8 @@ extension PostgreSQLDatabase {
             "UPDATE change_log_incarnation SET purged_below = $1 WHERE id = 1 AND purged_below < $1", [.integer(floor)])
     }
 
-    /// The number of tables among which entries are spread by time, ten minutes each. Old entries are removed without
-    /// deleting rows and without locking the whole log.
+    /// The number of tables to which entries are distributed by time, ten minutes each. Old entries are removed by
+    /// truncating a table, which neither deletes rows nor locks the whole log.
     static let slots = 6
 
     /// The table for entries of transactions that begin now.
@@ -122,9 +122,9 @@ extension PostgreSQLDatabase {
     /// The timeline. A promoted standby has a different one, and may lack the last commits of the previous primary.
     private static let timeline = "'.' || \(FollowedTimeline.question)"
 
-    /// The query of each poll: entries after the youngest that was read, and earlier ones of transactions that were
-    /// open. Each part is an index scan from its position, also in a generic plan. With a limit as an argument the
-    /// planner would expect a tenth of the table.
+    /// The query of each poll: entries after the latest that was read, and earlier ones of transactions that were open.
+    /// Each part is an index scan from its position, also in a generic plan. If the limit were an argument, the planner
+    /// would expect a tenth of the table.
     static func changesSince(limit: Int) -> String {
         func part(_ condition: String) -> String {
             """
@@ -133,7 +133,7 @@ extension PostgreSQLDatabase {
                 ORDER BY xid, n LIMIT \(limit))
             """
         }
-        // These are filters. As bounds they would start scans elsewhere, which would run to an end of the log.
+        // Filters. As bounds they would start the scan at another entry and read to an end of the log.
         let open = """
             xid = ANY (CAST($3 AS xid8[])) AND NOT (xid, n) > (CAST($1 AS xid8), $2)
             AND NOT (xid, n) <= (CAST($5 AS xid8), $6)
@@ -169,9 +169,9 @@ extension PostgreSQLDatabase {
         next.server = try rows.first?.integer(10)
         let hasMore = changes.count >= limit
         if !hasMore {
-            // Only now: earlier the position would pass transactions that were open when the first page was read.
+            // Not earlier: the position would skip transactions that were open when the first page was read.
             let youngest = position.last.map { ($0.transaction, $0.number) } ?? (0, -1)
-            // An entry of a long-open transaction has a low number, and is not the youngest.
+            // An entry of a long transaction has a low number, and is not the latest.
             if let mark = next.page?.mark, (mark.transaction, mark.number) > youngest { next.last = mark }
             next.snapshot = position.page?.snapshot ?? present.text
             next.page = nil
@@ -203,7 +203,7 @@ struct PostgreSQLSnapshot {
     let text: String
     /// All transactions below have ended.
     let lowest: Int64
-    /// The first unused number.
+    /// The first number that is not in use yet.
     let next: Int64
     /// The open transactions between them, separated by commas.
     let open: String
@@ -251,7 +251,7 @@ extension ChangePosition {
         return min(last, base.lowest)
     }
 
-    /// Whether the reading up to here is as recent as a commit of this process.
+    /// Whether the reading is as recent as a commit of this process.
     package func shows(_ heartbeat: Heartbeat) -> Bool {
         guard page == nil, server == heartbeat.server, let present = PostgreSQLSnapshot(snapshot) else { return false }
         return present.shows(heartbeat.transaction)

@@ -17,8 +17,8 @@ extension PostgreSQLDatabase {
         try await ask(Self.isForeign, []).first?.integer(0) == 1
     }
 
-    /// Starts a new log if another server wrote the present one. If two nodes do so at once, the server rolls one back,
-    /// which then finds the log valid.
+    /// Starts a new log if another server wrote the current one. If two nodes do so at once, the server rolls one of
+    /// the transactions back, which then finds the log valid.
     ///
     /// - Throws: `StoreError`.
     @discardableResult
@@ -26,7 +26,7 @@ extension PostgreSQLDatabase {
         // First without a lock, because every start checks this.
         guard try await hasForeignChangeLog() else { return false }
         return try await alter { transaction in
-            // One at a time: each has read the log before it empties it, and two would wait for each other.
+            // One node at a time. Each reads the log before it empties it, so two would wait for each other.
             try transaction.execute("LOCK TABLE change_log_incarnation IN EXCLUSIVE MODE")
             guard try transaction.first(Self.isForeign)?.integer(0) == 1 else { return false }
             try transaction.renewChangeLog()

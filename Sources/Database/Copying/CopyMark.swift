@@ -131,7 +131,7 @@ extension Database {
     /// Puts a moved store back into use, in one transaction with a first write.
     ///
     /// - Parameter firstWord: writes to the tables before any other process can.
-    /// - Returns: the store it had moved to; `nil` if it had not moved, and nothing was done.
+    /// - Returns: the store that it was moved to; `nil` if it was not moved, and nothing was done.
     /// - Throws: `StoreError`, or the error of the first write. Then nothing has changed.
     package func takeBack(
         firstWord: @Sendable @escaping (any Transaction) throws -> Void = { _ in }
@@ -152,7 +152,7 @@ extension Database {
     }
 }
 
-/// The schema's history keeps its name: a run that completes the move compares it with its own migrations.
+/// The schema's history keeps its name, because a run that completes the move compares it with its own migrations.
 private func isPutAway(_ table: String) -> Bool {
     table != "schema_migrations" && !CopyMark.owns(table: table)
 }

@@ -31,7 +31,7 @@ package enum StoreURL: Sendable, Equatable {
         return .sqlite(path: path)
     }
 
-    /// The address without account and password, for people and for the record that another store keeps of this one.
+    /// The address without account and password, for messages and for the record in another store.
     package var place: String {
         switch self {
         case .sqlite(let path): "sqlite:\(URL(fileURLWithPath: path).standardizedFileURL.path)"

@@ -35,7 +35,7 @@ enum ParameterCount {
         index + 1 < bytes.count && bytes[index + 1] == UInt8(ascii: next)
     }
 
-    /// The position after the first byte from `start` that is the last of its kind.
+    /// The position after the first byte from `start` that ends a token.
     private static func end(of bytes: [UInt8], after start: Int, _ isLast: (Int) -> Bool) -> Int {
         var index = start
         while index < bytes.count, !isLast(index) {

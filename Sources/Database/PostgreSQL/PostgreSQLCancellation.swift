@@ -27,7 +27,7 @@ final class PostgreSQLCanceller: Sendable {
     }
 }
 
-/// Passes a caller's cancellation to the connection that works for it.
+/// Passes a caller's cancellation on to the connection that executes its statement.
 final class PostgreSQLCancellation: Sendable {
     private enum State {
         case waiting
@@ -37,8 +37,8 @@ final class PostgreSQLCancellation: Sendable {
 
     private let state = Mutex(State.waiting)
 
-    /// How many seconds a read may continue after its caller gave up. Most reads finish sooner, so a service that stops
-    /// reports no failures of its last reads.
+    /// How many seconds a read may continue after its caller was cancelled. Most reads finish sooner, so a service that
+    /// stops reports no failures of its last reads.
     private static let patience = 1.0
 
     func cancel() {
@@ -52,7 +52,7 @@ final class PostgreSQLCancellation: Sendable {
         }
     }
 
-    /// A connection starts the work; `false` if the caller gave up already.
+    /// A connection starts the work; `false` if the caller was cancelled already.
     func begin(_ canceller: PostgreSQLCanceller?) -> Bool {
         state.withLock { state in
             if case .givenUp = state { return false }
@@ -80,7 +80,7 @@ struct Reach: Sendable {
 
     private var underWay = 0
     private var lastBegunAt: Moment?
-    /// The start of the oldest heartbeat that no later one has overtaken.
+    /// The time since which no heartbeat has completed; `nil` while none is in progress.
     private var waitingSince: Moment?
 
     mutating func begin(at now: Moment) {
@@ -95,7 +95,7 @@ struct Reach: Sendable {
         waitingSince = underWay > 0 ? waitingSince.map { max($0, moment) } : nil
     }
 
-    /// Whether the server is lost. It is not if there was no recent attempt.
+    /// Whether the server is lost. It is not lost without a recent attempt.
     func isLost(at now: Moment) -> Bool {
         guard let waitingSince, let lastBegunAt, now - waitingSince > Self.patience else { return false }
         return underWay > 0 || now - lastBegunAt < Self.patience
@@ -118,7 +118,7 @@ final class PostgreSQLReach: Sendable {
     var isLost: Bool { reach.withLock { $0.isLost(at: .now) } }
 }
 
-/// What a lane's connections do while the server is lost.
+/// The behaviour of a lane's connections while the server is lost.
 struct LaneReach: Sendable {
     let reach: PostgreSQLReach
     /// Whether they continue to send statements, because some connection must detect the server's return. All others
@@ -128,10 +128,10 @@ struct LaneReach: Sendable {
     /// The interval in milliseconds in which a wait checks if the server is lost.
     static let slice = 250.0
 
-    /// Whether no statement must be sent.
+    /// Whether no statement may be sent.
     var isClosed: Bool { !triesAgain && reach.isLost }
 
-    /// Whether to give up on the response to a request from a given moment.
+    /// Whether to stop waiting for the response to a request that was sent at `moment`.
     func isGivenUp(since moment: Reach.Moment) -> Bool {
         reach.isLost && (!triesAgain || ContinuousClock.now - moment > Reach.patience)
     }

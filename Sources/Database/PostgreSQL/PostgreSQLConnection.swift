@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Every wait has its own time limit, since a server that does not respond keeps its connections open.
 final class PostgreSQLConnection {
-    /// The maximum number of prepared statements: more indicate SQL that is made at run time.
+    /// The maximum number of prepared statements. More of them indicate SQL that is generated at run time.
     private static let maximumStatements = 512
 
     /// A statement with the types of its arguments, which determine its plan.
@@ -27,8 +27,8 @@ final class PostgreSQLConnection {
     private var prepared: [Shape: String] = [:]
     private var parameters: [String: Int] = [:]
     private var names = 0
-    /// The prefix of prepared statements' names. If a pooler switches to another server session, its names are unknown
-    /// there, which is thus noticed.
+    /// The prefix of prepared statements' names. If a pooler switches to another server session, the names are unknown
+    /// there, so the switch is detected.
     private let prefix = "s\(UInt64.random(in: 0...UInt64.max))_"
     /// The number of exchanges with the server.
     private(set) var exchanges = 0
@@ -107,8 +107,8 @@ final class PostgreSQLConnection {
         return result
     }
 
-    /// Sends statements together, so that all of them cost one wait (PostgreSQL, 34.5: pipeline mode), and returns the
-    /// response to the last one. The server executes none after one that failed.
+    /// Sends statements together, so that the node waits for the network only once (PostgreSQL, 34.5: pipeline mode),
+    /// and returns the response to the last one. After a failed statement the server executes no others.
     ///
     /// - Parameter inspect: receives each response with its position.
     func exchange(

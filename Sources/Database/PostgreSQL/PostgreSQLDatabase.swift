@@ -3,9 +3,9 @@ import Synchronization
 
 /// A store on a server that speaks PostgreSQL's protocol, shared by any number of nodes.
 ///
-/// A writing body runs under `SERIALIZABLE`. It runs again from its start if the server rolled it back because of
-/// others, or if its connection was lost before the commit. Statements of ``share(_:)`` need less. Reads have their own
-/// connections, so many writers do not keep a node from reading changes.
+/// A writing body runs under `SERIALIZABLE`. It runs again from its start if the server rolled it back because of other
+/// transactions, or if its connection was lost before the commit. Statements of ``share(_:)`` need less. Reads have
+/// their own connections, so many writers do not keep a node from reading changes.
 package final class PostgreSQLDatabase: Database {
     private let writers: PostgreSQLWorkers
     private let readers: PostgreSQLWorkers
@@ -99,7 +99,7 @@ package final class PostgreSQLDatabase: Database {
         try await run(.statement, on: watching) { try $0.query(sql, arguments) }
     }
 
-    /// Runs a body under `READ COMMITTED` that gives up soon if rows are locked.
+    /// Runs a body under `READ COMMITTED`. It fails soon if rows are locked.
     ///
     /// - Throws: the body's error, or a `StoreError`.
     @discardableResult
@@ -149,13 +149,13 @@ package final class PostgreSQLDatabase: Database {
         _ = try await read { try $0.first("SELECT 1") }
     }
 
-    /// The number of waits for the server so far, which a distant node pays for.
+    /// How often the node waited for the server so far, which takes long for a distant node.
     package var exchanges: Int {
         writers.exchanges + readers.exchanges + watching.exchanges + administration.exchanges
             + beating.exchanges
     }
 
-    /// The number of transactions that were rolled back because of others and run again.
+    /// How often a transaction was rolled back because of other transactions, and run again.
     package var repetitions: Int { begunAgain.load(ordering: .relaxed) }
 
     /// The number of other sessions of this service in the database: of its nodes and commands.
@@ -180,7 +180,7 @@ package final class PostgreSQLDatabase: Database {
         await writers.close()
     }
 
-    /// Runs a body under `SERIALIZABLE` whose snapshot is taken after the previous holders of its turn.
+    /// Runs a body under `SERIALIZABLE`. Its snapshot is taken after the transactions before it in its turn.
     func runInTurn<T: Sendable>(
         _ turn: Turn, _ body: @Sendable @escaping (PostgreSQLTransaction) throws -> T
     ) async throws -> T {
@@ -189,7 +189,7 @@ package final class PostgreSQLDatabase: Database {
 
     /// Runs a body like ``write(_:)``, once.
     ///
-    /// - Throws: `MetOthers` also if it was rolled back because of others.
+    /// - Throws: `MetOthers` also if it was rolled back because of other transactions.
     func writeUnlessMet<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         let clock = clock
         return try await submit(PostgreSQLRetries(.write, timeouts), to: writers, isRepeated: false) {
@@ -203,7 +203,7 @@ package final class PostgreSQLDatabase: Database {
         _ body: @Sendable @escaping (PostgreSQLTransaction) throws -> T
     ) async throws -> T {
         let clock = clock
-        // A read is useless if its caller gave up. A write is not cancelled, so that its outcome is known.
+        // A read is useless after its caller was cancelled. A write is not cancelled, so that its outcome is known.
         let cancellation = kind.isWriting ? nil : PostgreSQLCancellation()
         return try await withTaskCancellationHandler {
             try await submit(PostgreSQLRetries(kind, timeouts), to: workers) { session, retries in

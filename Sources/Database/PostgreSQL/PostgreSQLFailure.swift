@@ -1,13 +1,13 @@
 import CPostgreSQL
 import Foundation
 
-/// Why a transaction with PostgreSQL failed, and thus what may be done next.
+/// Why a transaction with PostgreSQL failed, which determines the next step.
 enum PostgreSQLFailure: Error {
-    /// The engine rolled the transaction back because of others. It may succeed if it is run again.
+    /// The engine rolled the transaction back because of other transactions. It may succeed if it is run again.
     case conflict(StoreError)
     /// Another transaction has kept a lock for longer than the time limit.
     case locked(StoreError)
-    /// Its turn did not come in time. It may succeed without it.
+    /// Its turn did not come in time. It may succeed without its turn.
     case missedTurn(StoreError)
     /// The connection is unusable, and the transaction is known not to have committed.
     case lost(StoreError)
@@ -52,10 +52,10 @@ extension PostgreSQLFailure {
         case "23505": self = .refused(.constraint(kind: .unique))
         case "23503", "23001": self = .refused(.constraint(kind: .foreignKey))
         case "23502": self = .refused(.constraint(kind: .notNull))
-        // The prepared statement is unknown: the connection leads to another server than before.
+        // The prepared statement is unknown, because the connection now leads to another server.
         case "26000", "25P03", "57P01", "57P02", "57P03":
             self = .lost(.unavailable(reason: "PostgreSQL ended the session (\(known))"))
-        // A sharded engine lost contact to one of its own nodes (statement_completion_unknown).
+        // A sharded engine lost contact with one of its own nodes (statement_completion_unknown).
         case "40003": self = .lost(.unavailable(reason: "PostgreSQL does not know its outcome (\(known))"))
         case "53100": self = .refused(.unavailable(reason: "PostgreSQL's disk is full (\(known))"))
         default: self = Self.byClass(state, result)
@@ -127,14 +127,14 @@ struct PostgreSQLRetries {
         switch failure {
         case .conflict(let error):
             conflicts += 1
-            // An existing object is not a mistake only if several sessions change the schema at once.
+            // An existing object is only expected if several sessions change the schema at once.
             if case .statement = error, kind != .alter { throw error }
             let isInTime = deadline.map { ContinuousClock.now < $0 } ?? true
             guard kind == .alter ? conflicts < Self.maximumMeetings : isInTime else { throw error }
             // A random pause keeps two writers from conflicting again and again.
             return .random(in: 0...min(0.064, 0.001 * Double(1 << min(conflicts, 6))))
         case .locked(let error):
-            // A schema change that waits for its lock blocks everyone after it, so it gives way first.
+            // A schema change that waits for its lock blocks all later transactions, so it fails first.
             guard kind == .alter else { throw error }
             return .random(in: 1...3)
         case .missedTurn: return 0
@@ -148,8 +148,8 @@ struct PostgreSQLRetries {
 }
 
 enum PostgreSQLEncoding {
-    /// Refuses a database with another encoding. It would fail for texts with unsupported letters, one user at a time.
-    /// The server reports its encoding at connection.
+    /// Refuses a database with another encoding than UTF-8. It would fail for texts with letters that it does not
+    /// support, for single users. The server reports its encoding when a client connects.
     static func requireUTF8(of connection: OpaquePointer) throws(PostgreSQLFailure) {
         guard let encoding = PQparameterStatus(connection, "server_encoding").map({ String(cString: $0) }),
             encoding != "UTF8"

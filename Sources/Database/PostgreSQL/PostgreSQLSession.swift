@@ -3,18 +3,18 @@ import Synchronization
 
 /// Time limits for PostgreSQL, in seconds.
 package struct PostgreSQLTimeouts: Sendable {
-    /// For a connection to each host. The address's own `connect_timeout` takes precedence.
+    /// The time limit for a connection to each host. The address's own `connect_timeout` takes precedence.
     package var connect: TimeInterval = 3
-    /// For one statement (`statement_timeout`), for a free connection, and for retries after conflicts.
+    /// The time limit for one statement (`statement_timeout`), for a free connection, and for retries after conflicts.
     package var statement: TimeInterval = 10
-    /// For a lock of another transaction (`lock_timeout`).
+    /// The time limit for a lock of another transaction (`lock_timeout`).
     package var lock: TimeInterval = 5
-    /// For a server that should have cancelled a statement. After that the connection is closed.
+    /// The time limit for the cancellation of a statement. After that the connection is closed.
     package var grace: TimeInterval = 5
 
     package init() {}
 
-    /// A slower commit is useless, so another connection is tried.
+    /// Shorter limits: a slow heartbeat is useless, so another connection is tried.
     var ofHeartbeats: PostgreSQLTimeouts {
         var timeouts = self
         (timeouts.statement, timeouts.grace) = (min(statement, 2), min(grace, 0.5))
@@ -37,7 +37,7 @@ final class FollowedTimeline: Sendable {
     }
 }
 
-/// A thread's connection, opened again whenever it was lost.
+/// A thread's connection. It is opened again after it was lost.
 final class PostgreSQLSession {
     private let address: PostgreSQLAddress
     private let timeouts: PostgreSQLTimeouts
@@ -109,7 +109,7 @@ final class PostgreSQLSession {
             _ = try connection.command(command)
             return .done(())
         } catch {
-            // It conflicted with others: the caller checks the state again.
+            // It conflicted with other transactions, so the caller checks the state again.
             if case .conflict = error { return .done(()) }
             throw error.error
         }

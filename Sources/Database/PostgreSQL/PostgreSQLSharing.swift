@@ -14,7 +14,7 @@ final class PostgreSQLSharing: Sendable {
         var underWay = 0
     }
 
-    /// The maximum batch: its responses fit into the buffers of a connection.
+    /// The maximum size of a batch. Its responses fit into the buffers of a connection.
     static let maximum = 64
     /// The number of concurrent transactions. While one waits for the disk another can run, and one that waits for a
     /// lock does not block the queue.
@@ -65,7 +65,7 @@ extension PostgreSQLDatabase {
             } catch {
                 return continuation.resume(throwing: error)
             }
-            // A caller may give up. The others continue.
+            // A caller may be cancelled. The other callers of the batch continue.
             Task { await carryOutShared() }
         }
     }
@@ -83,7 +83,7 @@ extension PostgreSQLDatabase {
         }
     }
 
-    /// All concurrently, so that one that waits for a lock does not delay the others.
+    /// Executes the statements concurrently, so that one that waits for a lock does not delay the others.
     private func carryOutApart(_ batch: [PostgreSQLSharing.Pending]) async {
         await withTaskGroup(of: Void.self) { tasks in
             for pending in batch {
@@ -99,7 +99,8 @@ extension PostgreSQLDatabase {
         }
     }
 
-    /// Executes statements in one transaction, and those with a common text at once if it has such forms.
+    /// Executes statements in one transaction. Statements with a common text are executed at once if the text has such
+    /// forms.
     ///
     /// - Returns: the rows of each.
     private func shared(_ statements: [SharedStatement]) async throws -> [[Row]] {
@@ -136,8 +137,8 @@ extension PostgreSQLDatabase {
         return answers
     }
 
-    /// The statements to execute. Of two with one key in a batch the second changes nothing: it would take its lock out
-    /// of order, and its result would be that of the first.
+    /// The statements to execute. Of two statements with the same key only the first is executed: the second would take
+    /// its lock out of order, and its result would be that of the first.
     private static func first(of statements: [SharedStatement]) -> [Int] {
         struct Change: Hashable {
             let text: ObjectIdentifier

@@ -16,7 +16,7 @@ final class PostgreSQLTransaction: Transaction {
     private let turn: Int64?
     /// Whether the start of ``runApart(_:)`` has not been sent yet.
     private var isApartDue = false
-    /// The number of its entries of the change log.
+    /// The number of entries that it appended to the change log.
     private var changes: Int64 = 0
     private var later: [PostgreSQLConnection.Part] = []
     /// Results of queries that were sent ahead, until the transaction writes.
@@ -28,7 +28,7 @@ final class PostgreSQLTransaction: Transaction {
 
     /// The maximum number of enqueued statements, so that neither side fills the other's buffers.
     private static let mostLater = 32
-    /// Microseconds since 1970.
+    /// The start of the transaction in microseconds since 1970.
     private static let time = "SELECT CAST(extract(epoch FROM now()) * 1000000 AS BIGINT)"
 
     /// A transaction that begins with its first statement.
@@ -58,7 +58,7 @@ final class PostgreSQLTransaction: Transaction {
         try knownTimeline ?? first("SELECT \(FollowedTimeline.question)")?.text(0) ?? ""
     }
 
-    /// Begins separately. A failure is reported by the next statement, and at the end of the body.
+    /// Begins in a separate exchange. A failure is reported by the next statement, and at the end of the body.
     private func begin() {
         do throws(PostgreSQLFailure) {
             _ = try exchange([])
@@ -150,7 +150,7 @@ final class PostgreSQLTransaction: Transaction {
         _ = try perform([.command("RELEASE SAVEPOINT apart")])
     }
 
-    /// Rolls the part back. The transaction continues as before it.
+    /// Rolls the part back. The transaction continues in the state before the part.
     func takeBackApart() throws {
         (later, known) = ([], [:])
         guard !isApartDue else {

@@ -17,7 +17,7 @@ final class PostgreSQLWorkers: Sendable {
 
     private struct State {
         var line = FIFOQueue<Job>()
-        /// Jobs to run again. They go first: otherwise later jobs would have better chances.
+        /// Jobs to run again. They precede the queued jobs.
         var again = FIFOQueue<Job>()
         /// The number of jobs in a pause before they run again.
         var pausing = 0
@@ -138,7 +138,8 @@ final class PostgreSQLWorkers: Sendable {
         running.leave()
     }
 
-    /// A thread's next job, or `.some(nil)` to wait for one; `nil` if it ends, and then the others do too.
+    /// A thread's next job, or `.some(nil)` to wait for one; `nil` if the thread must end. Then the idle threads are
+    /// woken to end too.
     private func next(_ semaphore: DispatchSemaphore) -> Job?? {
         let (next, others) = state.withLock { state -> (Job??, [DispatchSemaphore]) in
             if let job = state.again.take(atMost: 1).first ?? state.line.take(atMost: 1).first { return (job, []) }

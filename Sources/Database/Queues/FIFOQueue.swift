@@ -1,6 +1,6 @@
 /// A bounded first-in, first-out queue for one consumer at a time.
 struct FIFOQueue<Element> {
-    /// The maximum length. If it is reached, the store cannot keep up, and a caller is refused at once instead of
+    /// The maximum length. A longer queue means that the store is too slow, so a caller is refused at once instead of
     /// answered too late.
     static var capacity: Int { 16_384 }
 

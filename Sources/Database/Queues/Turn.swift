@@ -1,7 +1,7 @@
-/// Names rows that several writers read and change. Writers of one turn run one after another, on all nodes, once they
-/// have conflicted.
+/// Names rows that several writers read and change. After a conflict, writers with the same turn run one after another,
+/// on all nodes.
 ///
-/// A turn is an optimization: a writer that ignores it is as correct, and is only rolled back more often.
+/// A turn is an optimization. A writer that ignores it is also correct, but is rolled back more often.
 package struct Turn: Sendable, Hashable {
     let name: String
 

@@ -14,7 +14,6 @@ final class SQLiteChangeStamps: Sendable {
     /// `nil` after closing. The lock admits one thread at a time.
     private let connection: Mutex<Connection?>
 
-    /// - Throws: `StoreError`.
     init(of file: SQLiteFile) throws {
         let queue = try file.openReader()
         let (pointer, statement) = try queue.writeWithoutTransaction { database in

@@ -102,7 +102,7 @@ package final class SQLiteDatabase: Database {
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         let value = try await write(body)
-        // The rest is copied after a later body.
+        // A later body copies the rest.
         _ = try? await cleaner?.copyLongLog()
         return value
     }

@@ -25,7 +25,7 @@ package struct SQLiteMaintenance: Sendable {
         }
     }
 
-    /// Copies the present state of the store into a new file (mode 0600), by SQLite's online backup. Writers do not
+    /// Copies the current state of the store into a new file (mode 0600), by SQLite's online backup. Writers do not
     /// wait. The copy is either complete or absent.
     ///
     /// - Parameters:
@@ -82,7 +82,7 @@ package struct SQLiteMaintenance: Sendable {
     ///
     /// - Parameters:
     ///   - replacement: a file in the same directory. It is renamed.
-    ///   - kept: the new name of the present file; it must not exist.
+    ///   - kept: the new name of the current file; it must not exist.
     /// - Throws: `StoreError.unavailable`, also if another process has the store open. Then nothing has changed.
     package func replace(by replacement: String, keeping kept: String) throws {
         let other = SQLiteFile(path: replacement, busyTimeout: file.busyTimeout)
@@ -90,7 +90,7 @@ package struct SQLiteMaintenance: Sendable {
         let queue = try file.exclusive()
         defer { try? queue.close() }
         try Self.synchronize(other.path)
-        // The present file gets its second name first, so a store exists at every moment.
+        // The current file gets its second name first, so a store exists at every moment.
         guard link(file.path, kept) == 0, rename(other.path, file.path) == 0 else {
             throw StoreError.unavailable(
                 reason: "\(kept) cannot be created: \(String(cString: strerror(errno)))")

@@ -135,7 +135,7 @@ final class SQLiteWriter: Sendable {
             // At once, so that readers see the state after the failed commit.
             if replaceIfDoubtful() != nil { return begin() }
             guard let batch = nextBatch() else { return }
-            // And again for a write that arrived during a failed attempt: the disk may have recovered since.
+            // Again, for a write that arrived during a failed attempt: the disk may have recovered since.
             if let queue = replaceIfDoubtful() {
                 return queue.asyncWriteWithoutTransaction { replacement in
                     self.commit(batch, on: replacement)
@@ -223,8 +223,8 @@ final class SQLiteWriter: Sendable {
             try connection.perform("SAVEPOINT writer")
             let outcome = write.run(SQLiteTransaction(connection, now: clock()))
             outcomes.append(outcome)
-            // Failures such as a full disk end the whole transaction. To continue would commit each remaining writer
-            // separately and lose the previous ones.
+            // Failures such as a full disk end the whole transaction. If the batch continued, each remaining writer
+            // would be committed separately, and the previous ones would be lost.
             guard connection.hasOpenTransaction else {
                 throw StoreError.unavailable(reason: "the transaction was ended by a failure of another writer")
             }

@@ -28,7 +28,7 @@ package struct ChangePosition: Sendable, Hashable {
     var incarnation: String
     /// The snapshot of the reading; empty if entries have one order.
     var snapshot: String
-    /// The youngest entry that was read in the last complete reading.
+    /// The latest entry that was read in the last complete reading.
     var last: Mark?
     var page: Page?
     /// The time since which the oldest open transaction has been the same one, in milliseconds of the server's clock.
@@ -66,7 +66,7 @@ extension ChangePosition {
 
 /// The changes after a position.
 package struct ChangeReading: Sendable {
-    /// Each change committed since, once. Changes of one transaction, and of consecutive transactions, keep their
+    /// Each change after the position, once. Changes of one transaction, and of consecutive transactions, keep their
     /// order.
     package let changes: [LoggedChange]
     /// The position to continue from.
@@ -163,10 +163,10 @@ package protocol KeepsChangeLog: Sendable {
     /// - Throws: `StoreError`.
     func hasForeignChangeLog() async throws -> Bool
 
-    /// Starts a new log if another server wrote the present one. Existing readers drop their caches. Of several
-    /// concurrent callers one succeeds.
+    /// Starts a new log if another server wrote the current one. Existing readers drop their caches. If several
+    /// processes call it at once, one of them succeeds.
     ///
-    /// - Returns: whether this call did it.
+    /// - Returns: whether this call started a new log.
     /// - Throws: `StoreError`.
     @discardableResult
     func adoptChangeLog() async throws -> Bool
@@ -187,7 +187,7 @@ extension KeepsChangeLog {
 
     package func purgeChanges(below positions: [ChangePosition]) async throws { throw StoreError.noChangeLog }
 
-    /// A file numbers its entries itself, wherever it is.
+    /// A file numbers its own entries, also after it was moved to another machine.
     package func hasForeignChangeLog() async throws -> Bool { false }
 
     @discardableResult

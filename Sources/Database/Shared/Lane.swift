@@ -1,6 +1,6 @@
 /// A queue for transactions, with its own connections: a crowd in one lane does not delay the other.
 package enum Lane: Sendable, CaseIterable {
-    /// Requests and background work.
+    /// The lane of requests and background work.
     case usual
     /// Bans and administration, which must succeed while requests saturate the store.
     case administration

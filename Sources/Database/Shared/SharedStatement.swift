@@ -1,7 +1,8 @@
 import Foundation
 
-/// A statement that is a complete change. It decides by what it reads itself, under `READ COMMITTED`, and a unique key
-/// prevents conflicting changes. That key is the first argument, and statements in one batch are ordered by it.
+/// A statement that is a complete change. Its decision depends only on what it reads itself, under `READ COMMITTED`. A
+/// unique key prevents conflicting changes. That key is the first argument, and statements in one batch are ordered by
+/// it.
 package struct SharedStatement: Sendable {
     let text: SharedText
     let arguments: [Value]
@@ -31,9 +32,9 @@ package final class SharedText: Sendable {
         let asked: String
     }
 
-    /// For a transaction of one, with the time as the last parameter.
+    /// The text for a transaction with one statement, with the time as the last parameter.
     let alone: String
-    /// For an engine that combines statements, the largest form first.
+    /// The texts for an engine that combines statements, the largest form first.
     let forms: [Form]
     /// The kind of its change; `nil` if no cache contains the changed rows.
     let change: Int?

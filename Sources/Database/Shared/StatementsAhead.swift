@@ -6,7 +6,7 @@ struct Question: Hashable {
     let arguments: [Value]
 }
 
-/// Records the statements of a body and returns no rows: see `Transaction/ahead(_:)`.
+/// Records the statements of a body and returns no rows. See `Transaction/ahead(_:)`.
 final class StatementsAhead: Transaction {
     let now: Date
     let engine = Engine.postgreSQL

@@ -72,7 +72,7 @@ package protocol Transaction {
 extension Transaction {
     package var engine: Engine { .sqlite }
 
-    /// A file has one timeline.
+    /// A file has only one timeline.
     package func timeline() throws -> String { "" }
 
     /// Follows a `SELECT` of rows that the transaction is about to change. Others wait for its end, and it sees the
@@ -82,7 +82,7 @@ extension Transaction {
     /// For a statement that selects any rows of many: it skips rows that are locked by others.
     package var lockingFreeRows: String { engine == .postgreSQL ? " FOR NO KEY UPDATE SKIP LOCKED" : "" }
 
-    /// Without a network nothing is gained.
+    /// Does nothing, because there is no network to wait for.
     package func ahead(_ body: (any Transaction) throws -> Void) throws {}
 
     /// Sends a body's queries together: see ``ahead(_:)``. No query may depend on the result of another.

@@ -5,7 +5,7 @@ package enum Value: Sendable, Hashable {
     case null
     /// `BIGINT` or `INTEGER`; a Boolean is 0 or 1.
     case integer(Int64)
-    /// `DOUBLE PRECISION`, never not-a-number.
+    /// `DOUBLE PRECISION`; a not-a-number is refused.
     case real(Double)
     /// `TEXT` without U+0000, which some engines cannot store.
     case text(String)

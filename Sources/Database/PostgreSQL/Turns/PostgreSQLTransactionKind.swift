@@ -3,7 +3,7 @@ extension PostgreSQLTransaction {
     enum Kind {
         case read
         case write
-        /// A change of the schema, without a time limit, which is retried if others have locks.
+        /// A change of the schema, without a time limit. It is retried while other transactions have locks.
         case alter
         /// One read-only statement on a read-only connection: without `BEGIN`, `COMMIT` and the time.
         case statement
@@ -12,7 +12,7 @@ extension PostgreSQLTransaction {
         /// Work that must see the latest commits before each of its statements, and does not wait for locks.
         case maintain
 
-        /// Writers that decide by what they read must be serializable. Readers need only one snapshot.
+        /// Writers whose decisions depend on what they read must be serializable. Readers need only one snapshot.
         var begin: [String] {
             switch self {
             case .read: ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]

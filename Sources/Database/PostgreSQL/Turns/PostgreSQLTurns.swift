@@ -27,7 +27,7 @@ final class PostgreSQLTurns: Sendable {
         func hasWaited(_ seconds: TimeInterval) -> Bool { ContinuousClock.now - since >= .seconds(seconds) }
     }
 
-    /// The maximum batch: after a rollback all of it is repeated, and its rows stay locked until the end.
+    /// The maximum size of a batch. After a rollback all of it is repeated, and its rows stay locked until its end.
     static let maximum = 16
 
     /// How long a turn stays active after a conflict.
@@ -49,7 +49,7 @@ final class PostgreSQLTurns: Sendable {
         }
     }
 
-    /// Records a conflict, or an expected one.
+    /// Records a conflict, or one that is likely.
     func noteMeeting(about turn: Turn) {
         state.withLock { state in
             let now = ContinuousClock.now
@@ -82,8 +82,8 @@ final class PostgreSQLTurns: Sendable {
         return batch.isEmpty ? nil : batch
     }
 
-    /// Takes the lock of a turn in a separate transaction, so the following transaction's snapshot is taken after the
-    /// previous holders.
+    /// Takes the lock of a turn in a separate transaction. The snapshot of the next transaction is then taken after the
+    /// transactions that had the lock before.
     static func take(_ turn: Int64?) -> [PostgreSQLConnection.Part] {
         guard let turn else { return [] }
         return [
@@ -99,7 +99,7 @@ final class PostgreSQLTurns: Sendable {
     func waiting(for turn: Turn) -> Int { state.withLock { $0.lines[turn]?.count ?? 0 } }
 }
 
-/// A transaction was rolled back because of others.
+/// A transaction was rolled back because of other transactions.
 struct MetOthers: Error {}
 
 extension PostgreSQLDatabase {
@@ -130,7 +130,7 @@ extension PostgreSQLDatabase {
             } catch {
                 return continuation.resume(throwing: error)
             }
-            // A caller may give up. The others continue.
+            // A caller may be cancelled. The other callers of the batch continue.
             Task {
                 while let batch = turns.next(of: turn) { await carryOut(batch, in: turn) }
             }
