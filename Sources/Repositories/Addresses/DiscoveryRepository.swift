@@ -112,7 +112,7 @@ package struct DiscoveryRepository {
             """, Self.budget.row(Self.day(transaction.now), number, evaluations) + [limit.value]) == 1
     }
 
-    /// Days since 1970.
+    /// The number of the day since 1970 (UTC).
     private static func day(_ time: Date) -> Int64 { time.milliseconds / 86_400_000 }
 
     private static let oldBudgets = AgedRows(of: "discovery_budgets", key: "day, number_index", age: "day")

@@ -10,9 +10,9 @@ extension AuthorizationRepository {
     @discardableResult
     package func erase(_ user: UserID, at time: Date, limit: Int = 1000) throws -> Int {
         var ids: [String] = []
-        for side in ["asker", "accepter"] where ids.count < limit {
+        for column in ["asker_id", "accepter_id"] where ids.count < limit {
             ids += try transaction.values(
-                "SELECT id FROM authorizations WHERE \(side)_id = $1 LIMIT \(limit - ids.count)", [.id(user)])
+                "SELECT id FROM authorizations WHERE \(column) = $1 LIMIT \(limit - ids.count)", [.id(user)])
         }
         let list = ids.map(\.value)
         for statement in Self.ending { try transaction.enqueue(statement, [.id(user), .time(time)], list: list) }
@@ -46,7 +46,7 @@ extension AuthorizationRepository {
             }
         ]
 
-    /// Requests of users who were erased before have no user left.
+    /// A request whose requester was erased before has no user left, and is deleted.
     private static let forgetting = [
         ListStatement(after: 1) { list in
             """

@@ -64,8 +64,8 @@ package struct AuthorizationRepository {
         return true
     }
 
-    /// What may forbid a request: open authorizations to the same recipient by either name, those that the recipient
-    /// declined since a time, and a permission that the recipient requested.
+    /// The authorizations that may forbid a new request: open ones to the same recipient by either name, those that the
+    /// recipient declined since a time, and a permission that the recipient requested.
     ///
     /// - Parameter targets: the digests of the recipient's address, one for each version of the key.
     package func between(
@@ -138,8 +138,8 @@ package struct AuthorizationRepository {
             """, [.id(user), .time(moment), max(0, count - 1).value])
     }
 
-    /// A user's authorizations after a mark, newest first, by an index, so that the cost of a page depends on its size
-    /// only.
+    /// A user's authorizations after a mark, newest first. An index finds them, so the cost of a page depends on its
+    /// size only.
     ///
     /// - Parameters:
     ///   - box: those that the user requested, or those requested of the user that may be seen.
@@ -214,7 +214,7 @@ package struct AuthorizationRepository {
     /// - Returns: how many.
     @discardableResult
     package func expire(askedBy user: UserID? = nil, limit: Int) throws -> Int {
-        // Two statements: in a common one a single user's request would scan those of all users.
+        // Two statements, because a common one would scan the requests of all users for a single user.
         let whose = user == nil ? "" : " AND asker_id = $2"
         let ended: [AuthorizationID] = try transaction.values(
             """
@@ -239,7 +239,7 @@ package struct AuthorizationRepository {
         try Self.ended.take(before: moment, batch, in: transaction)
     }
 
-    /// Hides a user's unanswered requests from the recipient for good; the requester sees them unchanged.
+    /// Hides a user's unanswered requests from the recipient permanently. The requester sees them unchanged.
     package func hideRequests(askedBy requester: UserID, from recipient: UserID) throws {
         try transaction.execute(
             """

@@ -102,12 +102,12 @@ package struct PermissionRevocationRepository {
     @discardableResult
     private func end(_ cut: Cut, limit: Int) throws -> Int {
         var count = 0
-        for side in ["asker", "accepter"] {
+        for (id, generation) in [("asker_id", "asker_generation"), ("accepter_id", "accepter_generation")] {
             let ended: [AuthorizationID] = try transaction.values(
                 """
                 UPDATE authorizations SET state = $4, changed_at = $3 WHERE \(Self.isOpen) AND id IN (
                     SELECT id FROM authorizations
-                    WHERE \(side)_id = $1 AND \(Self.isOpen) AND \(side)_generation < $2
+                    WHERE \(id) = $1 AND \(Self.isOpen) AND \(generation) < $2
                         AND (state = 'APPROVAL' OR expires_at > $3)
                     LIMIT \(limit))
                 RETURNING id

@@ -50,9 +50,9 @@ package struct BanMaintenance {
         }
     }
 
-    /// Seals some of the notes under older versions of the wrapping key again, under the current version.
+    /// Seals some of the notes again that are sealed under older versions of the wrapping key.
     ///
-    /// - Parameter limit: the largest number: it limits how long other writers wait.
+    /// - Parameter limit: the largest number, which limits how long other writers wait.
     /// - Returns: how many; fewer than `limit` if none is left.
     package func rewrap(limit: Int, keys: PersonalKeys) throws -> Int {
         var count = 0
@@ -85,7 +85,7 @@ package struct BanMaintenance {
     private static let entry = ColumnTuple(Column<BanID>("ban_id"), Column<BanEntry.Origin>("part"))
 
     /// Erases a person from bans. Of bans on the person only the entries that active bans need are kept, and they are
-    /// deleted when the ban ends. In bans on others, the person's entries are deleted when they end.
+    /// deleted when the ban ends. In bans on other people, the person's entries are deleted when they end.
     ///
     /// - Parameter subjects: the user, and the blind indexes of the user's number and documents under all versions.
     package func erase(_ subjects: [BanEntry.Subject]) throws {
@@ -112,7 +112,7 @@ package struct BanMaintenance {
         }
     }
 
-    /// Whether an entry is about an erased person, and is deleted as soon as it ends.
+    /// Whether an entry concerns an erased person, and is deleted as soon as it ends.
     package func goesWithBan(_ entry: BanEntry) throws -> Bool {
         let (kind, bytes) = BanRepository.columns(of: entry.subject)
         return try transaction.first(
@@ -120,7 +120,7 @@ package struct BanMaintenance {
             [.id(entry.ban.id), kind.value, .bytes(bytes)]) != nil
     }
 
-    /// A subquery by id for each entry: for an `EXISTS` a planner may read all bans first.
+    /// A subquery by id for each entry, because a planner may read all bans first for an `EXISTS`.
     private static let isOver = """
         goes_with_ban = 1 AND (ends_at <= $1
             OR (SELECT b.lifted_at FROM bans b WHERE b.id = ban_holds.ban_id) IS NOT NULL)

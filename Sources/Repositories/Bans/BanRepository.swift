@@ -50,7 +50,7 @@ package struct BanRepository {
 
     /// Inserts an entry of a ban, unless it exists. From now on sign-ins of that user or device check it.
     ///
-    /// - Parameter goesWithBan: whether it is about an erased person, and is deleted as soon as it ends.
+    /// - Parameter goesWithBan: whether it concerns an erased person, and is deleted as soon as it ends.
     package func insert(_ entry: BanEntry, goesWithBan: Bool = false) throws {
         let (kind, subject) = Self.columns(of: entry.subject)
         try transaction.execute(
@@ -164,7 +164,7 @@ package struct BanRepository {
         """
 
     /// The versions of the index key that active entries use. Each is found by its first such entry, because every
-    /// proof of a number or document needs this.
+    /// proof of a number or document needs the list.
     package func indexVersions(_ kind: BanSubjectKind) throws -> Set<Int> {
         Set(try transaction.values(Self.versions, [kind.value, .time(transaction.now)]))
     }

@@ -4,7 +4,7 @@ import Encoding
 import Foundation
 
 /// Submitted cards with their decisions. A card's data is sealed under its user's key. The checks contain no data of
-/// the card and are stored in clear.
+/// the card and are not encrypted.
 package struct IdentityCardRepository {
     private let transaction: any Transaction
 
@@ -18,7 +18,7 @@ package struct IdentityCardRepository {
         package let userID: UserID
         package let providerID: ProviderID
         package var status: CardStatus
-        /// `CardFacts`, sealed.
+        /// The card's `CardFacts`, sealed under the user's key.
         package let sealedFacts: [UInt8]
         /// The device's input, sealed; `nil` after the decision or after a day.
         package let sealedInput: [UInt8]?

@@ -184,8 +184,8 @@ package struct CertificateRepository {
             """, [.text(serial), .time(time)])
     }
 
-    /// Puts a revocation on the next list, with the unlisted certificates of its key: that key is not certified any
-    /// longer.
+    /// Adds a revocation to the next list, together with the unlisted certificates of its key, which will not be
+    /// certified again.
     private func list(_ revokedKey: Digest256?) throws -> Bool {
         guard let revokedKey else { return false }
         try transaction.enqueue(

@@ -35,10 +35,10 @@ package struct CertificateUpkeep {
         return rows.outcome(ages, of: batch)
     }
 
-    /// The maximum number of certificates deleted in a transaction: each needs several statements.
+    /// The maximum number of certificates deleted in a transaction, because each needs several statements.
     private static let most = 250
 
-    /// The deleted row is returned and decides, because it may have been revoked a moment before.
+    /// Keeps keys by the deleted rows, because a certificate may have been revoked a moment before.
     private func delete(before moment: Date, _ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
         let rows = Self.ended
         let batch = MaintenanceBatch(after: batch.after, limit: min(batch.limit, Self.most))

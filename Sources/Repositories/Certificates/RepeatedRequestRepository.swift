@@ -21,7 +21,7 @@ package struct RepeatedRequestRepository {
     /// - Parameters:
     ///   - hash: SHA-256 of the request's bytes.
     ///   - certificatePEM: the certificate, which is not secret.
-    ///   - places: the places that the request took of its sender's limits, if they can still be given back.
+    ///   - places: the places that the request took in its sender's limits, if they can still become free.
     package func remember(
         _ hash: Digest256, serial: String, certificatePEM: String, places: RatePlaces?, until end: Date
     ) throws {
@@ -34,7 +34,7 @@ package struct RepeatedRequestRepository {
             """, Self.columns.row(hash, serial, certificatePEM, places?.text, end))
     }
 
-    /// Gives back what a device's certification took of its sender's limits, once: a person is behind the device.
+    /// Frees the places that a device's certification took in its sender's limits, once: a person uses the device.
     package func giveBackPlaces(of device: DeviceID) throws {
         let places = try transaction.values(
             """

@@ -30,9 +30,9 @@ package struct ChangeLog {
         case providerKeys(ProviderID)
         /// All sessions that a provider's key opened or renewed.
         case providerKey(ProviderKeyID)
-        /// New changes for users to synchronize. It is not cached: it wakes waiting calls.
+        /// New changes for users to synchronize. They are not cached; the change wakes waiting calls.
         case messages([UserID])
-        /// A member of a stream is writing: the stream, the member, and the users who may see it. It is not cached.
+        /// A member of a stream is typing: the stream, the member, and the users who may see it. It is not cached.
         case typing(MessageStreamID, UserID, [UserID])
     }
 

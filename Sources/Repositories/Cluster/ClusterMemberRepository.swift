@@ -29,9 +29,9 @@ package struct ClusterMemberRepository {
         Field("fingerprints", \.fingerprints.json.jsonText))
     private static let insertion = columns.insertion(with: "log_position")
 
-    /// How long a node without a heartbeat keeps its position in the change log. It is longer than the time for which
-    /// it is live, so an isolated node can read what it missed. After that its position is invalid, and it drops its
-    /// caches.
+    /// How long a node without a heartbeat keeps its position in the change log, in seconds. It is longer than the time
+    /// for which the node is live, so an isolated node can read what it missed. After that its position is invalid, and
+    /// it drops its caches.
     package static let logPatience: TimeInterval = 600
 
     /// Writes a node's heartbeat with its fingerprints and its position in the change log. It inserts the row again if

@@ -2,7 +2,7 @@ import Database
 import Domain
 import Foundation
 
-/// The backlogs, counted up to a limit, so that a long one costs no more to read.
+/// The backlogs. They are counted up to a limit, so a long backlog is as cheap to read as a short one.
 package struct BacklogRepository {
     /// The maximum number of counted rows of each backlog.
     package static let most = 10_000

@@ -2,7 +2,7 @@ import Database
 import Domain
 import Foundation
 
-/// What a restore must not bring back, and what it must replay from the replaced store, across tables.
+/// Data across tables that a restore must not bring back, or must copy from the replaced store.
 package struct RestoreRepository {
     private let transaction: any Transaction
 
@@ -36,7 +36,7 @@ package struct RestoreRepository {
 
     /// Starts a generation of nonces. Earlier nonces are no longer recognized.
     ///
-    /// - Parameter name: random, since a backup may be restored more than once.
+    /// - Parameter name: a random name, because a backup may be restored more than once.
     package func beginNonceGeneration(_ name: UUID) throws {
         try transaction.execute(
             """

@@ -57,7 +57,7 @@ package struct StatusRepository {
         /// The columns of the conditions.
         let columns: [String]
         let kinds: [(name: String, condition: String)]
-        /// From `$2` on.
+        /// The arguments for `$2` and later parameters.
         let arguments: [Value]
     }
 
@@ -126,7 +126,7 @@ package struct StatusRepository {
 }
 
 extension StoreCounts.Table {
-    /// The key by which its rows are counted in order.
+    /// The key that gives the order in which its rows are counted.
     fileprivate var key: String {
         switch self {
         case .certificates: "serial"

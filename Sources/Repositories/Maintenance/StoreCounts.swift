@@ -50,7 +50,7 @@ extension StoreCounts {
         ]).jsonText
     }
 
-    /// Parses it; `nil` for one of another build.
+    /// Parses the stored form; `nil` for a form of another build.
     package init?(text: String) {
         guard let value = try? StrictJSON.parse(Array(text.utf8)), case .object(let members) = value["counts"] else {
             return nil

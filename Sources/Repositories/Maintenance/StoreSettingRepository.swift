@@ -26,7 +26,7 @@ package struct StoreSettingRepository {
         "audit_entries": "id",
     ]
 
-    /// Whether the store was created in development mode, so that a known code proves its test numbers.
+    /// Whether the store was created in development mode, in which a known code proves its test numbers.
     package func isDevelopment() throws -> Bool {
         try transaction.value("SELECT value FROM store_settings WHERE name = $1", [.text(Self.mode)])
             == Self.development
@@ -49,7 +49,7 @@ package struct StoreSettingRepository {
 }
 
 extension StoreSettingRepository {
-    /// The cell of the store; `nil` if no command has used it since its schema was created.
+    /// The cell of the store; `nil` if no command has used the store since its schema was created.
     package func cell() throws -> Cell? {
         let text: String? = try transaction.value(
             "SELECT value FROM store_settings WHERE name = $1", [.text(Self.cell)])

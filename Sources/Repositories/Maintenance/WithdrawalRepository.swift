@@ -2,7 +2,7 @@ import Database
 import Domain
 import Foundation
 
-/// What users have withdrawn from others, for a store that replaces another one.
+/// Permissions that users have withdrawn from other users, for a store that replaces another one.
 package struct WithdrawalRepository {
     private let transaction: any Transaction
 

@@ -98,7 +98,7 @@ package struct StreamUserRepository {
         ON CONFLICT (user_id) DO UPDATE SET last_change = stream_users.last_change + 1
         """
     }
-    /// Each number is read by its own subquery: a plan that scans the table would conflict with every other writer.
+    /// Each number is read by a separate subquery: a plan that scans the table would conflict with every other writer.
     private static let noting = ListStatement(after: 4) { list in
         """
         INSERT INTO user_changes (user_id, kind, target, stream_id, sequence, at)
@@ -152,7 +152,8 @@ package struct StreamUserRepository {
         }
     }
 
-    /// Deletes some of what a user's devices synchronize, and finally the user's quotas. Returns the number of rows.
+    /// Deletes some of the data that a user's devices synchronize, and finally the user's quotas. Returns the number of
+    /// rows.
     @discardableResult
     package func erase(_ user: UserID, limit: Int = 1000) throws -> Int {
         let changes = try transaction.execute(

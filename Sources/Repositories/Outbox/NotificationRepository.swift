@@ -13,7 +13,7 @@ package struct NotificationRepository {
         self.keys = keys
     }
 
-    /// Stores a notification; `false` if it is known that the provider sent it before.
+    /// Stores a notification; `false` if the provider is known to have sent it before.
     package func insert(
         _ notification: UserNotification, as id: OutboxMessageID, to user: User
     ) throws -> Bool {

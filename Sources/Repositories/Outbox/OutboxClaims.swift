@@ -31,11 +31,11 @@ package struct OutboxClaims {
     /// Leases due messages, up to the given number of each kind, and counts a try for each. Owners take turns, and an
     /// owner's messages are sent in the order in which they became due.
     ///
-    /// Concurrent senders skip each other's rows, so the transaction must be one of `Database/maintain(_:)`, in which
+    /// Concurrent senders skip each other's rows. So the transaction must be one of `Database/maintain(_:)`, in which
     /// none is rolled back because of another.
     ///
-    /// All nodes together send at most as many events to one receiver and one provider at once as `ReceiverBreaker` and
-    /// `OutboxKind/share` allow. A slow receiver thus uses only its own slots.
+    /// Even on all nodes together, one receiver or provider gets at most as many concurrent events as `ReceiverBreaker`
+    /// and `OutboxKind/share` allow. A slow receiver thus uses only its own slots.
     ///
     /// - Parameters:
     ///   - turns: the sender's knowledge of each kind, valid after the commit.
@@ -75,7 +75,7 @@ package struct OutboxClaims {
             let waiting = try turns[kind]?.waiting ?? queues(kind, from: nil)
             var later = try later(kind)
             if kind == .providerEvent {
-                // Paused receivers have due events already. Later ones are no reason to wake.
+                // Paused receivers already have due events, so later ones are irrelevant.
                 for queue in waiting { later[queue.name] = nil }
                 moments.append(ReceiverQueue.next(among: try receivers(waiting), after: transaction.now))
             } else {
@@ -232,7 +232,7 @@ package struct OutboxClaims {
 
     private func events(_ claim: Claim, _ places: Int, _ turns: inout OutboxTurns) throws -> [OutboxMessage] {
         guard !turns.waiting.isEmpty else { return [] }
-        // One sender at a time counts a receiver's events being sent.
+        // Only one sender at a time counts the events that are being sent to a receiver.
         _ = try transaction.query(
             "SELECT 1 FROM outbox_turns WHERE kind = 'provider_event'\(transaction.lockingRows)")
         var receivers = try receivers(turns.waiting)

@@ -50,7 +50,7 @@ package struct StreamQueueRepository {
             [stream, .id(id), .time(transaction.now), .text(reason)]) > 0
     }
 
-    /// Whether more events wait than a number.
+    /// Whether more than a number of events wait.
     package func holdsMore(than count: Int) throws -> Bool {
         for queue in [(Self.polled, "created_at"), (Self.pushed, "due_at")] {
             let found = try transaction.first(

@@ -47,7 +47,7 @@ package struct PhoneFailureRepository {
         of: "phone_failures", key: "user_id, number_index", age: "updated_at",
         and: "(frozen_until IS NULL OR frozen_until < $1)")
 
-    /// Deletes streaks that have not changed since a time and do not freeze anyone.
+    /// Deletes streaks that have not changed since a time and freeze no user's checks.
     @discardableResult
     package func purge(
         before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()

@@ -3,8 +3,8 @@ import Domain
 import Encoding
 import Foundation
 
-/// Sent texts and right codes of groups of requesters by day (UTC): whom texts go to first while they are scarce. A
-/// group is named by a keyed digest of its network.
+/// Sent texts and correct codes of groups of requesters by day (UTC). While texts are limited, they decide which groups
+/// get texts first. A group is named by a keyed digest of its network.
 package struct PhoneGroupRepository {
     private let transaction: any Transaction
 
@@ -27,7 +27,7 @@ package struct PhoneGroupRepository {
         return Conversion(sends: sends, verified: verified)
     }
 
-    /// Counts a text, or the right code for a text of some time.
+    /// Counts a text, or the correct code for a text of a given time.
     package func add(sends: Int, verified: Int, to name: String, at moment: Date) throws {
         try transaction.enqueue(
             """
@@ -39,7 +39,7 @@ package struct PhoneGroupRepository {
 
     private static let old = AgedRows(of: "phone_groups", key: "name, day", age: "day")
 
-    /// Deletes the rows of days that are not read any more.
+    /// Deletes the rows of days that are no longer read.
     @discardableResult
     package func purge(_ batch: MaintenanceBatch = MaintenanceBatch()) throws -> MaintenanceBatch.Outcome {
         let first = Self.day(transaction.now.addingTimeInterval(-SendCounts.groupPeriod))

@@ -34,9 +34,9 @@ package struct PhoneSendRepository {
         WHERE number_index = $1 AND at > $2 AND withheld IS NULL AND by_owner = $4
         """
 
-    /// The counts for a text to a target.
+    /// The numbers of earlier texts that decide on a text to a target.
     ///
-    /// Rows are counted only if a limit of the user or the number bounds them; shared counts are read from counters.
+    /// Rows are counted only if a limit of the user or the number bounds them. Shared numbers are read from counters.
     package func counts(for target: SendTarget, policy: PhonePolicy) throws -> SendCounts {
         let now = transaction.now
         let (hour, day) = (Value.time(now.addingTimeInterval(-3600)), Value.time(now.addingTimeInterval(-86_400)))
@@ -61,7 +61,7 @@ package struct PhoneSendRepository {
 
     /// Records a requested text with the decision, its cost, and the scope that it limits.
     ///
-    /// - Parameter places: what the request took of its sender's limits; `nil` if these are off.
+    /// - Parameter places: the places that the request took in its sender's limits; `nil` if these are off.
     package func record(
         _ decision: SendDecision, to target: SendTarget, verification: PhoneVerificationID, id: UUID,
         places: RatePlaces?, policy: PhonePolicy
@@ -93,8 +93,8 @@ package struct PhoneSendRepository {
                 false, withheld == nil ? counters.joined(separator: "\n") : nil, withheld == nil ? places?.text : nil))
     }
 
-    /// Records that a verification's texts led to a correct code, and gives back what they took of their group's budgets
-    /// and of their sender's limits.
+    /// Records that a verification's texts led to a correct code. The places that they took in their group's budgets
+    /// and in their sender's limits become free.
     package func recordVerified(_ verification: PhoneVerificationID) throws {
         let counted = ColumnTuple(Column<Date>("at"), Column<String>("counters"), Column<String?>("places"))
         let rows = try transaction.query(

@@ -3,8 +3,8 @@ import Domain
 import Encoding
 import Foundation
 
-/// Sent texts and correct codes by counter: one row for each counter and five minutes. The last 24 hours are at most
-/// 288 rows a counter, whatever the number of texts.
+/// Sent texts and correct codes by counter: one row for each counter and five minutes. A counter thus has at most 288
+/// rows for the last 24 hours, however many texts were sent.
 package struct PhoneTallyRepository {
     private let transaction: any Transaction
 

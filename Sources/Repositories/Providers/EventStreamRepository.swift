@@ -126,7 +126,7 @@ package struct EventStreamRepository {
             [.id(id), sealed?.bytes.value ?? .null, sealed?.version.value ?? .null])
     }
 
-    /// Seals some of the headers under older versions of the wrapping key again, under the current version.
+    /// Seals some of the headers again that are sealed under older versions of the wrapping key.
     ///
     /// - Returns: how many; fewer than `limit` if none is left.
     package func rewrap(limit: Int, keys: PersonalKeys) throws -> Int {

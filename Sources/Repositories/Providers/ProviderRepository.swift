@@ -85,7 +85,7 @@ package struct ProviderRepository {
             "UPDATE providers SET token_algorithm = $2 WHERE id = $1", [.id(id), .text(algorithm.rawValue)])
     }
 
-    /// Writes the audiences and parties of a provider by issuer anew, in their order.
+    /// Replaces the audiences and parties of a provider by issuer, in their order.
     package func setClients(of provider: Provider) throws {
         guard let issuer = provider.issuer else { return }
         let clients = ProviderClients(transaction)

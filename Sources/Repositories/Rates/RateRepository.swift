@@ -17,8 +17,8 @@ package struct RateRepository {
         try transaction.value("SELECT arrival FROM rates WHERE key = $1", [.text(key)])
     }
 
-    /// Counts an attempt in this transaction and decides on it. The count is kept only if this transaction commits. So
-    /// callers whose refusals count do it in a separate transaction, before work that may fail.
+    /// Counts an attempt in this transaction and decides on it. The count is kept only if this transaction commits. If
+    /// refused attempts must count too, call it in a separate transaction, before work that may fail.
     ///
     /// - Throws: `Refusal` `rate_limited`.
     package func count(_ key: String, limit: RateLimit) throws {
@@ -53,7 +53,7 @@ package struct RateRepository {
     /// address are stored, so the store does not reveal addresses. A new version of the index key resets the limits.
     ///
     /// - Parameter limits: the limits of the address and of the networks around it.
-    /// - Returns: the places that the attempt took. They are given back after a correct code.
+    /// - Returns: the places that the attempt took. They become free after a correct code.
     /// - Throws: `Refusal` `rate_limited`.
     @discardableResult
     package func count(
@@ -66,7 +66,7 @@ package struct RateRepository {
         return RatePlaces(limited.map { ($0.key, $0.limit.period / Double($0.limit.count)) })
     }
 
-    /// Gives places back. A limit never admits more than its burst thereby: a time that has passed is as good as none.
+    /// Frees places. A limit never admits more than its burst: a time in the past is treated like none.
     package func giveBack(_ places: RatePlaces) throws {
         for (key, interval) in places.taken {
             try transaction.enqueue(
@@ -102,7 +102,7 @@ package struct RateRepository {
         if let soonest { throw soonest }
     }
 
-    /// Refuses if ``count(_:limit:)`` would, and counts nothing: used before expensive work.
+    /// Refuses if ``count(_:limit:)`` would. It does not count the attempt, and is used before expensive work.
     ///
     /// - Throws: `Refusal` `rate_limited`.
     package func requireRoom(_ key: String, limit: RateLimit) throws {
@@ -122,7 +122,7 @@ package struct RateRepository {
 
 /// The places that an act took in the limits of its sender's networks.
 package struct RatePlaces: Sendable {
-    /// One a line: for how many milliseconds its place is taken, and the key.
+    /// One place a line: for how many milliseconds it is taken, and the key.
     package let text: String
 
     package init(text: String) { self.text = text }

@@ -3,8 +3,8 @@ import Domain
 import Encoding
 import Foundation
 
-/// Bulk revocations whose sessions must still be ended row by row. A process takes one, and others leave it alone until
-/// it is released or its lease expires.
+/// Bulk revocations whose sessions must still be ended row by row. Only one process at a time works on each of them: it
+/// has a lease until it releases the bulk revocation or the lease expires.
 package struct BulkRevocationRepository {
     private let transaction: any Transaction
 
@@ -39,8 +39,8 @@ package struct BulkRevocationRepository {
     ///
     /// - Parameter seconds: the length of the lease.
     package func take(by holder: String, for seconds: TimeInterval) throws -> BulkRevocation? {
-        // The condition is repeated for the row itself, because it may have been taken while this waited for the row's
-        // lock.
+        // The condition is repeated for the row itself, because another process may have taken it while this one waited
+        // for the row's lock.
         try transaction.first(
             """
             UPDATE cuts SET holder = $2, due_at = $3
@@ -66,8 +66,8 @@ package struct BulkRevocationRepository {
 
     private static let merged = ColumnTuple(Column<Int64>("generation"), Column<Date>("at"), Column<Int64>("ended"))
 
-    /// Merges free bulk revocations of the same scope and reason into a taken one, because the latest generation ends
-    /// what all of them would. A thousand log-outs of a user thus leave one row.
+    /// Merges free bulk revocations of the same scope and reason into a leased one, because the latest generation ends
+    /// all of their sessions. A thousand log-outs of a user thus leave one row.
     package func merge(into cut: BulkRevocation) throws -> BulkRevocation {
         let others = try transaction.query(
             """

@@ -23,8 +23,8 @@ extension Schema {
         )
         """,
         "CREATE INDEX bans_by_time ON bans (created_at)",
-        // `subject` is the 16 bytes of an identifier or the 32 bytes of a digest. An entry that `goes_with_ban` is
-        // about an erased person: it is deleted as soon as the ban ends.
+        // `subject` is the 16 bytes of an identifier or the 32 bytes of a digest. An entry that `goes_with_ban`
+        // concerns an erased person. It is deleted as soon as the ban ends.
         """
         CREATE TABLE ban_holds (
             ban_id TEXT NOT NULL REFERENCES bans (id),

@@ -71,7 +71,7 @@ extension Schema {
         """,
         "CREATE INDEX recent_certifications_by_serial ON recent_certifications (serial)",
         "CREATE INDEX recent_certifications_by_expiry ON recent_certifications (expires_at)",
-        // Users whose providers are still to be notified of a revoked certificate.
+        // Users whose providers must still be notified of a revoked certificate.
         """
         CREATE TABLE certificate_notices (
             serial TEXT NOT NULL,

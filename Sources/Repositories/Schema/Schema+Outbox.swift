@@ -33,7 +33,7 @@ extension Schema {
         """,
         "CREATE INDEX outbox_waiting ON outbox (due_at) WHERE state = 'waiting'",
         "CREATE INDEX outbox_waiting_by_expiry ON outbox (expires_at) WHERE state = 'waiting'",
-        // Without events: otherwise SQLite would use this index to find the next provider, and scan all waiting events.
+        // Without events. Otherwise SQLite would use this index to find the next provider, and scan all waiting events.
         """
         CREATE INDEX outbox_messages_waiting ON outbox (kind, due_at)
         WHERE state = 'waiting' AND kind <> 'provider_event'

@@ -1,5 +1,5 @@
 extension Schema {
-    /// Phone verifications, and the counts for their limits.
+    /// Phone verifications, and the numbers of texts for their limits.
     static let phone = [
         """
         CREATE TABLE phone_verifications (
@@ -54,7 +54,7 @@ extension Schema {
         "CREATE INDEX phone_sends_by_verification ON phone_sends (verification_id)",
         "CREATE INDEX phone_sends_by_time ON phone_sends (at)",
         "CREATE INDEX phone_sends_counted ON phone_sends (at) WHERE counters IS NOT NULL",
-        // Texts and correct codes of a group of users, in steps of five minutes.
+        // Texts and correct codes by counter, in steps of five minutes.
         """
         CREATE TABLE phone_tallies (
             counter TEXT NOT NULL,
@@ -65,7 +65,7 @@ extension Schema {
         )
         """,
         "CREATE INDEX phone_tallies_by_step ON phone_tallies (step)",
-        // Those of a group of requesters by days, for a week.
+        // Texts and correct codes of a group of requesters by days, for a week.
         """
         CREATE TABLE phone_groups (
             name TEXT NOT NULL,

@@ -19,7 +19,8 @@ extension Schema {
         )
         """,
         "CREATE UNIQUE INDEX providers_by_issuer ON providers (issuer, audience) WHERE issuer IS NOT NULL",
-        // Further clients of a provider's issuer: audiences beside the first, and parties that may request ID tokens.
+        // Further clients of a provider's issuer: audiences in addition to the first, and parties that may request ID
+        // tokens.
         """
         CREATE TABLE provider_clients (
             provider_id TEXT NOT NULL REFERENCES providers (id),
@@ -111,7 +112,7 @@ extension Schema {
         )
         """,
         "CREATE INDEX event_streams_by_provider ON event_streams (provider_id, created_at, id)",
-        // Users whose events a receiver does not want.
+        // Users that a receiver removed from its stream. Their events are not sent there.
         """
         CREATE TABLE event_stream_exclusions (
             stream_id TEXT NOT NULL,

@@ -40,7 +40,7 @@ extension Schema {
         CREATE INDEX data_keys_by_wrapping ON data_keys (wrapping_version, user_id)
         WHERE wrapping_version IS NOT NULL
         """,
-        // The versions of the wrapping key that were put in force. No new data key is wrapped under an older one.
+        // The versions of the wrapping key that were put into force. No new data key is wrapped under an older version.
         "CREATE TABLE wrapping_versions (version BIGINT NOT NULL PRIMARY KEY)",
         """
         CREATE TABLE authenticated_users (

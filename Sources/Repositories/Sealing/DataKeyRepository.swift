@@ -73,8 +73,8 @@ package struct DataKeyRepository {
         try transaction.value("SELECT COALESCE(MAX(version), 1) FROM wrapping_versions") ?? 1
     }
 
-    /// Puts a version in force: no node then wraps a new data key under an older one, whatever keys it has loaded. An
-    /// unused older version can then be removed. `false` if the version was in force already.
+    /// Puts a version into force: no node then wraps a new data key under an older version, whatever keys it has
+    /// loaded. An unused older version can then be removed. `false` if the version was in force already.
     package func putInForce(_ version: Int) throws -> Bool {
         try transaction.execute(
             "INSERT INTO wrapping_versions (version) VALUES ($1) ON CONFLICT (version) DO NOTHING", [version.value]) > 0
@@ -103,8 +103,8 @@ package struct DataKeyRepository {
     /// Wraps some of the data keys under older versions again, under the current version.
     ///
     /// - Parameters:
-    ///   - mark: the position of the call before this one; `nil` for the first.
-    ///   - limit: the largest number: it limits how long other writers wait.
+    ///   - mark: the position from the previous call; `nil` for the first.
+    ///   - limit: the largest number, which limits how long other writers wait.
     package func rewrap(after mark: Mark?, limit: Int) throws -> Rewrapping {
         let current = keys.currentWrappingVersion
         let wrappingKey = try keys.wrappingKey(current)

@@ -1,8 +1,8 @@
 import Encoding
 import PhoneNumbers
 
-/// The blind indexes of numbers. Numbers of one line have one, however they are written. Their kind is none of
-/// ``BlindIndexKind``, so that no caller makes an index of a number as it is written.
+/// The blind indexes of numbers. All spellings of a line's number have the same index. ``BlindIndexKind`` has no case
+/// for numbers, so no caller can index a number as it is written.
 extension PersonalKeys {
     private static let phoneKind = "phone_number"
 

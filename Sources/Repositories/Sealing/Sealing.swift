@@ -265,7 +265,7 @@ package struct DataKey: Sendable {
         return bytes
     }
 
-    /// Each part after its length, so that two places never have the same associated data.
+    /// Each part is preceded by its length, so that two places never have the same associated data.
     private static func place(_ parts: String...) -> Data {
         var data = Data("countersign sealed".utf8)
         for part in parts {
@@ -277,7 +277,7 @@ package struct DataKey: Sendable {
 }
 
 extension DataKey: CustomStringConvertible, CustomReflectable {
-    /// Always `••••`.
+    /// Shows `••••` instead of the key.
     package var description: String { "••••" }
     /// A mirror without children, so that `dump` shows nothing.
     package var customMirror: Mirror { Mirror(self, children: [:]) }

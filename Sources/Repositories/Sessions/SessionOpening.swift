@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// Opens a session of a known user by one statement that decides by what it reads itself.
+/// Opens a session of a known user by one statement whose conditions are all part of the statement.
 ///
 /// It is safe under `READ COMMITTED`. The row has the generations of the snapshot in which bans were checked, so a
 /// concurrent bulk revocation ends it. The primary key refuses a nonce's second use.

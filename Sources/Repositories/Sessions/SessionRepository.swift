@@ -48,7 +48,7 @@ package struct SessionRepository {
 
     /// Inserts a new session.
     ///
-    /// - Parameter generations: those that the sign-in read together with the bans.
+    /// - Parameter generations: the generations that the sign-in read together with the bans.
     package func insert(_ session: Session, at generations: SessionGenerations) throws {
         try transaction.enqueue(Self.insertion, Self.columns.row(session) + Self.values(of: generations))
     }
@@ -58,8 +58,8 @@ package struct SessionRepository {
         try transaction.execute("\(Self.endedInsertion) ON CONFLICT (id) DO NOTHING", Self.values(ofEnded: session)) > 0
     }
 
-    /// Inserts it with the commit. If the nonce was spent already, the body fails with `StoreError.constraint`
-    /// `unique`.
+    /// Enqueues the insertion of an ended session that spends a nonce. If the nonce was spent already, the body fails
+    /// with `StoreError.constraint` `unique`.
     package func enqueueEnded(_ session: Session) throws {
         try transaction.enqueue(Self.endedInsertion, Self.values(ofEnded: session))
     }
@@ -240,7 +240,7 @@ package struct SessionRepository {
     static let destroyed = SessionTransition.destroyedByService
     private static let challenged = SessionTransition.challengedByService
 
-    /// The condition in the form of the table's indexes, which name all states but one by that one.
+    /// The condition in the form of the table's indexes, in which all states except one are written as `<>`.
     static func isAllowed(_ transition: SessionTransition) -> String {
         let others = SessionState.allCases.filter { !transition.from.contains($0) }
         if others.count == 1 { return "state <> '\(others[0].rawValue)'" }

@@ -49,7 +49,7 @@ extension Int: ColumnContent {
     static func read(_ row: Row, _ index: Int) throws -> Int { Int(try row.integer(index)) }
 }
 
-/// As 0 or 1.
+/// Stored as an integer, 0 or 1.
 extension Bool: ColumnContent {
     var value: Value { .integer(self ? 1 : 0) }
     static func read(_ row: Row, _ index: Int) throws -> Bool { try row.bool(index) }
@@ -60,13 +60,13 @@ extension [UInt8]: ColumnContent {
     static func read(_ row: Row, _ index: Int) throws -> [UInt8] { try row.bytes(index) }
 }
 
-/// As milliseconds since 1970.
+/// Stored as an integer, in milliseconds since 1970.
 extension Date: ColumnContent {
     var value: Value { .integer(milliseconds) }
     static func read(_ row: Row, _ index: Int) throws -> Date { Date(milliseconds: try row.integer(index)) }
 }
 
-/// As 32 bytes.
+/// Stored as its 32 bytes.
 extension Digest256: ColumnContent {
     var value: Value { .bytes(bytes) }
 
@@ -76,7 +76,7 @@ extension Digest256: ColumnContent {
     }
 }
 
-/// As its 36 characters.
+/// Stored as text, its 36 characters.
 extension Identifier: ColumnContent {
     var value: Value { .text(description) }
 
@@ -86,7 +86,7 @@ extension Identifier: ColumnContent {
     }
 }
 
-/// One of a fixed set of texts.
+/// Stored as text, one of a fixed set.
 extension ColumnContent where Self: RawRepresentable, RawValue == String {
     var value: Value { .text(rawValue) }
 

@@ -42,7 +42,7 @@ package struct MaintenanceBatch: Sendable {
 /// A batch starts at the end of the previous one. Deleted rows stay in an index for some time, and every batch would
 /// scan those of all previous batches.
 struct AgedRows {
-    /// The action: `DELETE FROM sessions`, `UPDATE sessions SET …`.
+    /// The start of the statement, such as `DELETE FROM sessions` or `UPDATE sessions SET …`.
     let act: String
     let table: String
     /// The primary key, columns separated by commas.

@@ -29,7 +29,7 @@ struct Table<Record>: Sendable, CustomStringConvertible {
     /// The list for SELECT and RETURNING: `id, token_hash, …`.
     let description: String
     let names: [String]
-    /// `INSERT INTO sessions (id, …) VALUES (…)`.
+    /// The statement that inserts a row: `INSERT INTO sessions (id, …) VALUES (…)`.
     private(set) var insertion = ""
     /// Reads a row of exactly these columns.
     let read: @Sendable (Row) throws -> Record

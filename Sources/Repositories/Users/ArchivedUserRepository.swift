@@ -40,7 +40,7 @@ package struct ArchivedUserRepository {
             "UPDATE authenticated_users SET archived_at = $2 WHERE user_id = $1", [.id(user), .integer(archive)])
     }
 
-    /// The archive's users who have not proved anything new since.
+    /// The archive's users who have not proved anything else since.
     package func taken(since moment: Date, before end: Date, after mark: Mark?, limit: Int) throws -> [Mark] {
         try list(since: moment, before: end, "archived_at = $5", [.integer(archive)], after: mark, limit: limit)
     }

@@ -85,8 +85,8 @@ package struct AuthenticatedUserRepository {
         Column<UserID>("user_id"), Column<ProviderID>("provider_id"), Column<Digest256>("phone_index"),
         Column<[UInt8]>(.phoneNumber), Column<[UInt8]?>(.pushEndpoint), Column<Date>("phone_verified_at"))
 
-    /// Stores a number as this user's. Its former holder at the same provider is suspended, and none of that identity
-    /// is transferred. A suspended user starts again, and must submit a card again.
+    /// Stores a number as this user's. Its former holder at the same provider is suspended, and no data of that
+    /// identity is transferred. A suspended user must verify a number and submit a card again.
     ///
     /// - Returns: the users who lost the number, and the changes of level.
     package func phoneProven(
@@ -137,9 +137,9 @@ package struct AuthenticatedUserRepository {
         return (losers, try losers.compactMap { try users.setAssurance(.none, until: nil, of: $0) })
     }
 
-    /// Stores a card's data as this user's. The level lapses when the card's last day has ended in every time zone.
+    /// Stores a card's data as this user's. The level expires when the card's last day has ended in every time zone.
     ///
-    /// - Returns: the change of level; `nil` if the user has no proven number, without which a card proves nothing.
+    /// - Returns: the change of level; `nil` if the user has no verified number, without which a card proves nothing.
     package func identityVerified(
         _ user: UserID, _ facts: CardFacts, assurance: Assurance, at time: Date
     ) throws -> [AssuranceChange]? {

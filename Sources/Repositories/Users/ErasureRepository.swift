@@ -4,8 +4,8 @@ import Foundation
 
 /// Pending erasures: users with more rows than one transaction erases.
 ///
-/// From the first transaction on no reader sees these rows: statements check `isUnderWay`. The user cannot sign in
-/// before the last row is deleted, so new data is never taken for old.
+/// Readers do not see these rows after the first transaction, because statements check `isUnderWay`. The user cannot
+/// sign in before the last row is deleted, so new data cannot be mixed with old data.
 package struct ErasureRepository {
     private let transaction: any Transaction
 

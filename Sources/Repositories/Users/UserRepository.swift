@@ -77,8 +77,8 @@ package struct UserRepository {
 
     /// Sets a user's level.
     ///
-    /// - Parameter until: when a level above `Assurance/phone` lapses, because its card expires.
-    /// - Returns: the change, possibly only of the time at which it lapses; `nil` if there is no such user.
+    /// - Parameter until: when a level above `Assurance/phone` expires, because its card does.
+    /// - Returns: the change, possibly only of the date of expiry; `nil` if there is no such user.
     package func setAssurance(_ assurance: Assurance, until: Date?, of id: UserID) throws -> AssuranceChange? {
         let before = try find(id)
         try transaction.execute(
