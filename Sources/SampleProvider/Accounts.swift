@@ -95,7 +95,7 @@ actor Accounts {
         ).withUnsafeBytes { Data($0) }
     }
 
-    /// Compares every byte, so that the time does not reveal how many were right.
+    /// Compares every byte, so that the time does not reveal how many were equal.
     private static func equalInConstantTime(_ left: Data, _ right: Data) -> Bool {
         left.count == right.count && zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }

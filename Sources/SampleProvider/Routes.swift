@@ -135,7 +135,7 @@ struct Routes: Sendable {
 
     private func json(_ value: [String: String]) throws -> Response { json(try JSONEncoder().encode(value)) }
 
-    /// Every response concerns one user and may contain a token, so no cache may store it.
+    /// Every response concerns one user and may contain a token, so caches must not store it.
     private func json(_ data: Data) -> Response {
         Response(
             status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],
@@ -157,7 +157,7 @@ struct Fields: Decodable {
         token = values["token"]
     }
 
-    /// `Authorization: Basic …` (RFC 7617).
+    /// Parses user name and password from `Authorization: Basic …` (RFC 7617).
     init(basicAuthorizationOf request: Request) {
         let words = request.headers[.authorization]?.split(separator: " ") ?? []
         guard words.count == 2, words[0].lowercased() == "basic", let data = Data(base64Encoded: String(words[1]))

@@ -20,7 +20,7 @@ import NIOSSL
 @main
 struct SampleProvider {
     static func main() async {
-        // Files that this process creates (the users file) are readable by its own account alone.
+        // Only its own account can read files that this process creates, such as the users file.
         umask(0o077)
         LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
         let logger = Logger(label: "sample-provider")

@@ -9,7 +9,7 @@ import NIOHTTP1
 /// A real backend polls continuously and ends its own sessions by these events. This one polls when its app asks, and
 /// only keeps the names of the events.
 actor SignalReceiver {
-    /// The maximum number of kept events for a user, and of users.
+    /// The maximum number of events that are kept for a user, and of users.
     static let keptEvents = 20, keptUsers = 1_000
 
     private struct Stream: Decodable {
@@ -110,7 +110,7 @@ actor SignalReceiver {
         let events: [String: Event]
     }
 
-    /// The claims of a Security Event Token (RFC 8417) whose signature, issuer and audience are right.
+    /// The claims of a Security Event Token (RFC 8417), after its signature, issuer and audience were verified.
     private func claims(of token: String, in stream: Stream, _ identifier: String) async throws -> Claims {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.decode(parts[0]), let payload = Self.decode(parts[1]),
