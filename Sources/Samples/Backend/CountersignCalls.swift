@@ -82,7 +82,7 @@ package actor CountersignCalls {
         return found.realm
     }
 
-    /// - Returns: the status.
+    /// - Returns: the status of a successful response, or one that the caller accepts.
     private func call(
         _ method: HTTPMethod, _ path: String, body: Data? = nil, allowing: Set<UInt>
     ) async throws -> UInt {
@@ -134,7 +134,7 @@ package actor CountersignCalls {
         let cty, kid: String
     }
 
-    /// A compact JWS (RFC 7515).
+    /// Signs claims as a compact JWS (RFC 7515).
     private func sign(_ contentType: String, _ claims: [String: String], lifetime: Int) throws -> String {
         let now = Int(Date().timeIntervalSince1970)
         var members = claims.mapValues(Member.text)

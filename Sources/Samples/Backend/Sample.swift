@@ -32,7 +32,7 @@ package struct Sample: Sendable {
         _ name: String, arguments: [String] = Array(CommandLine.arguments.dropFirst()), defaults: [String: String],
         _ body: @Sendable (Sample) async throws -> Void
     ) async {
-        // Files that this process creates are readable by its own account alone.
+        // Only its own account can read files that this process creates.
         umask(0o077)
         LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
         let logger = Logger(label: name)

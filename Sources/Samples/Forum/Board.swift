@@ -51,7 +51,7 @@ struct Board: Sendable {
         return try .json(Detail(forum: try await existing(id), online: await live.online(in: id)))
     }
 
-    /// `GET forum/{uuid}/message?offset&resultSize&greaterThan`
+    /// `GET forum/{uuid}/message?offset&resultSize&greaterThan`: the messages of a forum, newest first.
     func messages(_ request: Request, of id: UUID) async throws -> Response {
         let forum = try await existing(id)
         return try .json(try await store.messages(of: forum.id, Self.range(request)))

@@ -11,7 +11,7 @@ import SampleBackend
 struct ForumImage: Sendable {
     let url: String
     let data: Data
-    /// By its first bytes. Its server's media type is ignored.
+    /// Derived from its first bytes. The media type that its server sends is ignored.
     let type: String
 
     private static let maximumSize = 256 * 1024

@@ -209,6 +209,6 @@ struct ForumStore: Sendable {
         return value
     }
 
-    /// Milliseconds since 1970.
+    /// The current time in milliseconds since 1970.
     private static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
 }

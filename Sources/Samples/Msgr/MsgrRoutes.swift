@@ -88,8 +88,8 @@ struct MsgrRoutes: Sendable {
         return try .json(["Username": name, "identity_token": token])
     }
 
-    /// `POST /add` `AddUser`, `Message` → `200`: the other user is asked by a push with `AddRequest: true`, and
-    /// confirms by the same call. `404` for an unknown user.
+    /// `POST /add` `AddUser`, `Message` → `200`: the other user gets a push with `AddRequest: true`, and confirms by
+    /// calling it too. `404` for an unknown user.
     @Sendable private func add(_ request: Request, _ context: SampleContext) async throws -> Response {
         let caller = try await verify(request, context)
         let fields = try await request.decode(as: Fields.self, context: context)

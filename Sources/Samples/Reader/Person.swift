@@ -39,7 +39,7 @@ struct Person: Sendable, Equatable {
         }
         let text = try plainText(text, field, limit: 200)
         switch field {
-        // The username is the e-mail address, one word of ASCII, so that no two look equal.
+        // The username is the e-mail address: one word in ASCII, so that no two usernames look equal.
         case "username":
             return try matching(/[a-z0-9._%+'-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,4}/, text.lowercased())
         case "groups":

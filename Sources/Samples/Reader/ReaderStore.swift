@@ -192,6 +192,6 @@ struct ReaderStore: Sendable {
 
     private static func hash(_ code: String) -> Data { Data(SHA256.hash(data: Data(code.utf8))) }
 
-    /// Seconds since 1970.
+    /// The current time in seconds since 1970.
     static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 }

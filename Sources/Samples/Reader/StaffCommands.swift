@@ -10,8 +10,8 @@ struct StaffCommands: Sendable {
 
     private var staff: String { "staff \(NSUserName())" }
 
-    /// `reader provision --csv FILE`: creates people, all or none, and prints a code for each new one. Staff hand out
-    /// the codes, with which people set a password.
+    /// `reader provision --csv FILE`: creates people, all or none, and prints a code for each new one. Staff give
+    /// people the codes, which let them set a password.
     func provision() async throws {
         let data = try Data(contentsOf: URL(filePath: try required("--csv")))
         guard let text = String(data: data, encoding: .utf8) else {
@@ -113,7 +113,7 @@ struct Months: Sendable {
         self.calendar = calendar
     }
 
-    /// The seconds since 1970 in which a month (`2026-11`) begins and ends; `nil` for the present month.
+    /// The seconds since 1970 in which a month (`2026-11`) begins and ends; `nil` for the current month.
     ///
     /// - Throws: `400`.
     func span(_ month: String?) throws -> (name: String, span: Range<Int64>) {

@@ -79,7 +79,7 @@ struct TimerRoutes: Sendable {
             try await explaining { try await store.submit(seconds, to: id, of: reader, isEnd: isEnd) })
     }
 
-    /// `POST /sessions/{id}/articles` `id`, `title`, `seconds`
+    /// `POST /sessions/{id}/articles` `id`, `title`, `seconds`: records an article, and the time of the timer.
     @Sendable private func submitArticle(_ request: Request, _ context: SampleContext) async throws -> Response {
         let reader = try await reader(request, context)
         let id = try context.uuid("id").uuidString.lowercased()
@@ -93,7 +93,7 @@ struct TimerRoutes: Sendable {
             status: .created)
     }
 
-    /// The caller, if in the group of readers.
+    /// The caller's id, if the caller is in the group of readers.
     private func reader(_ request: Request, _ context: SampleContext) async throws -> String {
         let caller = try await verify(request, context)
         guard let person = try await store.person(caller.user), person.groups.contains(.readers) else {
