@@ -43,7 +43,7 @@ struct AgeRecipient: Sendable, Equatable {
         let key = secret.hkdfDerivedSymmetricKey(
             using: SHA256.self, salt: share + publicKey, sharedInfo: Data("age-encryption.org/v1/X25519".utf8),
             outputByteCount: 32)
-        // Each such key wraps one file key, so a constant nonce is enough.
+        // Each wrapping key wraps only one file key, so a constant nonce is enough.
         let box = try ChaChaPoly.seal(
             fileKey.withUnsafeBytes { Data($0) }, using: key,
             nonce: ChaChaPoly.Nonce(data: [UInt8](repeating: 0, count: 12)))

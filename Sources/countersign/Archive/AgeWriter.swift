@@ -6,7 +6,7 @@ import Foundation
 ///
 /// It has at most one chunk in memory, and no key that opens the file after it is finished.
 struct AgeWriter {
-    /// Plain bytes of each chunk but the last (STREAM).
+    /// The number of plain bytes in each chunk except the last (STREAM).
     static let chunkSize = 65_536
 
     private let payloadKey: SymmetricKey
@@ -18,7 +18,7 @@ struct AgeWriter {
     ///
     /// - Parameters:
     ///   - recipients: at least one.
-    ///   - randomBytes: returns that many bytes from a cryptographic generator.
+    ///   - randomBytes: returns a number of bytes from a cryptographic generator.
     ///   - sink: receives the file's bytes in order.
     init(
         recipients: [AgeRecipient], randomBytes: (Int) -> [UInt8], sink: @escaping ([UInt8]) throws -> Void

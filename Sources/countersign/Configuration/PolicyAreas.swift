@@ -262,9 +262,9 @@ struct PolicyArea {
         "personal_number", "pager", "uan", "voicemail", "unknown",
     ]
 
-    /// ITU-T X.660 §7.6: arcs in decimal without leading zeros; 0 to 2 first, at most 39 below 0 and 1. Many parsers
-    /// of certificates store an arc in 31 bits, and the first two in one such number (ITU-T X.690 §8.19.4). They
-    /// cannot parse a certificate with a larger one.
+    /// ITU-T X.660 §7.6: arcs in decimal without leading zeros. The first is 0 to 2, and the second at most 39 after 0
+    /// and 1. Many parsers of certificates store an arc in 31 bits, and the first two in one such number (ITU-T X.690
+    /// §8.19.4). They cannot parse a certificate with a larger one.
     private static func isObjectIdentifier(_ text: String) -> Bool {
         let arcs = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (2...32).contains(arcs.count), text.utf8.count <= 256,
@@ -279,6 +279,6 @@ struct PolicyArea {
 
     private static let serviceURL = "an https URL, or an http URL on loopback,"
 
-    /// Where messages and their credentials may be sent: without TLS only to this machine.
+    /// Whether messages and their credentials may be sent to a URL: without TLS only on this machine.
     private static func isServiceURL(_ text: String) -> Bool { ServiceURL(text) != nil }
 }

@@ -5,7 +5,7 @@ import Yams
 struct PolicyDefect: Error, Equatable, CustomStringConvertible {
     /// The file's path as the operator gave it.
     let file: String
-    /// Counted from 1; `nil` for the file as a whole.
+    /// The line, counted from 1; `nil` for the file as a whole.
     let line: Int?
     /// The key or its path, such as `senders[1].account`; `nil` if the defect is not in one key.
     let key: String?
@@ -13,7 +13,7 @@ struct PolicyDefect: Error, Equatable, CustomStringConvertible {
     /// Whether the key is unknown; ``expected`` is then the sentence about it.
     var isUnknownKey = false
 
-    /// `FILE:LINE: key: what is expected`, or `FILE:LINE: unknown key 'kye'; did you mean 'key'?`.
+    /// Such as `FILE:LINE: key: what is expected`, or `FILE:LINE: unknown key 'kye'; did you mean 'key'?`.
     var description: String {
         let subject = isUnknownKey ? "" : key.map { "\($0): " } ?? ""
         return file + (line.map { ":\($0)" } ?? "") + ": " + subject + expected
@@ -40,7 +40,7 @@ enum PolicyDocument {
         }
         guard let handle = FileHandle(forReadingAtPath: path), let data = try? handle.read(upToCount: maximumSize + 1)
         else {
-            // No data can be read from an empty file either.
+            // Reading an empty file also returns no data.
             let isThere = FileManager.default.isReadableFile(atPath: path)
             return ([], isThere ? [] : [defect(nil, nil, "a file that can be read is expected")])
         }

@@ -169,7 +169,7 @@ struct PolicyField {
         return value * unit
     }
 
-    /// Numbers and flags must be plain scalars: `"6"` in quotes is a text.
+    /// The text of a plain scalar, as numbers and flags must be: `"6"` in quotes is a text.
     private static func plain(_ node: Node) -> String? {
         guard let scalar = node.scalar, scalar.style == .plain, !scalar.string.isEmpty else { return nil }
         return scalar.string

@@ -1,8 +1,8 @@
 import Domain
 import Foundation
 
-/// Reads `Policies/*.yaml`. A missing file or key means the default. Anything unknown is refused, and all defects are
-/// reported at once.
+/// Reads `Policies/*.yaml`. A missing file or key means the default. Unknown files and keys are refused, and all
+/// defects are reported at once.
 enum PolicyFiles {
     struct Reading {
         var policy = Policy()
@@ -79,7 +79,8 @@ extension PolicyFiles.Reading {
         }
     }
 
-    /// Values that are valid alone and contradict each other. The defaults do not, so a file has one of them.
+    /// Reports values that are valid alone but contradict each other. The defaults do not, so one of the values is in a
+    /// file.
     fileprivate mutating func checkTogether(_ directory: String) {
         let sends = policy.phones
         let delivery = policy.delivery

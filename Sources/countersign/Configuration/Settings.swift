@@ -78,7 +78,7 @@ struct Settings: Sendable, Equatable {
         return !files.fileExists(atPath: own) && files.fileExists(atPath: run) ? run : own
     }
 
-    /// Resolves the settings without a flag.
+    /// Resolves the settings. A flag takes precedence over its variable, the file and the default, in this order.
     ///
     /// - Parameters:
     ///   - shared: the flags of every command.
@@ -86,7 +86,7 @@ struct Settings: Sendable, Equatable {
     ///   - environment: the process's variables.
     ///   - file: a file of settings; it may be missing.
     ///   - isServed: whether to refuse values with which the service must not start.
-    /// - Throws: ``CommandFailure``: exit code 2 if a value cannot be read, 1 if values contradict each other.
+    /// - Throws: ``CommandFailure``: exit code 2 if a value cannot be parsed, 1 if values contradict each other.
     static func resolve(
         shared: SharedOptions, serve: ServeOptions? = nil,
         environment: [String: String] = ProcessInfo.processInfo.environment, file: String = Settings.file(),
@@ -103,7 +103,7 @@ struct Settings: Sendable, Equatable {
         return settings
     }
 
-    /// The settings of a file. A misspelt key is refused: otherwise a default would silently stay in force.
+    /// Parses a file of settings. A misspelt key is refused, because otherwise a default would silently stay in force.
     private static func read(_ file: String) throws(CommandFailure) -> [Key: String] {
         guard FileManager.default.fileExists(atPath: file) else { return [:] }
         let (entries, defects) = PolicyDocument.read(path: file)
@@ -161,7 +161,7 @@ struct Settings: Sendable, Equatable {
     /// Returns if the service may start with these values. Commands that start no service do not call it.
     func requireServable() throws(CommandFailure) {
         guard opsAddress.isLoopback || opsTLS else {
-            throw CommandFailure("The ops listener is refused off loopback without --ops-tls: \(opsAddress).")
+            throw CommandFailure("\(opsAddress) is not on loopback. Add --ops-tls for the ops listener.")
         }
         if isDevelopment { try requireDevelopable() }
         guard !allowsLoopbackURLs || isLoopbackOnly else {
@@ -239,7 +239,7 @@ struct Settings: Sendable, Equatable {
     private static func webAddress(_ texts: [Key: String], _ key: Key) throws(CommandFailure) -> String? {
         guard let given = texts[key] else { return nil }
         let text = given.hasSuffix("/") ? String(given.dropLast()) : given
-        // Both listeners use TLS, whatever proxy is in front of them.
+        // Both listeners use TLS, also behind a proxy.
         guard let url = WebAddress(text), url.isSecure, url.query.isEmpty, !text.contains("?")
         else { throw unreadable(key, "a URL such as https://auth.example without account, query and fragment") }
         return text

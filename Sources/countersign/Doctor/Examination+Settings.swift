@@ -56,7 +56,7 @@ extension Examination {
         return found
     }
 
-    /// Checks what the policies name for sending and for the issuer's service: secrets, formats and the text.
+    /// Checks the senders and the issuer's service of the policies: their secrets, their formats and the text.
     static func senders(_ settings: Settings, _ policy: Policy) -> [Finding] {
         let rules = policy.delivery
         @Sendable func secret(_ file: String) throws -> String {
@@ -83,7 +83,7 @@ extension Examination {
             refusal { _ = try VerificationText(rules, realm: settings.realm, digits: policy.phones.digits) },
             refusal { _ = try IssuerCheck(policy.cards, secret: secret, http: .shared, now: { Date() }) },
             refusal {
-                // Without a gate, too, a captcha lets a text go first.
+                // A captcha also gives a text precedence if certification is open.
                 let certification = policy.certification
                 guard certification.gate == .captcha || !certification.captchaURL.isEmpty else { return }
                 _ = try KeyFile(path: certification.captchaSecretFile, isPrivate: true).read()

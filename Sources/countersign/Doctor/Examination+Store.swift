@@ -102,7 +102,7 @@ extension Examination {
         return found
     }
 
-    /// A wrong clock accepts what has expired and refuses what is valid.
+    /// A wrong clock accepts expired tokens and refuses valid ones.
     private func clock(_ look: Look, from before: Date, to after: Date, _ policy: Policy) -> [Finding] {
         let difference = max(0, before.timeIntervalSince(look.at)) - max(0, look.at.timeIntervalSince(after))
         let mend = "set this machine's clock by NTP"

@@ -2,14 +2,14 @@ import Domain
 import Encoding
 import Foundation
 
-/// Checks an installation as the start of the service does, and also what is in force and what expires soon. It changes
-/// nothing.
+/// Checks an installation as the start of the service does, and also settings that are unsafe and keys that expire
+/// soon. It changes nothing.
 struct Examination {
     let shared: SharedOptions
     let serve: ServeOptions
     /// The maximum age of the last backup, in seconds; `nil` if backups are made by other means.
     var backupAge: TimeInterval? = 7 * 86_400
-    /// How old reference data may be, in days; `nil` if the operator knows that it is old.
+    /// The maximum age of reference data, in days; `nil` if the operator accepts any age.
     var referenceAge: Int? = 120
     var now: @Sendable () -> Date = { Date() }
     /// The free bytes of the file system of a path; `nil` if unknown.
@@ -37,7 +37,7 @@ struct Examination {
         return found
     }
 
-    /// Tables in the program that are too old: one finding for all, since one new release mends them.
+    /// Tables in the program that are too old, as one finding, because one new release updates them all.
     private func oldReferenceData() -> [Finding] {
         guard let referenceAge else { return [] }
         let old = ReferenceData.all.filter { $0.days(at: now()) > referenceAge }

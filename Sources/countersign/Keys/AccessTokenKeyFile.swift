@@ -25,7 +25,7 @@ extension KeyFiles {
         return keys
     }
 
-    /// The keys of `/.well-known/jwks.json`. The present RSA key signs the certificate of each, so every node and every
+    /// The keys of `/.well-known/jwks.json`. The current RSA key signs the certificate of each, so every node and every
     /// start produce the same certificates.
     static func webKeys(of keys: AccessTokenKeys, in directory: String) throws(CommandFailure) -> [JSONValue] {
         let signer = try signingKey(try file(.accessTokenKey, in: directory).read(), .accessTokenKey, directory)

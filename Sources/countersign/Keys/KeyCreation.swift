@@ -6,7 +6,7 @@ import SwiftASN1
 import Tokens
 import X509
 
-/// Creates the missing files in a directory of keys and leaves the others alone.
+/// Creates the missing files in a directory of keys, and does not change the others.
 struct KeyCreation {
     /// The result for one file.
     struct Outcome: Equatable {
@@ -14,7 +14,7 @@ struct KeyCreation {
         let isNew: Bool
     }
 
-    /// The validity of a server's certificate: 397 days, formerly the most that public authorities were allowed.
+    /// The validity of a server's certificate: 397 days, which was the maximum for public authorities.
     static let serverValidity = 397 * 86_400
 
     let directory: String
@@ -57,7 +57,7 @@ struct KeyCreation {
         let known = Set(KeyFiles.Name.allCases.map(\.rawValue) + ["README.md", ".gitignore", ".gitkeep"])
         do {
             if manager.fileExists(atPath: directory) {
-                // The mode of a directory with other files is left alone, because those may need it.
+                // The mode of a directory with other files is not changed, because they may need it.
                 guard known.isSuperset(of: try manager.contentsOfDirectory(atPath: directory)) else { return }
                 try manager.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory)
             } else {

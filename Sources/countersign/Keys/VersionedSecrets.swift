@@ -4,8 +4,8 @@ import Encoding
 import Foundation
 import Repositories
 
-/// Key files with several versions: one line a version, its number and 32 bytes in base64url. The highest is the
-/// current one; older ones are kept as long as stored data needs them.
+/// Key files with several versions: one line for each version, with its number and 32 bytes in base64url. The highest
+/// is the current one. Older ones are kept as long as stored data needs them.
 extension KeyFiles {
     static func phoneCodes(in directory: String) throws(CommandFailure) -> PhoneCodeKeys {
         let secrets = try secrets(.phoneCodeSecrets, in: directory)
@@ -50,7 +50,7 @@ extension KeyFiles {
         return secrets
     }
 
-    /// The sentence proposes no command that removes the file: without a wrapping key, its data is lost.
+    /// The sentence does not propose a command that removes the file: without a wrapping key, its data is lost.
     private static func unreadable(_ name: Name, in directory: String) -> CommandFailure {
         CommandFailure(
             "\(file(name, in: directory).path) does not contain lines of a version and 32 bytes in base64url; "

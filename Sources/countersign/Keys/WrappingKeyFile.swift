@@ -36,7 +36,7 @@ final class WrappingKeyFile: Sendable {
 
     func versions() throws(CommandFailure) -> Set<Int> { Set(try secrets().keys) }
 
-    /// Removes versions for good.
+    /// Removes versions from the file, which cannot be undone.
     func remove(_ versions: Set<Int>) throws(CommandFailure) {
         try write(try secrets().filter { !versions.contains($0.key) }.map { ($0.key, $0.value.reveal()) })
     }

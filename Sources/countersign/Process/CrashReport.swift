@@ -1,14 +1,14 @@
 import Foundation
 import Glibc
 
-/// The runtime's report when the process traps: where it trapped, and no data.
+/// The runtime's report when the process traps: only the place, and no data.
 ///
-/// By default it has every register and the bytes of memory at each, including parts of requests, tokens and keys.
-/// The runtime reads `SWIFT_BACKTRACE` only before the program's first instruction.
+/// By default it contains all registers and the memory that they point to, including parts of requests, tokens and
+/// keys. The runtime reads `SWIFT_BACKTRACE` only before the program's first instruction.
 enum CrashReport {
     static let variable = "SWIFT_BACKTRACE"
 
-    /// Appended to the variable, because the last value of a repeated setting applies. The JSON form cannot omit
+    /// Appended to the variable, because the last of several values of a setting applies. The JSON form cannot omit
     /// registers.
     static let withoutMemory = "registers=none,format=text"
 
@@ -25,7 +25,7 @@ enum CrashReport {
         setenv(variable, settings, 1)
         var arguments = CommandLine.arguments.map { strdup($0) }
         arguments.append(nil)
-        // By its path, so that the process keeps its name; by the link if the file was replaced meanwhile.
+        // By its path, so that the process keeps its name. If the file was replaced meanwhile, by this link.
         let own = "/proc/self/exe"
         if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: own) { execv(path, arguments) }
         execv(own, arguments)

@@ -37,7 +37,7 @@ struct JSONLogHandler: LogHandler {
             append(event, to: &line)
         }
         line += "}\n".utf8
-        // Escapes what a terminal would interpret, for logs read on one.
+        // Escapes characters that a terminal would interpret.
         if line.contains(where: { $0 >= 0x7F }) {
             line = Array(Printable.json(String(decoding: line, as: UTF8.self)).utf8)
         }
@@ -61,7 +61,7 @@ struct JSONLogHandler: LogHandler {
     }
 }
 
-/// Writes complete lines, several with one system call: a warning at once, anything else within a fifth of a second.
+/// Writes complete lines, several with one system call: a warning at once, other lines within a fifth of a second.
 final class LogWriter: Sendable {
     private let pending = Mutex<[UInt8]>([])
     private let file: FileHandle

@@ -29,7 +29,7 @@ enum ProcessUsage {
     /// The used fields of `/proc/PID/stat` (proc(5)).
     struct Usage: Equatable {
         let processorSeconds: Double
-        /// Since the start of the system.
+        /// The start of the process, in seconds since the start of the system.
         let startSeconds: Double
         let virtualBytes: Double
         let residentBytes: Double

@@ -50,7 +50,7 @@ struct SpecimenCard {
         self.name = name
         number = Self.number(jurisdiction.numberFormat?.alternatives.first ?? [])
         let today = CalendarDate(utcDayOf: now)
-        // A different person each time, whatever the name: a second user with the same person's card would go to
+        // A different person each time, whatever the name. A second user with a card of the same person would go to
         // review.
         birth =
             CalendarDate(
@@ -59,7 +59,7 @@ struct SpecimenCard {
         expiry = Self.day(today.year + 6, today)
     }
 
-    /// A card of Virginia with a random name, as repeated tours need.
+    /// A card of Virginia with a random name, for repeated tours.
     init?(now: Date = Date()) {
         guard let virginia = Jurisdiction.of(code: "VA") else { return nil }
         let family = "TOUR" + String((0..<8).map { _ in "BCDFGHKLMNPRSTVW".randomElement() ?? "X" })

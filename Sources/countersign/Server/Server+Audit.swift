@@ -6,8 +6,8 @@ import Operations
 
 /// The loop that chains and signs the audit log.
 extension Server {
-    /// Each checkpoint is also logged. A copy of the log kept elsewhere then proves if the end of the audit log was cut
-    /// off.
+    /// Each checkpoint is also logged. A copy of the log that is kept elsewhere can then prove that the end of the
+    /// audit log was cut off.
     func auditLoop() -> @Sendable () async -> Void {
         let seal = SealAudit(
             store: store, key: keys.serviceKey, keyID: WebKey.identifier(of: keys.serviceKey.publicKey),

@@ -34,7 +34,7 @@ extension Server {
                 metadata: ["host": "\(disagreement.node.host)"])
         }
         if let failure = NodeRefusal.failure(verdict, settings) { throw failure }
-        // Checked again: the store may have been marked before other nodes could see this one.
+        // Checked again, because another node may have marked the store before this node was visible to it.
         try await store.requireMode(isDevelopment: settings.isDevelopment, at: settings.store)
     }
 

@@ -29,7 +29,7 @@ extension Server {
 
     /// Follows the store's changes.
     ///
-    /// - Throws: `StoreError.notUsable` if the store was moved. This ends the node: it cannot serve, and its caches
+    /// - Throws: `StoreError.notUsable` if the store was moved. The node then ends: it cannot serve, and its caches
     ///   would be wrong if the store were used again. `StoreRestored` if the store was restored.
     func storeLoop() async throws {
         do {

@@ -25,7 +25,7 @@ struct Server: Sendable {
     let exportKey: ExportKey
     let store: any Database
     let registry: PrometheusRegistry
-    /// Receives a span of each request; `nil` if tracing is off.
+    /// Exports a span of each request; `nil` if tracing is off.
     let collector: SpanCollector?
     /// The HTTP client for texts and push messages.
     let deliveryHTTPClient: HTTPClient
@@ -35,7 +35,7 @@ struct Server: Sendable {
     let outboxSignal = LoopSignal()
     private let revocationSignal = LoopSignal()
     private let connections = ConnectionTable()
-    /// The common inputs of all operations.
+    /// The common parameters of all operations.
     let service: Operations.Service
     let watch: CacheInvalidator
     private let revocations: PublishRevocationList
@@ -117,7 +117,7 @@ struct Server: Sendable {
                 isTLS13Only: policy[\.requests].clientTLS == .tls13))
     }
 
-    /// Runs until a signal asks to stop. Pending requests are finished, within the policy's time limit.
+    /// Runs until a signal stops the service. Pending requests are finished within the policy's time limit.
     func run() async throws {
         try await watch.poll()
         try requireClock()
@@ -152,7 +152,7 @@ struct Server: Sendable {
             Loop(name: "last uses", logger: logger, body: lastUsesLoop()),
             listening,
         ]
-        // First in the list, so it stops last and sends the spans of the shutdown.
+        // The first service in the list stops last, so it sends the spans of the shutdown.
         if let spans { services.insert(spans, at: 0) }
         var configuration = ServiceGroupConfiguration(
             services: services.map { .init(service: $0, failureTerminationBehavior: .gracefullyShutdownGroup) },

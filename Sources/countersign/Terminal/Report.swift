@@ -5,7 +5,7 @@ struct Report {
     private(set) var json: JSONValue
     /// Each is a heading or none, and rows.
     private(set) var tables: [[[String]]]
-    /// A text of this program, shown to people instead of tables as it is: it may be meant for another program.
+    /// A text of this program that is shown unchanged in place of tables, because it may be input for another program.
     var text: String?
     /// Sentences for standard error, such as the next step.
     var notes: [String] = []

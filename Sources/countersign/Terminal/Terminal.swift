@@ -4,7 +4,7 @@ import Synchronization
 
 /// The terminal of the command, if there is one.
 enum Terminal {
-    /// The number of characters in a line of standard output; `nil` if it is no terminal.
+    /// The number of characters in a line of standard output; `nil` if it is not a terminal.
     static let width: Int? = {
         guard isatty(STDOUT_FILENO) == 1 else { return nil }
         // struct winsize: rows, columns, and two sizes in pixels.
@@ -13,7 +13,8 @@ enum Terminal {
         return Int(size[1])
     }()
 
-    /// Whether standard output shows colours: a terminal does, unless `NO_COLOR` is set (no-color.org) or it is dumb.
+    /// Whether standard output shows colours: a terminal does, unless `NO_COLOR` is set (no-color.org) or `TERM` is
+    /// `dumb`.
     static let hasColour: Bool = {
         let environment = ProcessInfo.processInfo.environment
         return width != nil && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
@@ -52,7 +53,7 @@ final class Progress: Sendable {
         shownAt = Mutex(nil)
     }
 
-    /// Shows how much of all is done, at most four times a second.
+    /// Shows the completed part of the work, at most four times a second.
     func report(_ done: some BinaryInteger, of all: some BinaryInteger) {
         guard isShown else { return }
         let now = clock.now

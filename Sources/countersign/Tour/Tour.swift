@@ -64,7 +64,7 @@ struct Tour: Sendable {
             "The provider has the event, and has verified it", "GET /users/…/events", "session-revoked")
     }
 
-    /// An event of the provider's: the user must sign in again.
+    /// The provider reports an event, after which the user must sign in again.
     private func hear(of person: TourPerson) async throws {
         try await person.changePassword()
         script.expect(
@@ -73,7 +73,7 @@ struct Tour: Sendable {
         try await person.app.act()
     }
 
-    /// The refusal of the service that a call got; `nil` if it got none.
+    /// The service's refusal of a call; `nil` if the call succeeded.
     static func refusal(_ call: () async throws -> Void) async -> Problem? {
         do { try await call() } catch { return (error as? Refusal)?.problem }
         return nil

@@ -11,13 +11,13 @@ import Synchronization
 struct TourPerson: Sendable {
     /// The app on the device.
     let app: CountersignClient.Countersign
-    /// Another process of the app, which has connections of its own and the same keys and secret.
+    /// Another process of the app, with separate connections and the same keys and secret.
     let otherApp: CountersignClient.Countersign
     private let tour: Tour
     private let name = "tour-" + UUID().uuidString.prefix(8).lowercased()
     private let password = Password()
 
-    /// What the user knows at the provider. It changes during the tour.
+    /// The user's password at the provider, which changes during the tour.
     private final class Password: Sendable {
         private let text = Mutex(UUID().uuidString)
 
@@ -80,7 +80,7 @@ struct TourPerson: Sendable {
         password.change(to: other)
     }
 
-    /// What the provider has received about the user by Shared Signals: the names of the events.
+    /// The names of the events about the user that the provider has received by Shared Signals.
     func events() async throws -> [String] {
         let credentials = Data("\(name):\(password.value)".utf8).base64EncodedString()
         let answer = try await ask("/users/\(name)/events", .GET) {
@@ -119,8 +119,8 @@ struct TourPerson: Sendable {
         (try? String(contentsOfFile: tour.texts, encoding: .utf8))?.split(separator: "\n") ?? []
     }
 
-    /// Waits for the text as a person would; the code follows the last `#`. Earlier tours may have had this number: their
-    /// texts are passed over.
+    /// Waits for the text as a person would. The code follows the last `#`. Texts of earlier tours to this number are
+    /// skipped.
     private func code(textedTo number: String, after earlier: Int) async throws -> String {
         for _ in 0..<200 {
             for line in texts.dropFirst(earlier).reversed() {
@@ -134,7 +134,7 @@ struct TourPerson: Sendable {
         throw CommandFailure("No text came to \(number) in \(tour.texts): does the service write its texts there?")
     }
 
-    /// One request to the provider, as the app of any provider makes it, shown on one line.
+    /// Sends one request to the provider as any provider's app does, and shows it on one line.
     private func ask(_ sentence: String, _ path: String, _ fields: [String: String]) async throws -> JSONValue {
         let start = ContinuousClock.now
         let body = try JSONEncoder().encode(fields)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The address of a tour's device and the phone number of its user. Both are random, as among real people, so that
-/// repeated tours stay within the service's limits.
+/// The address of a tour's device and the phone number of its user. Both are random, as those of real users are, so
+/// that repeated tours stay within the service's limits.
 enum TourPlace {
     /// Area codes of the United States. In each, 555-0100 to 555-0199 are fictional (ATIS-0300115), so no text of a
     /// tour can reach a person.

@@ -52,7 +52,7 @@ struct AuditCommand: AsyncParsableCommand {
             return .shown
         }
 
-        /// Lines that arrive one by one cannot be set in columns.
+        /// Lines that arrive one by one cannot be aligned in columns.
         private func show(_ lines: [ReadAudit.Entry], _ filter: AuditFilter) {
             for line in lines where filter.admits(line.entry) {
                 let entry = line.entry
@@ -124,7 +124,7 @@ struct AuditCommand: AsyncParsableCommand {
         ]
     }
 
-    /// The JSON is that of an export.
+    /// The JSON has the form of an export.
     private static func report(_ entries: [ReadAudit.Entry]) -> Report {
         Report(
             .array(entries.map { ReadAudit.json($0.entry, place: $0.place) }), tables: [Report.table(entries, fields)])

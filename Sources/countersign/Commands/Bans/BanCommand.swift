@@ -38,7 +38,7 @@ struct BanCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let order = try order()
-            // A wrong policy must not keep an admin from banning.
+            // An invalid policy must not prevent an admin from banning.
             let policy = try? admin.policy().bans
             let note = policy == nil ? "The policies cannot be read; the defaults of bans.yaml are used." : nil
             do {

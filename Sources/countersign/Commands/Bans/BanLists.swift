@@ -87,7 +87,7 @@ extension BanCommand {
         summary.entries.first { $0.origin == .direct }
     }
 
-    /// Numbers and documents are shown by their blind indexes: nothing else of them is stored.
+    /// Numbers and documents are shown by their blind indexes, because nothing else of them is stored.
     private static func names(of subject: BanEntry.Subject) -> (kind: String, text: String) {
         switch subject {
         case .user(let id): ("user", id.description)

@@ -6,7 +6,6 @@ import Foundation
 import Operations
 import Repositories
 
-/// `countersign device …`: devices with certificates.
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device", abstract: "Show devices and revoke all their certificates.",
@@ -91,8 +90,8 @@ struct DeviceCommand: AsyncParsableCommand {
 }
 
 extension Admin {
-    /// Signs a new revocation list; `false` if the authority's key is not available. The revocation is in force in
-    /// both cases, and the service rebuilds the list too.
+    /// Signs a new revocation list; `false` if the authority's key is not available. The revocation is in force in both
+    /// cases, and the service also rebuilds the list.
     func publishRevocations() async -> Bool {
         do {
             let key = try KeyFiles.signingKeyOfAuthority(in: keysDirectory)

@@ -34,7 +34,7 @@ struct DoctorCommand: ReportingCommand {
         return report
     }
 
-    /// Seconds; `nil` for `off`.
+    /// Parses an age in seconds; `nil` for `off`.
     private static func age(_ text: String, _ option: String, example: String) throws(CommandFailure) -> TimeInterval? {
         guard text != "off" else { return nil }
         guard let age = PolicyField.seconds(text), age > 0 else {

@@ -32,9 +32,9 @@ extension KeysCommand {
             return Report([
                 Entry(
                     "version",
-                    ReportCell(done.version.cell.json, "\(done.version), \(done.added ? "added" : "there before")")
+                    ReportCell(done.version.cell.json, "\(done.version), \(done.added ? "added" : "already present")")
                 ),
-                .json("added", done.added), Entry("rewrapped", "wrapped anew", done.rewrapped),
+                .json("added", done.added), Entry("rewrapped", "wrapped again", done.rewrapped),
                 .json("unreadable", done.unreadable), Entry("removed", done.removed.sorted(), none: "none"),
                 Entry("kept", done.kept.sorted()),
             ]).noting(

@@ -28,7 +28,7 @@ struct PolicyCommand: AsyncParsableCommand {
             return report
         }
 
-        /// `{area: {key: value}}`.
+        /// A JSON object of the form `{area: {key: value}}`.
         private static func values(_ policy: Policy) -> Report {
             Report(
                 PolicyArea.all.map { area in

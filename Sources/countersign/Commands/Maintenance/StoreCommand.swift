@@ -41,7 +41,8 @@ struct StoreCommand: AsyncParsableCommand {
                 json: [.json("backup", file), .json("bytes", bytes)])
         }
 
-        /// Lets `doctor` know. A store with another build's schema is left as it is: the backup is whole without it.
+        /// Records the backup for `doctor`. A store with another build's schema is not changed: the backup is complete
+        /// without the record.
         private func noteBackup(_ settings: Settings) async {
             guard let store = try? settings.store.openPresent() else { return }
             if (try? await store.requirePresent(at: settings.store, in: settings.cell)) != nil {

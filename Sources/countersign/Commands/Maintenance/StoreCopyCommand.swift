@@ -35,7 +35,7 @@ struct StoreCopyCommand: InstallationCommand {
         let stores = (try source.openPresent(), try target.open(clock: { Date() }))
         let copied: CopyStore.Report
         do {
-            // A store that was moved already is completed.
+            // A store that was already moved is not checked, so that its move can be completed.
             if try await stores.0.copyMarks().source?.state != .moved {
                 try await stores.0.requirePresent(at: source, in: settings.cell)
             }

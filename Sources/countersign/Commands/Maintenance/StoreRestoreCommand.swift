@@ -9,7 +9,7 @@ import Repositories
 struct StoreRestoreCommand: InstallationCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Replace the store with a backup. The service must be stopped; the present store is kept.",
+        abstract: "Replace the store with a backup. The service must be stopped; the current store is kept.",
         discussion: """
             All sessions end, pending nonces are refused, unsent messages are dropped. What was erased, revoked, \
             banned or disabled since the backup stays so, and webhooks, event streams and resource URLs that were \
@@ -23,7 +23,7 @@ struct StoreRestoreCommand: InstallationCommand {
     @Option(help: "With --in-place: the replaced store, to replay erasures, bans and revocations from.")
     var replaced: String?
     @Flag(help: "Restore; without this flag only examine the backup and say what would happen.") var yes = false
-    @Flag(help: "Replay nothing: the present store is lost or cannot be read.") var lost = false
+    @Flag(help: "Replay nothing: the current store is lost or cannot be read.") var lost = false
     @OptionGroup var why: ReasonOption
 
     func report(on installation: Installation) async throws -> Report {
@@ -113,7 +113,7 @@ struct StoreRestoreCommand: InstallationCommand {
             try? await restored.close()
             guard !lost, present != nil, !(error is CommandFailure) else { throw error }
             throw CommandFailure(
-                "The present store cannot be read, so erasures and revocations since the backup are unknown: "
+                "The current store cannot be read, so erasures and revocations since the backup are unknown: "
                     + "if it is lost, add --lost.")
         }
         try await replaced?.close()

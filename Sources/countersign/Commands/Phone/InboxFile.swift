@@ -3,7 +3,7 @@ import Foundation
 
 /// A line of a file, without its line feed.
 struct TextLine {
-    /// Offset in bytes.
+    /// The offset of the line's first byte in the file.
     let offset: UInt64
     let bytes: [UInt8]
 

@@ -3,7 +3,6 @@ import Domain
 import Encoding
 import Operations
 
-/// `countersign provider client …`.
 struct ClientCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "client",
@@ -26,7 +25,7 @@ struct ClientCommand: AsyncParsableCommand {
     struct Add: AdminCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add client ids to a provider by issuer.",
-            discussion: "All nodes take their ID tokens at once. A first --party excludes all other clients.")
+            discussion: "All nodes accept their ID tokens at once. The first --party excludes all other clients.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The provider's slug or id.") var provider: String
         @OptionGroup var clients: ClientOptions

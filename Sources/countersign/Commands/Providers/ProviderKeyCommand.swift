@@ -38,7 +38,7 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct Retire: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Retire a key: it opens nothing new, and its sessions continue.")
+            abstract: "Retire a key: it opens no new sessions, and its existing sessions continue.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The key's id.") var key: ProviderKeyID
         @Flag(help: "Preview only; change nothing.") var dryRun = false
@@ -59,7 +59,7 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct Revoke: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Revoke a key and the keys that it added: nothing from them is accepted.",
+            abstract: "Revoke a key and the keys that it added: nothing that they signed is accepted.",
             discussion: """
                 It asks first if sessions end or the provider has no usable key left. In scripts add --yes.
                 """)
@@ -85,7 +85,7 @@ struct KeyCommand: AsyncParsableCommand {
             let ended = done.sessionsEnded ?? CountedSessions()
             return Report(
                 done.keys.dropFirst().map {
-                    "\($0) was added by way of it and \(dryRun ? "would be" : "is") revoked, too."
+                    "\($0) was added through it and \(dryRun ? "would be" : "is") revoked too."
                 } + [
                     dryRun
                         ? "\(key) would be revoked; \(ended.text) sessions would end."
@@ -99,7 +99,7 @@ struct KeyCommand: AsyncParsableCommand {
             ).noting(previewNote(dryRun))
         }
 
-        /// What has to be confirmed; `nil` if the revocation ends no session and leaves a usable key.
+        /// The effect that must be confirmed; `nil` if the revocation ends no session and leaves a usable key.
         private static func effect(of preview: ProviderKeyRevocation) -> String? {
             let ended = preview.sessionsEnded ?? CountedSessions()
             let effects = [

@@ -4,7 +4,6 @@ import Domain
 import Encoding
 import Foundation
 
-/// `countersign sample …`: samples for developers.
 struct SampleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sample", abstract: "Print samples for developers.", subcommands: [Card.self])

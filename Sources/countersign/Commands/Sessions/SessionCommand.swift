@@ -4,7 +4,6 @@ import Encoding
 import Foundation
 import Operations
 
-/// `countersign session …`: the users' sessions.
 struct SessionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "session", abstract: "Show, challenge and end sessions.",
@@ -78,7 +77,7 @@ struct SessionCommand: AsyncParsableCommand {
         }
     }
 
-    /// A session that was changed. A wrong policy must not keep an admin from ending it.
+    /// The report of a changed session. An invalid policy must not prevent an admin from ending a session.
     private static func report(_ session: Session, _ admin: Admin) -> Report {
         Report(session, fields((try? admin.policy().sessions) ?? SessionPolicy()))
     }

@@ -17,7 +17,6 @@ struct Admin: Sendable {
     var settings: Settings { installation.settings }
     var keysDirectory: String { settings.keys }
 
-    /// See ``Installation/policy()``.
     func policy() throws -> Policy { try installation.policy() }
 
     /// The keys of personal data, for commands that read or seal it. If they differed from the nodes' keys, a ban
@@ -45,7 +44,6 @@ struct Admin: Sendable {
         return administration
     }
 
-    /// The admin operations.
     var administration: Administration {
         Administration(store: store, environment: environment, actor: installation.actor, personalKeys: personalKeys)
     }

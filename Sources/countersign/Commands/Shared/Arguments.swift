@@ -4,11 +4,11 @@ import Domain
 import Foundation
 import Tokens
 
-/// The reason of a command that may do without one.
+/// The reason of a command that does not require one.
 struct ReasonOption: ParsableArguments {
     @Option(help: "The reason: a code or a ticket's number, kept in the audit log.") var reason: String?
 
-    /// - Throws: ``CommandFailure`` for a reason that the audit log does not take.
+    /// - Throws: ``CommandFailure`` for a reason that the audit log does not accept.
     func parsed() throws(CommandFailure) -> AuditReason? {
         guard let reason else { return nil }
         return try auditReason(reason)

@@ -32,7 +32,7 @@ extension Database {
         try await require(cell, at: url)
     }
 
-    /// Gives a new store its cell, which stays: in copies and backups, too. Returns if the store belongs to that cell.
+    /// Gives a new store its cell, which copies and backups keep. Returns if the store belongs to that cell.
     ///
     /// - Throws: ``CommandFailure``.
     func claim(_ cell: Cell, at url: StoreURL) async throws {
@@ -42,7 +42,8 @@ extension Database {
         }
     }
 
-    /// Returns if the store belongs to a cell. Otherwise identifiers would name a cell where nothing of them is stored.
+    /// Returns if the store belongs to a cell. In another store, new identifiers would name a cell that does not have
+    /// their objects.
     ///
     /// - Throws: ``CommandFailure``.
     func require(_ cell: Cell, at url: StoreURL) async throws {

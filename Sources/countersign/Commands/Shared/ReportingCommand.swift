@@ -41,7 +41,7 @@ extension AdminCommand {
     func report() async throws -> Report { try await Installation(shared).admin { try await report($0) } }
 }
 
-/// The note of a preview.
+/// The note that nothing was changed; `nil` if this is not a preview.
 ///
 /// - Parameters:
 ///   - isPreview: `--dry-run`.
