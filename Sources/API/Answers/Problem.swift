@@ -13,7 +13,7 @@ struct Problem {
     let refusal: Refusal?
     /// The path's methods, if the request's method is not one of them.
     private var allowed: [HTTPRequest.Method] = []
-    /// A nonce that saves the caller a call of `/nonces`.
+    /// A nonce, so that the caller need not request one at `/nonces`.
     var nonce: (nonce: String, expiresAt: Date)?
     var hasBearer = false
     private var oauthError: String?

@@ -78,7 +78,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         // The connection closes after its streams have ended. Streams do not close with it.
         if isStream, event is ChannelShouldQuiesceEvent { return }
         if event is GiveWay, progress.givesWay() { return context.close(promise: nil) }
-        // A stream's input also ends with a whole request.
+        // A stream's input also ends with a complete request.
         if !isStream, case ChannelEvent.inputClosed = event { carrier.leave() }
         context.fireUserInboundEventTriggered(event)
     }

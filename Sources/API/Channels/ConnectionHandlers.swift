@@ -90,7 +90,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// Closes a connection that was accepted while the listener closed: no task will read it.
+    /// Closes a connection that was accepted while the listener closed, because no task will read it.
     private func closeUnlessHandled(_ channel: any Channel) {
         channel.eventLoop.scheduleTask(in: RequestBoundsHandler.grace) {
             if (try? channel.syncOptions?.getOption(.autoRead)) == false { channel.close(promise: nil) }

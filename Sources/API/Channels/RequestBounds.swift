@@ -61,9 +61,9 @@ final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
 /// resets the connection and may destroy the answer (RFC 9112 §9.6). With HTTP/2 only the stream ends. If the answer
 /// does not depend on the body, a body beyond the limit ends the connection or stream.
 ///
-/// A client that waits for permission to send its body gets it when a handler wants to read the body. If none does, the
-/// answer is the last on its connection, or ends its stream: the next bytes might be that body or a new request (RFC
-/// 9110 §10.1.1). An incomplete body is an error for its reader, never a shorter body.
+/// A client that waits for permission to send its body gets it when a handler wants to read the body. If no handler
+/// reads it, the answer is the last on its connection, or ends its stream: the next bytes might be that body or a new
+/// request (RFC 9110 §10.1.1). An incomplete body is an error for its reader, never a shorter body.
 ///
 /// When the listener stops, the last due answer says `Connection: close` (RFC 9112 §9.6). A connection without one
 /// waits a moment for a request that may be under way, so that a busy client learns of the end from an answer.
@@ -86,8 +86,8 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
     private let maximumBody: Int
     private let isStream: Bool
     private var began: NIODeadline?
-    /// The timer. It is set again if it fires too early: most requests end long before, and a timer for each would cost
-    /// more than reading the request.
+    /// The timer. It is set again if it fires too early: most requests end long before, and one timer for each would
+    /// cost more than reading the request.
     private var guardian: Scheduled<Void>?
     private var farewell: Scheduled<Void>?
     private var unanswered = 0
@@ -184,7 +184,7 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
         began = nil
     }
 
-    /// The last answer was sent.
+    /// Ends the connection, or announces its end, after the last answer was sent.
     private func part(_ context: ChannelHandlerContext) {
         let channel = context.channel
         guard isRefusedWhileRead else {

@@ -2,7 +2,7 @@ import Domain
 import NIOCore
 import Synchronization
 
-/// The event that asks an idle connection, or one that waits too long for its peer, to close for another.
+/// The event that requests an idle connection, or one that waits too long for its peer, to close and make room.
 struct GiveWay: Sendable {}
 
 /// The activity of one connection of a listener. Its event loop writes it; any thread may read it.
@@ -11,7 +11,7 @@ final class ConnectionActivity: Sendable {
     private let listener: ListenerConnections?
     /// The `PeerActivity` as one word, which any thread may read.
     private let word: Atomic<UInt64>
-    /// Whether it was asked to close for another. Then it is no longer listed as idle, and closes when it can.
+    /// Whether it was requested to close and make room. Then it is no longer listed as idle, and closes when it can.
     private let isAsked = Atomic<Bool>(false)
 
     init(_ channel: any Channel, of listener: ListenerConnections?) {
@@ -40,20 +40,21 @@ final class ConnectionActivity: Sendable {
         show(.idle(since: NIODeadline.now().uptimeNanoseconds))
     }
 
-    /// Records that there is no request. Closes the connection if it was asked to close, or if others wait.
+    /// Records that there is no request. Closes the connection if it was requested to close, or if new connections
+    /// wait.
     func rest() {
         begin()
         if isAsked.load(ordering: .relaxed) || listener?.isWaitedFor() == true { giveWay() }
     }
 
-    /// Asks the connection to close. It is recorded as active until it has closed or reports that it cannot.
+    /// Requests the connection to close. It is recorded as active until it has closed or reports that it cannot.
     func giveWay() {
         isAsked.store(true, ordering: .relaxed)
         work()
         channel.pipeline.fireUserInboundEventTriggered(GiveWay())
     }
 
-    /// It cannot give way now. It closes once it has answered.
+    /// Records that it cannot close now. It closes after its answer.
     func stay() {
         listener?.keep(channel)
     }
@@ -64,7 +65,7 @@ final class ConnectionProgress {
     private let activity: ConnectionActivity
     private var progress = RequestProgress(at: NIODeadline.now().uptimeNanoseconds)
 
-    /// Records the end of the handshake, too.
+    /// Also records the end of the handshake.
     init(_ activity: ConnectionActivity) {
         self.activity = activity
         show()
@@ -98,7 +99,7 @@ final class ConnectionProgress {
         show()
     }
 
-    /// Whether the connection, asked to close for another, may do so now. If not, it closes after its answer.
+    /// Whether a connection that must make room may close now. If not, it closes after its answer.
     func givesWay() -> Bool {
         if progress.activity.rank(at: NIODeadline.now().uptimeNanoseconds) != nil { return true }
         show()

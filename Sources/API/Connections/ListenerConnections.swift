@@ -97,7 +97,8 @@ final class ListenerConnections: Sendable {
         return false
     }
 
-    /// There is one connection too many: closes the longest idle one, or else the first that has answered.
+    /// Closes the longest idle connection, because there is one too many. If none is idle, the first that has answered
+    /// is closed.
     private func makeRoomForOne() {
         log.warning(
             "the listener is full: idle connections are closed, new ones wait", kind: "full",
@@ -129,7 +130,7 @@ final class ListenerConnections: Sendable {
         leaving.giveWay()
     }
 
-    /// Counts a connection again that could not give way. Another one is asked, if there are too many.
+    /// Counts a connection again that could not close. If there are too many, another one is requested to close.
     func keep(_ channel: any Channel) {
         let isFull = state.withLock { state in
             state.census.keep(ObjectIdentifier(channel))

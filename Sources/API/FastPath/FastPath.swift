@@ -9,10 +9,10 @@ import Synchronization
 
 /// Answers requests on the event loop of their connection if this process's memory suffices, and only with success.
 ///
-/// Requests that are refused, need the store or write are passed to the routes, so that refusals, audit and challenge
+/// Requests that are refused, read the store or write are passed to the routes, so that refusals, audit and challenge
 /// are in one place. Both share decisions, bodies, measurements and log lines.
 ///
-/// Calls are not counted against limits here, whatever their cost: an answer from memory is free.
+/// Calls are not counted against limits here, because an answer from memory is free.
 final class FastPath: Sendable {
     /// The requester as one object. Copies of its members would change dozens of reference counters for each request,
     /// contended by all event loops.

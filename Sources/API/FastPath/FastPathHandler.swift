@@ -212,7 +212,7 @@ struct AnswerTurn {
     /// Whether an answer closed the connection or the listener stops. Then only the routes answer.
     private(set) var isOver = false
 
-    /// Whether the next request may be answered ahead of the routes.
+    /// Whether the next request may be answered before the routes get it.
     var isOurs: Bool { unanswered == 0 && !isReading && !isOver }
 
     /// Whether a complete request waits for the routes. The connection is then not idle.

@@ -41,7 +41,7 @@ final class HeraldConnection: Sendable {
 
     /// Adds the protocol's handler. Call on the connection's event loop.
     func setup(channel: any Channel, activity: ConnectionActivity) throws -> Value {
-        // The handler limits them: it reads on when they are done.
+        // The handler limits their number: it continues to read when they are done.
         let (jobs, sender) = AsyncStream.makeStream(of: Job.self)
         let handler = HeraldHandler(
             limits: limits, service: service, activity: activity, ticker: tickers.of(channel.eventLoop),

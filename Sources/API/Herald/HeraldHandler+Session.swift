@@ -5,7 +5,7 @@ import Operations
 
 /// The session of a connection, and the pushes to its client.
 extension HeraldHandler {
-    /// The session's state by memory; `nil` if the store must be asked. Then ``judged(_:)`` continues.
+    /// The session's state by memory; `nil` if the store must be queried. Then ``judged(_:)`` continues.
     func verdictFromMemory(for frame: Frame?) -> HeldSession.Verdict? {
         guard let held, let connection else { return .ended }
         if let verdict = service.verdictFromMemory(held, on: connection) { return verdict }
@@ -14,7 +14,7 @@ extension HeraldHandler {
         return nil
     }
 
-    /// Continues after the store was asked about the session.
+    /// Continues after the store was queried about the session.
     func judged(_ verdict: HeldSession.Verdict) {
         guard context != nil else { return }
         let frame = judgedFrame
@@ -66,7 +66,7 @@ extension HeraldHandler {
         isPushDue = false
     }
 
-    /// Notes that something of the user may have changed.
+    /// Records that data of the user may have changed.
     func change() {
         guard watch != nil else { return }
         isPushDue = true

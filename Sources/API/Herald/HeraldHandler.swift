@@ -17,7 +17,7 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
     enum Authentication: Sendable {
         case holds(HeldSession)
         case refused(HeraldError)
-        /// It could not be verified, or the certificate is no longer valid: the connection ends.
+        /// The token could not be verified, or the certificate is no longer valid. The connection ends.
         case impossible
     }
 
@@ -39,7 +39,7 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
     var watch: MessageWatch?
     /// Whether a sync request is due on the push channels.
     var isPushDue = false
-    /// The store could not be asked about the session. It is asked again a tick later, not at once.
+    /// Whether the store could not be queried about the session. It is queried again a tick later.
     var isUnknown = false
     /// Whether a token or a session is being verified. Meanwhile no frame is handled.
     var isJudging = false
@@ -204,7 +204,8 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// A longer token is not valid, so a cut-off token is not looked up.
+    /// The longest token that is looked up. Longer tokens are not valid, so a token that was cut off is never looked
+    /// up.
     private static let longestToken = 128
 
     /// Detaches the session from the connection.

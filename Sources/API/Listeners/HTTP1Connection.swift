@@ -77,7 +77,7 @@ final class HTTP1Connection: Sendable {
         }
     }
 
-    /// The handlers for one connection: its answers have a deadline, and the listener limits it.
+    /// The handlers for one connection: its answers have a deadline, and its listener's limits apply.
     private func paced(_ activity: ConnectionActivity, _ carrier: ResponseCarrier) -> HTTP1Channel {
         var configuration = http1.configuration
         let others = configuration.additionalChannelHandlers

@@ -117,7 +117,7 @@ final class HTTP2Connection: Sendable {
         configuration.connection.initialSettings.append(
             HTTP2Setting(parameter: .maxConcurrentStreams, value: maximumStreams))
         configuration.connection.maximumSequentialEmptyDataFrames = 16
-        // Errors of streams over the whole life of a connection. Their rate is limited, too.
+        // Errors of streams over the whole life of a connection. Their rate is also limited.
         configuration.connection.maximumConnectionGlitches = 2000
         configuration.connection.controlFrameRateLimit.windowLength = .seconds(5)
         configuration.stream.streamResetFrameRateLimit.maximumCount = 400

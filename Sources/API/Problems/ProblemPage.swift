@@ -50,7 +50,7 @@ struct ProblemPage {
             <p>\(kind.status.code) \(Self.escaped(kind.status.reasonPhrase))</p>
             <h2>Cause</h2>
             <p>\(Self.marked(kind.cause))</p>
-            <h2>Mend</h2>
+            <h2>Remedy</h2>
             <p>\(Self.marked(kind.mend))</p>
             <h2>Example</h2>
             <pre>\(Self.escaped(Self.lines(example)))</pre>

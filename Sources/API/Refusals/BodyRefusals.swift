@@ -17,7 +17,7 @@ extension Refusal {
         Refusal(.malformedRequest, "$.\(path) is not a member of this request. Remove it.")
     }
 
-    /// - Parameter types: what the member may be, with an article.
+    /// - Parameter types: the allowed types, with an article.
     static func memberMustBe(_ types: String, _ path: String) -> Refusal {
         Refusal(.malformedRequest, "$.\(path) must be \(types).")
     }
@@ -57,7 +57,7 @@ extension Refusal {
         Refusal(.malformedRequest, "The query parameter \(name) is missing. Send it.")
     }
 
-    /// - Parameter values: what the parameter may be, with an article.
+    /// - Parameter values: the allowed values, with an article.
     static func parameterMustBe(_ values: String, _ name: String) -> Refusal {
         Refusal(.malformedRequest, "The query parameter \(name) must be \(values).")
     }
@@ -86,7 +86,7 @@ extension Refusal {
     static let unknownProblemCode = Refusal(.notFound, "This service has no problem with this code. Check it.")
 }
 
-/// Refusals of callers who do not read what they asked for.
+/// Refusals for callers that do not read their responses.
 extension Refusal {
     static func responsesUnread(ofCertificate retryAfter: Int) -> Refusal {
         Refusal(

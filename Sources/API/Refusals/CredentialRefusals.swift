@@ -10,7 +10,7 @@ extension Refusal {
     static let twoTokens = Refusal(
         .malformedRequest, "The Authorization header contains two tokens. Send one.")
 
-    /// - Parameter defect: a clause.
+    /// - Parameter defect: a clause that says what is wrong with the field.
     static func authorizationUnreadable(_ defect: String) -> Refusal {
         Refusal(.malformedRequest, "The Authorization header is malformed: \(defect). Correct it.")
     }

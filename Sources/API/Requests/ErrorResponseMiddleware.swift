@@ -102,7 +102,7 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
             problem.nonce = freshNonce(context)
         }
         var response = self.response(problem, context)
-        // The rest of the body is still arriving, or cannot be delimited, so the connection must close.
+        // The rest of the body still arrives, or its end is unknown, so the connection must close.
         if problem.refusal?.code == .payloadTooLarge || (passing?.cause ?? error) is HTTPDefect {
             response.headers[.connection] = "close"
         }

@@ -197,7 +197,7 @@ package struct TokenRoutes: Sendable {
         return (try await service.authenticateProvider(form.assertion, at: cost), form)
     }
 
-    /// Requires that the client authenticates in only one way (RFC 6749 §2.3): two could name two clients.
+    /// Requires that the client authenticates in only one way (RFC 6749 §2.3). Two ways could name two clients.
     private static func requireOneProof(_ request: Request, _ form: FormBody) throws(Refusal) {
         guard form["client_assertion"] == nil || request.headers[.authorization] == nil && form["client_secret"] == nil
         else {

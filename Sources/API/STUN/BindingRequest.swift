@@ -6,7 +6,7 @@ struct BindingRequest: Equatable {
     let transaction: [UInt8]
     /// The attributes that must be understood but are not; empty for a valid request.
     let unknown: [UInt16]
-    /// Whether it ends with a FINGERPRINT. Its answer then does, too.
+    /// Whether it ends with a FINGERPRINT. Then its answer also does.
     let hasFingerprint: Bool
 
     /// The largest accepted datagram: every network carries this size unfragmented (RFC 8489 §6.1).

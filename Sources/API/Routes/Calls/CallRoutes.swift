@@ -8,7 +8,7 @@ struct CallRoutes: Sendable {
     private let service: Service
     private let secret: Secret<String>?
 
-    /// - Parameter secret: what the TURN servers share with the service; `nil` if there is none.
+    /// - Parameter secret: the secret that the TURN servers share with the service; `nil` if there is none.
     init(_ service: Service, secret: Secret<String>?) {
         self.service = service
         self.secret = secret

@@ -76,7 +76,7 @@ extension EventStreamChange {
     private static let maximumEvents = 64
     private static let maximumLength = 1024
 
-    /// Parses a receiver's part of a configuration. Unknown members are ignored.
+    /// Parses the receiver's part of a configuration. Unknown members are ignored.
     init(_ members: inout JSONBodyDecoder) throws(Refusal) {
         self.init()
         try readDelivery(try members.optionalValue("delivery"))
