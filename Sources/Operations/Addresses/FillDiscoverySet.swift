@@ -6,8 +6,8 @@ import PhoneNumbers
 import Repositories
 import Synchronization
 
-/// Makes the entries of contact discovery: for each findable number one in the set of this week, and from a day before its
-/// beginning one in that of the next. No request waits for it, and none walks through the numbers.
+/// Makes the entries of contact discovery: one for each findable number in this week's set and, from a day before its
+/// start, in the next week's set. Requests do not wait for it, and it never scans all numbers.
 package struct FillDiscoverySet: Sendable {
     private let context: Service
     private let made = Made()
@@ -16,15 +16,15 @@ package struct FillDiscoverySet: Sendable {
         self.context = context
     }
 
-    /// Numbers in one turn at most: each costs most of a millisecond of one core.
+    /// The maximum of numbers in one turn. Each costs almost a millisecond of one core.
     private static let numbers = 512
-    /// How long a turn computes, so that time is left to write.
+    /// How long a turn computes, so that enough time is left for writing.
     private static let turn: Duration = .seconds(1)
 
     private typealias Computed = (number: DiscoveryRepository.Lacking, week: DiscoveryWeek, entry: DiscoveryEntry?)
 
-    /// What was computed outside of a transaction, and is to be written. Its name tells the places of one turn from those of
-    /// others.
+    /// The results that were computed outside a transaction and must be written. The name distinguishes the positions
+    /// of one turn from those of other turns.
     private struct Turn {
         var name = ""
         var entries: [Computed] = []
@@ -34,7 +34,7 @@ package struct FillDiscoverySet: Sendable {
         let turn = Mutex(Turn())
     }
 
-    /// The task of maintenance. What was computed and not written by a process that died is computed again.
+    /// The maintenance task. Results that a process computed and did not write before it died are computed again.
     package var task: MaintenanceTask {
         MaintenanceTask("discovery_set", every: 5, prepare: { try await compute() }, batch: { try write($1, in: $0) })
     }
@@ -69,7 +69,7 @@ package struct FillDiscoverySet: Sendable {
         let week: DiscoveryWeek
     }
 
-    /// `nil` if the number cannot be opened: it must not keep the others waiting.
+    /// `nil` if the number cannot be decrypted, which must not delay the others.
     private func entry(of one: DiscoveryRepository.Lacking, _ key: ObliviousKey?) async throws -> DiscoveryEntry? {
         let keys = context.keys.personal
         let number = try await context.read { transaction -> String? in
@@ -88,7 +88,7 @@ package struct FillDiscoverySet: Sendable {
     private func write(
         _ batch: MaintenanceBatch, in transaction: any Transaction
     ) throws -> MaintenanceBatch.Outcome {
-        // They stay here until the next turn: a transaction that is begun again finds them.
+        // They are kept until the next turn, so that a transaction that runs again finds them.
         let turn = made.turn.withLock(\.self)
         let after = batch.after.map { $0.split(separator: " ") } ?? []
         let first = after.count == 2 && after[0] == turn.name ? Int(after[1]) ?? 0 : 0
@@ -109,7 +109,7 @@ package struct FillDiscoverySet: Sendable {
 }
 
 extension Service {
-    /// The keys of contact discovery, with what this process has derived of them.
+    /// The keys of contact discovery, with the keys that this process has derived.
     func discoveryKeys(in transaction: any Transaction) -> DiscoveryKeyRepository {
         DiscoveryKeyRepository(transaction, keys: keys.personal, derived: node.discoveryKeys)
     }

@@ -11,14 +11,14 @@ extension Service {
     /// - Throws: `Refusal` `not_found`; `not_verified` or `user_banned` for the caller; `rate_limited`, `unavailable`.
     package func resolveAddress(_ address: SoughtAddress, for session: Session) async throws -> UserID {
         let slug = try await caches.providers.find(session.providerID)?.provider.slug
-        // What was found leaves the transaction first, so that a try that finds nobody stays counted.
+        // The result is returned from the transaction before it is refused, so that a failed attempt stays counted.
         let found = try await act(for: session) { transaction, _, _ in
             let parties = AuthorizationParties(
                 required: policy[\.addresses].requiredLevel, in: transaction)
             try parties.requireCaller(session.userID)
             try countResolve(session, in: transaction)
             let candidate = try holder(of: address, slug, session, in: transaction)
-            // Somebody is looked at in any case.
+            // A user is read in any case, so that the time does not reveal the result.
             let other = candidate ?? session.userID
             let isBanned = try parties.ban(of: other) != nil
             let isBlocked = try BlockRepository(transaction).holds(other, blocks: session.userID)
@@ -42,7 +42,8 @@ extension Service {
         }
     }
 
-    /// Counts by user and by device: neither many users of one device nor many devices of one user search faster.
+    /// Counts by user and by device, so neither many users of one device nor many devices of one user can search
+    /// faster.
     private func countResolve(_ session: Session, in transaction: any Transaction) throws {
         guard rateLimiting == .on else { return }
         let limit = RateLimit(count: policy[\.addresses].resolvesPerHour, per: 3600)

@@ -24,8 +24,8 @@ extension Service {
         }
     }
 
-    /// Hides an address. A repetition has no effect. It is never refused for a limit: whoever wants to be found no more is
-    /// not.
+    /// Hides an address. A repetition has no effect. It is never refused because of a limit, so a user can always stop
+    /// being found.
     ///
     /// - Throws: `Refusal` `not_found` for an unknown type, `unavailable`.
     package func hideAddress(_ type: String, for session: Session) async throws {

@@ -9,7 +9,7 @@ import Repositories
 package struct PurgeAudit: Sendable {
     /// The largest number of checkpoints in one round; each covers at most a thousand entries.
     static let checkpoints = 16
-    /// Seconds between two anchors, unless a round has as much to purge as it can. Then another one follows at once.
+    /// Seconds between two anchors. If a round reached its maximum, another one follows at once.
     static let interval: TimeInterval = 3600
 
     private let store: any Database
@@ -47,12 +47,12 @@ package struct PurgeAudit: Sendable {
             preparing: {
                 let (anchor, isFull) = try await moveAnchor()
                 if let anchor { onAnchor(anchor) }
-                // A busy log is written faster than one round an interval would delete it.
+                // A busy log grows faster than one round per interval could delete it.
                 return isFull
             }, batch: { try AuditAnchorRepository($0).deleteCovered($1) })
     }
 
-    /// One round.
+    /// Runs one round.
     ///
     /// - Returns: the log's new start; `nil` if it did not change.
     /// - Throws: `AuditDefect` if an old entry is invalid.
@@ -69,7 +69,7 @@ package struct PurgeAudit: Sendable {
         }
     }
 
-    /// Signs the log's new start; `nil` if it did not change. A round that had as much to purge as it can is full.
+    /// Signs the log's new start; `nil` if it did not change. A round that reached its maximum is full.
     private func moveAnchor() async throws -> (anchor: AuditAnchor?, isFull: Bool) {
         guard let (anchor, isFull) = try await next(after: try await anchor()) else { return (nil, false) }
         let token = try anchor.signed(by: key, keyID: keyID)

@@ -16,7 +16,7 @@ package struct ReadAudit: Sendable {
 
     /// An entry for display; without a number until it is chained.
     package struct Entry: Sendable {
-        /// Its number and digest.
+        /// The entry's number and digest.
         package let place: (sequence: Int64, digest: Digest256)?
         package let entry: AuditEntry
     }
@@ -33,7 +33,7 @@ package struct ReadAudit: Sendable {
         }
     }
 
-    /// The newest entries that are not chained yet and pass a test, newest first, and the last number of the chain.
+    /// The newest entries that are not chained yet and pass a filter, newest first, and the last number of the chain.
     func unchained(
         limit: Int, _ passes: @Sendable @escaping (AuditEntry) -> Bool
     ) async throws -> (found: [Entry], through: Int64) {
@@ -51,8 +51,8 @@ package struct ReadAudit: Sendable {
         }
     }
 
-    /// Entries with a key before a number, newest first, and the number of the last that was read; `nil` if there are
-    /// no more.
+    /// Entries with a key before a number, newest first, and the number of the last entry that was read; `nil` if no
+    /// entries are left.
     func entries(
         of key: AuditChainRepository.Key, before end: Int64, limit: Int
     ) async throws -> (entries: [Entry], last: Int64?) {
@@ -145,7 +145,7 @@ package struct ReadAudit: Sendable {
 }
 
 extension AuditEntry {
-    /// When, for people; a time outside the years 1 to 9999 becomes the nearest in them.
+    /// The time for display. A time outside the years 1 to 9999 becomes the nearest one in that range.
     package var at: Date {
         Date(timeIntervalSince1970: Double(min(max(milliseconds, -62_135_596_800_000), 253_402_300_799_000)) / 1000)
     }

@@ -4,20 +4,20 @@ import Domain
 import Foundation
 import Repositories
 
-/// Chains the entries of the audit log and signs checkpoints. A lease makes sure that one process does it at a time;
-/// writers never wait for it.
+/// Chains the entries of the audit log and signs checkpoints. A lease ensures that only one process does it at a time.
+/// Writers never wait for it.
 package struct SealAudit: Sendable {
     /// The largest number of entries that one transaction chains: it limits how long other writers wait.
     static let batch = 250
     /// The largest number of entries that a checkpoint covers.
     package static let checkpointEntries: Int64 = 1000
-    /// Seconds from one checkpoint to the next, at most: 60 less a round or two.
+    /// The longest time between two checkpoints, in seconds: 60 minus a round or two.
     static let checkpointAge: TimeInterval = 57
-    /// Seconds between two rounds.
+    /// The time between two rounds, in seconds.
     static let interval: TimeInterval = 0.4
     /// Seconds between two rounds after a failure.
     static let pauseAfterError: TimeInterval = 2
-    /// Seconds until a lease expires that is not renewed. A dead sealer delays the others this long.
+    /// Seconds after which a lease expires that is not renewed. A dead sealer delays the others for this long.
     static let leaseTime: TimeInterval = 5
 
     private let store: any Database
@@ -67,7 +67,7 @@ package struct SealAudit: Sendable {
 
     /// Seals until the task is cancelled, then once more, so that a stopped service leaves everything signed.
     ///
-    /// - Parameter onError: called with the error of each failed round; the next round makes up for it.
+    /// - Parameter onError: called with the error of each failed round, which the next round repeats.
     package func run(onError: @escaping @Sendable (any Error) -> Void) async {
         while !Task.isCancelled {
             var pause = Self.interval
@@ -90,8 +90,9 @@ package struct SealAudit: Sendable {
         }.value
     }
 
-    /// Chains some entries in one transaction, all or none. The lease locks the head's row before all else is read,
-    /// and no more is needed: as a write it would read where every writer adds, and be taken back because of them.
+    /// Chains some entries in one transaction, all or none. The lease locks the head's row before anything else is
+    /// read, which is sufficient. A serializable transaction would read where every writer inserts, and be rolled back
+    /// because of them.
     private func chain(_ limit: Int) async throws -> Int {
         try await store.maintained { transaction in
             let records = AuditChainRepository(transaction)

@@ -3,17 +3,17 @@ import Domain
 import Foundation
 import Repositories
 
-/// What entries of the audit log are looked for by.
+/// The conditions for entries of the audit log.
 package struct AuditFilter: Sendable {
     private let subject: String?
     private let event: String?
-    /// Older entries end the search.
+    /// The time before which entries are ignored; `nil` for all entries.
     let since: Date?
 
     /// - Parameters:
     ///   - subject: the whole subject, such as `user 0192…`, or its id alone.
-    ///   - event: the word of an event.
-    ///   - since: `nil` for all that the log has.
+    ///   - event: the name of an event.
+    ///   - since: `nil` for all entries of the log.
     /// - Throws: `Refusal` `malformed_request` for an event that does not exist.
     package init(subject: String? = nil, event: String? = nil, since: Date? = nil) throws(Refusal) {
         if let event, AuditRepository.Event(rawValue: event) == nil {
@@ -22,7 +22,7 @@ package struct AuditFilter: Sendable {
         (self.subject, self.event, self.since) = (subject, event, since)
     }
 
-    /// Whether every entry passes.
+    /// Whether every entry passes the filter.
     package var isOpen: Bool { subject == nil && event == nil && since == nil }
 
     package func admits(_ entry: AuditEntry) -> Bool {
@@ -32,7 +32,7 @@ package struct AuditFilter: Sendable {
         return entry.subject == subject || entry.subject.hasSuffix(" " + subject)
     }
 
-    /// What the log is asked for in turn, by its indexes; empty if the time is all that counts.
+    /// The keys to search by, for which the log has indexes; empty if the filter has only a time.
     var keys: [AuditChainRepository.Key] {
         guard let subject else { return event.map { [.event($0)] } ?? [] }
         return AuditSubject.meant(by: subject).map { .subject($0) }
@@ -40,14 +40,14 @@ package struct AuditFilter: Sendable {
 }
 
 extension ReadAudit {
-    /// How many entries are looked at in one statement.
+    /// How many entries one statement scans.
     private static let window: Int64 = 2000
-    /// How many are read by an index at once.
+    /// How many entries are read by an index at once.
     private static let page = 500
 
     /// The last entries that pass a filter, oldest first.
     ///
-    /// - Parameter end: only entries before this number; `nil` for those that are not chained yet, too.
+    /// - Parameter end: only entries before this number; `nil` to include entries that are not chained yet.
     package func search(_ filter: AuditFilter, before end: Int64? = nil, count: Int) async throws -> [Entry] {
         let (found, end) = try await newest(filter, before: end)
         let missing = count - found.count
@@ -59,14 +59,14 @@ extension ReadAudit {
         return (found + rest).reversed()
     }
 
-    /// What passes of the entries that are not chained yet, newest first, and the number before which to go on.
+    /// The unchained entries that pass, newest first, and the number before which to continue.
     private func newest(_ filter: AuditFilter, before end: Int64?) async throws -> (found: [Entry], before: Int64) {
         if let end { return ([], end) }
         let (found, through) = try await unchained(limit: Int(Self.window), filter.admits)
         return (found, through &+ 1)
     }
 
-    /// The newest entries since a time, newest first: the log is read from its end on until they are older.
+    /// The newest entries since a time, newest first. The log is read backwards until its entries are older.
     private func latest(_ filter: AuditFilter, before end: Int64, count: Int) async throws -> [Entry] {
         var (found, through) = ([Entry](), end &- 1)
         while found.count < count, through > 0 {
@@ -79,7 +79,7 @@ extension ReadAudit {
         return Array(found.prefix(count))
     }
 
-    /// The newest entries of each key that the filter asks for, newest first.
+    /// The newest entries of each key of the filter, newest first.
     private func indexed(_ filter: AuditFilter, before end: Int64, count: Int) async throws -> [Entry] {
         var found: [Entry] = []
         for key in filter.keys {
@@ -98,7 +98,7 @@ extension ReadAudit {
 }
 
 extension AuditFilter {
-    /// Whether all that comes before some entries is too old.
+    /// Whether all entries before some others are too old.
     fileprivate func ends(_ page: [ReadAudit.Entry]) -> Bool {
         since.map { since in !page.isEmpty && page.allSatisfy { $0.entry.at < since } } ?? false
     }

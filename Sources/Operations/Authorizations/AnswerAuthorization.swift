@@ -4,16 +4,14 @@ import Foundation
 import Repositories
 
 extension Service {
-    /// Approves a request: both may message each other from now on. Both must be verified at this moment.
+    /// Approves a request: both users may message each other from now on. Both must be verified at this moment.
     ///
     /// - Throws: `Refusal` `not_found` if this user is not the recipient, `not_verified` for either side, `conflict`
-    ///   with the state that forbids it, `gone` after its time, `unavailable`.
+    ///   with the state that forbids it, `gone` after its expiry, `unavailable`.
     package func approveAuthorization(_ text: String, for session: Session) async throws -> AuthorizationView {
         try await move(text, session) { $0 == .incoming ? .approve : nil }
     }
 
-    /// Declines a request.
-    ///
     /// - Throws: `Refusal` `not_found`, `conflict`, `gone`, `unavailable`.
     package func rejectAuthorization(_ text: String, for session: Session) async throws -> AuthorizationView {
         try await move(text, session) { $0 == .incoming ? .reject : nil }

@@ -8,19 +8,19 @@ struct AuthorizationParties {
     let required: Assurance
     let transaction: any Transaction
 
-    /// Evaluates by the current policy.
+    /// Uses the level that the current policy requires.
     init(_ policy: CurrentPolicy, in transaction: any Transaction) {
         required = policy[\.authorizations].requiredLevel
         self.transaction = transaction
     }
 
-    /// Evaluates by another level.
+    /// Uses the given level instead of the policy's.
     init(required: Assurance, in transaction: any Transaction) {
         self.required = required
         self.transaction = transaction
     }
 
-    /// Whether there is an approved authorization between two users, whoever requested it.
+    /// Whether two users have an approved authorization, requested by either of them.
     func arePermitted(_ user: UserID, _ other: UserID) throws -> Bool {
         let records = AuthorizationRepository(transaction)
         return try !records.permissions(askedBy: user, of: other).isEmpty
@@ -38,12 +38,12 @@ struct AuthorizationParties {
         try UserRepository(transaction).find(user).map { $0.assurance >= required } ?? false
     }
 
-    /// The ban that keeps a user from messaging; `nil` if there is none.
+    /// The ban that forbids messaging to a user; `nil` if there is none.
     func ban(of user: UserID) throws -> BanEntry? {
         Self.ban(among: try BanRepository(transaction).holdsInForce(on: user), at: transaction.now)
     }
 
-    /// The one of some entries in force that keeps a user from messaging.
+    /// The entry in force, among some, that forbids messaging.
     static func ban(among entries: [BanEntry], at now: Date) -> BanEntry? {
         BanEntry.activeBan(among: entries, for: .messaging, at: now)
     }
@@ -65,7 +65,7 @@ struct AuthorizationParties {
         guard try mayTakePart(user) else { throw partnerIsNotVerified }
     }
 
-    /// The other side lacks the level.
+    /// The refusal if the other side lacks the level.
     var partnerIsNotVerified: Refusal {
         Refusal.partnerLevelRequired(required)
     }

@@ -5,9 +5,9 @@ import Repositories
 
 /// The data of one side of an authorization that the other side sees: no name, no number, no birthday.
 package struct AuthorizationPartner: Sendable, Confidential {
-    /// The first letters of the name on the card; `nil` if no card was shown, or its level has lapsed.
+    /// The first letters of the name on the card; `nil` if no card was shown, or its level has expired.
     package let initials: String?
-    /// The age today by the card.
+    /// The user's age today, by the card.
     package let age: Int?
     /// The URL of the picture from the provider.
     package let pictureURL: String?

@@ -4,14 +4,14 @@ import Foundation
 import Repositories
 
 extension Service {
-    /// Blocks another user of the provider and ends what is between the two. Permissions and the blocker's own requests
-    /// are cancelled. The other's requests disappear for the blocker and stay for the requester. Later ones get the
-    /// usual response and are never delivered.
+    /// Blocks another user of the provider and ends their authorizations. Permissions and the blocker's own requests
+    /// are cancelled. Requests of the other user disappear for the blocker and stay for the requester. Later requests
+    /// get the usual response and are never delivered.
     ///
     /// A user who does not exist is blocked like any other.
     ///
-    /// - Throws: `Refusal` `malformed_request` for oneself, `not_found` for an invalid user id or another provider's
-    ///   user, `conflict` if the user blocks as many as policy allows, `unavailable`.
+    /// - Throws: `Refusal` `malformed_request` for one's own id, `not_found` for an invalid user id or another
+    ///   provider's user, `conflict` if the user blocks as many as the policy allows, `unavailable`.
     package func blockUser(_ text: String, for session: Session) async throws {
         let limit = policy[\.authorizations].blocksPerUser
         try await act(for: session) { transaction, _, _ in
@@ -37,7 +37,7 @@ extension Service {
         }
     }
 
-    /// Ends a block; what the block ended stays ended.
+    /// Ends a block. Permissions that the block ended stay ended.
     ///
     /// - Throws: `Refusal` `not_found` for an invalid user id or another provider's user, `unavailable`.
     package func unblockUser(_ text: String, for session: Session) async throws {

@@ -17,7 +17,7 @@ package struct PushAuthorizations: Sendable {
         self.environment = environment
     }
 
-    /// Queues the message for a row; does nothing if nobody is to be notified, or has no endpoint yet.
+    /// Queues the message for a row; does nothing if no user must be notified, or the user has no endpoint yet.
     func queue(
         _ row: AuthorizationRow, of authorization: MessagingPermission, in transaction: any Transaction,
         _ events: inout RecordedEvents

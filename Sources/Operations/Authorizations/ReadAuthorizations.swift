@@ -34,7 +34,7 @@ package struct AuthorizationFilter: Sendable {
         return word
     }
 
-    /// A cursor is the position of a page's last row, so it reveals nothing that its reader does not know.
+    /// A cursor is the position of a page's last row, which its reader knows already.
     static func cursor(behind last: MessagingPermission) -> String {
         Base64URL.encode(Array("\(last.createdAt.milliseconds) \(last.id)".utf8))
     }
@@ -53,10 +53,10 @@ package struct AuthorizationFilter: Sendable {
 package struct AuthorizationPage: Sendable {
     /// The number of entries of a full page.
     package static let size = 50
-    /// About how many bytes a page has at most: URLs are the most of an entry.
+    /// The approximate maximum of bytes in a page. URLs are the largest part of an entry.
     package static let largest = size * 4096
 
-    /// Newest first.
+    /// Sorted by time, newest first.
     package let views: [AuthorizationView]
     /// The cursor of the next page; `nil` after the last one.
     package let cursor: String?
@@ -66,7 +66,7 @@ extension Refusal {
 }
 
 extension Service {
-    /// A user's authorizations; an app that was reinstalled restores its data from them.
+    /// A user's authorizations. A reinstalled app restores its data from them.
     ///
     /// - Throws: `Refusal` `not_verified`, `unavailable`.
     package func listAuthorizations(_ filter: AuthorizationFilter, for session: Session) async throws

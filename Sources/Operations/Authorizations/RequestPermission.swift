@@ -32,9 +32,9 @@ extension Service {
     /// The requester cannot see whether the recipient exists or has blocked them. Such a request is stored, listed and
     /// expires like any other, but is never delivered.
     ///
-    /// - Throws: `Refusal` `not_verified` for either side, `not_found` if the id is another user's or the recipient
-    ///   is another provider's user. `conflict` if the id belongs to another request, the two have an open one, or the
-    ///   recipient declined lately. `rate_limited`, `malformed_request`, `unavailable`.
+    /// - Throws: `Refusal` `not_verified` for either side, `not_found` if the id is another user's or the recipient is
+    ///   another provider's user. `conflict` if the id belongs to another request, the two have an open one, or the
+    ///   recipient rejected one recently. `rate_limited`, `malformed_request`, `unavailable`.
     package func requestPermission(_ request: PermissionRequest, for session: Session) async throws -> AuthorizationID {
         let own = try await caches.providers.find(session.providerID)?.provider.slug
         if case .address(let slug, _) = request.to, slug != own { throw Refusal.unknownUser }
@@ -48,7 +48,7 @@ extension Service {
             }
             let asked = try find(request.to, of: session, in: transaction)
             try requireWithinLimit(session.userID, in: transaction)
-            // A ban of the recipient must not show either.
+            // A ban of the recipient must not be revealed either.
             if let asked, try parties.ban(of: asked.id) == nil, try !parties.isVerified(asked.id) {
                 try countRefused(session.userID, in: transaction)
                 return parties.partnerIsNotVerified
@@ -90,7 +90,7 @@ extension Service {
         return found
     }
 
-    /// Counts the requests themselves, so that the limit is exact over any 24 hours.
+    /// Counts the requests themselves, so that the limit is exact for any 24 hours.
     private func requireWithinLimit(_ user: UserID, in transaction: any Transaction) throws {
         guard rateLimiting == .on else { return }
         let now = transaction.now
@@ -104,7 +104,7 @@ extension Service {
             limit, retryAfter: max(1, Int(saturating: wait.rounded(.up))))
     }
 
-    /// The refusal reveals that a user is not verified, so it counts too: nobody may probe a whole list of names.
+    /// The refusal reveals that a user is not verified. It is counted too, so that no caller can test a list of names.
     private func countRefused(_ user: UserID, in transaction: any Transaction) throws {
         guard rateLimiting == .on else { return }
         try RateRepository(transaction).count(

@@ -21,12 +21,12 @@ extension Administration {
         }
     }
 
-    /// Bans a user, a number, a document or a device. Ban, ended sessions, withdrawn authorizations, audit entry and the
-    /// notice by which all processes close the connections are one transaction.
+    /// Bans a user, a number, a document or a device. One transaction writes the ban, ended sessions, withdrawn
+    /// authorizations, the audit entry, and the change by which all processes close the connections.
     ///
-    /// - Parameter limit: the maximum number of users affected, as the admin agreed; `nil` for any number.
-    /// - Throws: `Refusal` `not_found`; `conflict` if an active ban on the subject is at least as strict (state `active`)
-    ///   and is not to be replaced; ``UnconfirmedBan``.
+    /// - Parameter limit: the maximum number of users affected that the admin confirmed; `nil` for any number.
+    /// - Throws: `Refusal` `not_found`; `conflict` if an active ban on the subject is at least as strict (state
+    ///   `active`) and must not be replaced; ``UnconfirmedBan``.
     package func addBan(
         _ order: BanOrder, by policy: BanPolicy = BanPolicy(), upTo limit: Int?
     ) async throws -> (ban: Ban, impact: BanImpact) {

@@ -4,7 +4,7 @@ import Foundation
 import PhoneNumbers
 import Repositories
 
-/// What an admin names to be banned, or to have a ban lifted from.
+/// The subject that an admin bans or whose bans an admin lifts.
 package enum BanTarget: Sendable {
     /// A user, by id or by `<provider slug>/<external id>`.
     case user(String)
@@ -12,9 +12,9 @@ package enum BanTarget: Sendable {
     case document(DocumentName)
     case device(DeviceID)
 
-    /// Reads `JURISDICTION:NUMBER`, such as `VA:T64235789`.
+    /// Parses `JURISDICTION:NUMBER`, such as `VA:T64235789`.
     ///
-    /// - Throws: `Refusal` `malformed_request`. It holds nothing of the number.
+    /// - Throws: `Refusal` `malformed_request`, without any part of the number.
     package static func document(reading text: String) throws(Refusal) -> BanTarget {
         guard let name = DocumentName(text) else {
             throw Refusal.unreadableDocument
@@ -22,7 +22,6 @@ package enum BanTarget: Sendable {
         return .document(name)
     }
 
-    /// What kind of thing it is.
     package var kind: BanSubjectKind {
         switch self {
         case .user: .user
@@ -35,24 +34,22 @@ package enum BanTarget: Sendable {
 
 extension BanTarget: Confidential {}
 
-/// What an admin orders.
+/// The ban that an admin requests.
 package struct BanOrder: Sendable {
     package let target: BanTarget
     package let scope: Ban.Scope
     package let reason: Ban.Reason
-    /// What was found; kept sealed, shown to admins alone.
+    /// The finding, which is sealed and shown to admins only.
     package let note: String?
-    /// Until when; `nil` for good.
+    /// When the ban expires; `nil` if it is permanent.
     package let endsAt: Date?
-    /// Whether the user's devices are banned, too.
+    /// Whether the user's devices are banned too.
     package let withDevices: Bool
-    /// Whether it takes the place of the bans in force that it would be refused for.
+    /// Whether it replaces active bans that are at least as strict. Otherwise it is refused if there are any.
     package let replaces: Bool
 
-    /// Joins the parts.
-    ///
-    /// - Throws: `Refusal` `malformed_request` for devices of something that is no user, or a note that is too long or holds
-    ///   hidden characters.
+    /// - Throws: `Refusal` `malformed_request` for devices of a subject that is not a user, or a note that is too long
+    ///   or contains invisible characters.
     package init(
         target: BanTarget, scope: Ban.Scope, reason: Ban.Reason, note: String?, endsAt: Date?, withDevices: Bool,
         replaces: Bool = false
@@ -72,20 +69,20 @@ package struct BanOrder: Sendable {
 }
 
 package struct BanImpact: Sendable {
-    /// Bans in force that it takes the place of.
+    /// Active bans that the new ban replaces.
     package let replaced: [Ban]
-    /// Users who may do less, or lose sessions.
+    /// Users who lose permissions or sessions.
     package let users: [UserSummary]
     package let sessions: [Session]
     package let devices: [DeviceID]
-    /// Authorizations that end, open requests and approved ones; of one user no more than 1,000 are counted.
+    /// The number of permissions and open requests that end. At most 1,000 of each user are counted.
     package let authorizations: Int
-    /// Whether a telephone number is held.
+    /// Whether a telephone number is banned.
     package let holdsNumber: Bool
-    /// Whether a document is held.
+    /// Whether a document is banned.
     package let holdsDocument: Bool
 
-    /// ``authorizations`` for people.
+    /// ``authorizations`` as a text for people.
     package var authorizationsText: String {
         authorizations < AuthorizationRepository.countLimit ? "\(authorizations)" : "\(authorizations) or more"
     }

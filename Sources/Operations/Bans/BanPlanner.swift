@@ -7,30 +7,28 @@ import PhoneNumbers
 import Repositories
 import Tokens
 
-/// Works out what a ban comes to: what it holds, and whom it hits. Changes nothing.
+/// Determines the subjects of a ban and its impact. Changes nothing.
 struct BanPlanner: Sendable {
     let keys: PersonalKeys
     let policy: BanPolicy
 
-    /// What is to be written.
+    /// The changes to write for a ban.
     struct Plan: Sendable {
         var entries: [BanEntry] = []
         var devices: [DeviceID] = []
-        /// Those who are banned themselves, by name or as holders.
+        /// Users who are banned themselves, by name or as holders.
         var banned: [UserID] = []
-        /// Bans in force that are lifted for this one.
+        /// Active bans that are lifted because this one replaces them.
         var replaced: [Ban] = []
         var impact = BanImpact(
             replaced: [], users: [], sessions: [], devices: [], authorizations: 0, holdsNumber: false,
             holdsDocument: false)
-        /// The named subject as the audit log may name it.
+        /// The named subject in the form for the audit log.
         var subject: AuditSubject
     }
 
-    /// Works it out.
-    ///
-    /// - Throws: `Refusal` `not_found`; `conflict` with state `active` if a ban in force on the target forbids
-    ///   as much and is not to be replaced.
+    /// - Throws: `Refusal` `not_found`; `conflict` with state `active` if an active ban on the target is at least as
+    ///   strict and must not be replaced.
     func plan(_ order: BanOrder, as ban: Ban, in transaction: any Transaction) throws -> Plan {
         let blind = BanSubjectIndex(keys: keys)
         var plan = Plan(subject: AuditSubject(.ban, ban.id))
@@ -72,7 +70,7 @@ struct BanPlanner: Sendable {
         return plan
     }
 
-    /// Users whose number or document it is are hit at once; later ones are refused when they prove it.
+    /// Users who have the number or document are affected at once. Later users are refused when they prove it.
     private func addHolders(to plan: inout Plan, of ban: Ban, in transaction: any Transaction) throws {
         var ends: [UserID: Date] = [:]
         for entry in plan.entries {
@@ -109,7 +107,7 @@ struct BanPlanner: Sendable {
         }
     }
 
-    /// The bans in force that name the same subject and forbid as much, newest first; however long they last.
+    /// The active bans on the same subject that are at least as strict, whatever their durations, newest first.
     private func present(_ ban: Ban, _ plan: Plan, in transaction: any Transaction) throws -> [Ban] {
         let named = plan.entries.filter { $0.origin == .direct }.map(\.subject)
         var seen: Set<BanID> = []

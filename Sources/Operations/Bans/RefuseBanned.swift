@@ -4,28 +4,28 @@ import Encoding
 import Foundation
 import Repositories
 
-/// Tells a banned user so at sign-in, and lets that user see and erase what is held.
+/// Refuses a banned user at sign-in, and lets the user read and erase their own data.
 package struct RefuseBanned: Sendable {
     private let key: ExportKey
 
-    /// Makes export tokens under a key.
+    /// - Parameter key: the key that authenticates export tokens.
     package init(key: ExportKey) {
         self.key = key
     }
 
-    /// The ban that keeps a user from signing in; `nil` where there is none.
+    /// The ban that forbids sign-in to a user; `nil` if there is none.
     static func activeBan(on user: UserID, in transaction: any Transaction) throws -> BanEntry? {
         BanEntry.activeBan(
             among: try BanRepository(transaction).holdsInForce(on: user), for: .all, at: transaction.now)
     }
 
-    /// For how long after its end an entry is looked for still, seconds: a clock that was ahead for a while, and is set
-    /// right, must find it.
+    /// How long expired entries are still checked, in seconds, in case the clock was ahead and is corrected.
     static let margin: TimeInterval = 86_400
 
-    /// The same at a sign-in. If no entry is in force or was a day ago, the next one need not look.
+    /// The active ban at a sign-in. If no entry was in force during the last day, later sign-ins need not check again.
     ///
-    /// - Throws: `Refusal` `unavailable` while the user's data is being erased: what comes anew would go with it.
+    /// - Throws: `Refusal` `unavailable` while the user's data is being erased, because new data would be erased with
+    ///   it.
     static func activeBan(atSignInOf user: UserID, in transaction: any Transaction) throws -> BanEntry? {
         if try ErasureRepository(transaction).isUnderWay(user) {
             throw Refusal.erasureUnderWay
@@ -35,13 +35,13 @@ package struct RefuseBanned: Sendable {
         return BanEntry.activeBan(among: entries, for: .all, at: transaction.now)
     }
 
-    /// What a transaction decides of a sign-in: a refusal inside it would give the nonce back.
+    /// The decision of a transaction about a sign-in. A refusal thrown inside the transaction would restore the nonce.
     enum Admission<Value: Sendable>: Sendable {
         case admitted(Value)
         case banned(UserID, BanEntry, at: Date)
     }
 
-    /// What was admitted.
+    /// Returns the admitted value.
     ///
     /// - Throws: `Refusal` `user_banned`.
     func requireAdmitted<Value>(_ admission: Admission<Value>, thumbprint: Digest256) throws(Refusal) -> Value {
@@ -53,21 +53,22 @@ package struct RefuseBanned: Sendable {
         }
     }
 
-    /// The user whose data an export token opens to a device with a certificate.
+    /// The user of an export token that a device with a certificate shows.
     ///
     /// - Throws: `Refusal` `session_required` or `session_expired`.
     package func holder(of exportToken: String, thumbprint: Digest256, now: Date) throws(Refusal) -> UserID {
         try ExportToken(shown: exportToken, thumbprint: thumbprint, key: key, now: now).userID
     }
 
-    /// Refuses a device that is banned.
+    /// Refuses a banned device.
     ///
     /// - Throws: `Refusal` `certificate_revoked`.
     static func requireUnbanned(_ device: DeviceID, in transaction: any Transaction) throws {
         try requireUnbanned(device, by: BanRepository(transaction).entries(on: [.device(device)]), at: transaction.now)
     }
 
-    /// The same at a sign-in. If no entry is in force or was a day ago, the next one need not look.
+    /// Refuses a banned device at a sign-in. If no entry was in force during the last day, later sign-ins need not
+    /// check again.
     ///
     /// - Throws: `Refusal` `certificate_revoked`.
     static func requireUnbanned(atSignInOn device: DeviceID, in transaction: any Transaction) throws {

@@ -3,23 +3,23 @@ import Domain
 import Foundation
 import Repositories
 
-/// Bans and lifts that a copy of the store does not know, written into it: nobody comes back by a restore.
+/// Writes bans and lifts of the replaced store into a copy that does not have them, so a restore lifts no ban.
 struct ReplayBans: Sendable {
     private let copies: [BanCopy]
     private let keys: PersonalKeys
 
-    /// One ban as the replaced store knows it.
+    /// One ban in the replaced store.
     private struct BanCopy: Sendable {
         let ban: Ban
         let entries: [(entry: BanEntry, goesWithBan: Bool)]
         let notes: [BanMaintenance.Note: String]
-        /// The users of its entries: the restored store may not know them yet.
+        /// The users of its entries, because the restored store may not have them yet.
         let users: [User]
     }
 
     /// Reads all bans of the replaced store.
     ///
-    /// - Throws: `SealingFailure` for a note that cannot be opened.
+    /// - Throws: `SealingFailure` for a note that cannot be decrypted.
     init(of transaction: any Transaction, keys: PersonalKeys) throws {
         self.keys = keys
         let (records, upkeep, users) = (
@@ -37,9 +37,9 @@ struct ReplayBans: Sendable {
         }
     }
 
-    /// Bans who was banned since the copy, and lifts what was lifted since.
+    /// Inserts bans that were added since the copy, and lifts those that were lifted since.
     ///
-    /// - Returns: how many bans were made or lifted again.
+    /// - Returns: how many bans were added or lifted.
     func callAsFunction(
         in transaction: any Transaction, actor: String, environment: Environment
     ) throws -> Int {
@@ -71,17 +71,17 @@ struct ReplayBans: Sendable {
         try records.insert(copy.ban)
         for user in copy.users { try recognize(user, of: copy, in: transaction) }
         for (entry, goesWithBan) in copy.entries { try records.insert(entry, goesWithBan: goesWithBan) }
-        // What the ban took stays taken, also where it was lifted since: lifting revives nothing.
+        // Permissions that the ban ended stay ended, even if it was lifted since, because lifting restores nothing.
         let authorizations = AuthorizationRepository(transaction)
         for user in try Set(copy.entries.flatMap { try holders(of: $0.entry, in: transaction) }) {
             try authorizations.withdraw(allOf: user, because: .banned, at: transaction.now)
-            // The copy may have the number or the document with another holder, whom nobody has looked at yet.
+            // In the copy, another user may have the number or document, and was not checked yet.
             try GenerationRepository(transaction).setMayBeBanned(true, .user(user))
         }
     }
 
-    /// A user who signed in for the first time since the copy is known by the same id again, so that the ban meets whoever
-    /// comes under the provider's name. Where the copy knows that name by another id, the ban holds that one as well.
+    /// Adds a user who signed in for the first time since the copy, with the same id, so that the ban applies to the
+    /// user with the provider's name. If the copy has that name with another id, the ban includes that user too.
     private func recognize(_ user: User, of copy: BanCopy, in transaction: any Transaction) throws {
         guard try ProviderRepository(transaction).find(user.providerID) != nil else { return }
         let known = try UserRepository(transaction).findOrCreate(

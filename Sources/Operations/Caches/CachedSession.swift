@@ -3,7 +3,7 @@ import Encoding
 import Foundation
 import Synchronization
 
-/// What the sessions in memory share: names that would be repeated, and whether what they depend on is as it was.
+/// Data that cached sessions share: repeated names, and the flags that invalidate the sessions.
 struct SessionGates: Sendable {
     struct User: Equatable, Sendable {
         let id: UserID
@@ -15,7 +15,7 @@ struct SessionGates: Sendable {
         let thumbprint: Digest256
     }
 
-    /// With each of its apps apart: they are few.
+    /// The provider together with an app. Each combination is a separate value, because there are few.
     struct Provider: Equatable, Sendable {
         let id: ProviderID
         let applicationID: ApplicationID
@@ -29,7 +29,8 @@ struct SessionGates: Sendable {
     var areOpen: Bool { user.isOpen && device.isOpen && key.isOpen && provider.isOpen }
 }
 
-/// A session in this process's memory. Only its last use changes here; everything else changes by reading it anew.
+/// A session in this process's memory. Only its last use changes here. All other changes replace it by reading it
+/// again.
 ///
 /// There may be millions: it takes 144 bytes of the heap. Times are milliseconds since 1970, as in the store.
 final class CachedSession: Sendable {
@@ -38,10 +39,10 @@ final class CachedSession: Sendable {
     let gates: SessionGates
     private let createdAt: Int64
     private let renewedAt: Int64
-    /// When it was challenged; ``open`` for a session that is not, ``ended`` for one that has ended.
+    /// When it was challenged; ``open`` if it is not challenged, ``ended`` if it has ended.
     private let challengedAt: Int64
     private let lastUse: Atomic<Int64>
-    /// The last use that the store knows, or soon will.
+    /// The last use that is in the store or will soon be written.
     private let writtenUse: Atomic<Int64>
 
     private static let open = Int64.min
@@ -60,7 +61,7 @@ final class CachedSession: Sendable {
         writtenUse = Atomic(session.lastUsedAt.milliseconds)
     }
 
-    /// The session with its last use as this process knows it.
+    /// The session with the last use that this process knows.
     var session: Session {
         let (user, device, provider) = (gates.user.content, gates.device.content, gates.provider.content)
         let state: SessionState =
@@ -79,14 +80,14 @@ final class CachedSession: Sendable {
 
     var lastUsedAt: Date { Date(milliseconds: lastUse.load(ordering: .relaxed)) }
 
-    /// Learns of a use that another process wrote.
+    /// Takes over a use that another process wrote.
     func learn(ofUseAt time: Date) {
         lastUse.max(time.milliseconds, ordering: .relaxed)
         writtenUse.max(time.milliseconds, ordering: .relaxed)
     }
 
-    /// Notes a use, often enough for the store to learn of it in time. If several are due at once, each notes itself,
-    /// which comes to the same.
+    /// Records a use, often enough for the store to learn of it in time. Concurrent calls may all record it, which is
+    /// harmless.
     func touch(now: Date, policy: SessionPolicy, in uses: LastUses) {
         lastUse.max(now.milliseconds, ordering: .relaxed)
         let written = Date(milliseconds: writtenUse.load(ordering: .relaxed))

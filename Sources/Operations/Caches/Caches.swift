@@ -2,7 +2,7 @@ import Database
 import Domain
 import Foundation
 
-/// What a process remembers of its store.
+/// The caches of a process for its store.
 package struct Caches: Sendable {
     package let sessions: SessionCache
     package let certificates: CertificateCache
@@ -12,7 +12,7 @@ package struct Caches: Sendable {
     let bearers = VerifiedBearers()
     let issuers = IssuerCache()
 
-    /// Empty ones.
+    /// - Parameter store: the store from which missing values are read.
     package init(store: any Database) {
         sessions = SessionCache(store: store)
         certificates = CertificateCache(store: store)
@@ -20,19 +20,19 @@ package struct Caches: Sendable {
     }
 }
 
-/// The levels of users about whose sessions providers ask.
+/// The levels of users whose sessions providers introspect.
 final class AssuranceCache: Sendable {
     private let table = InvalidatingCache<UserID, AssuranceLevel>()
 
-    /// More are not remembered: then all are forgotten, which costs a moment and a reading for each.
+    /// The maximum number of levels. Above it all are dropped, and each is read again when it is needed.
     private static let capacity = 100_000
 
     func known(_ id: UserID) -> AssuranceLevel? { table.known(id) }
 
-    /// A mark for ``remember(_:of:since:)``, to be taken before a level is read.
+    /// A mark for ``remember(_:of:since:)``. Take it before the level is read.
     var mark: UInt64 { table.epoch }
 
-    /// Keeps a level that was read since a mark, if none has changed since.
+    /// Caches a level that was read after a mark, unless a level has changed since.
     func remember(_ level: AssuranceLevel, of id: UserID, since mark: UInt64) {
         if table.count >= Self.capacity { table.forgetAll() }
         table.remember(level, for: id, since: mark)

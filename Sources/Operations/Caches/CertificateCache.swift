@@ -5,10 +5,10 @@ import Foundation
 import Repositories
 import Synchronization
 
-/// A certificate in this process's memory. Connections entry on to it, so that judging a request is a look at it and no
-/// look-up; a change replaces what it says.
+/// A certificate in this process's memory. Connections keep a reference to it, so a request reads it without a lookup.
+/// A change replaces its content.
 package final class CachedCertificate: Sendable {
-    /// What the store says: the certificate, and the bans of its device.
+    /// The stored data: the certificate, and the bans of its device.
     struct Judged: Sendable {
         let certificate: DeviceCertificate
         let entries: [BanEntry]
@@ -24,11 +24,11 @@ package final class CachedCertificate: Sendable {
 
     private struct Value {
         var judged: Judged
-        /// The look at the store that it comes from: a later look has a greater number.
+        /// The number of the reading that it comes from. Later readings have higher numbers.
         var look: UInt64
-        /// What an earlier look found counts no more.
+        /// Results of readings with lower numbers are not valid.
         var doubtedBefore: UInt64 = 0
-        /// Whether the store has it no more: what issued it was lost.
+        /// Whether the store no longer has it, as after the loss of recent commits.
         var isLost = false
         var lastVerifiedAt = Date.distantPast
 
@@ -36,40 +36,38 @@ package final class CachedCertificate: Sendable {
     }
 
     private let value: Mutex<Value>
-    /// The sessions that were created under it.
+    /// Identity tokens that were shown with it.
     let identityTokens = RecentAttempts("identity tokens with this certificate")
-    /// The session tokens that were exchanged under it.
+    /// Session tokens that were exchanged with it.
     let exchanges = RecentAttempts("token exchanges with this certificate")
 
-    /// The readings of streams under it.
+    /// Readings of streams with it.
     let streamReads = RecentAttempts("reads of streams with this certificate")
 
     init(_ judged: Judged, look: UInt64) {
         value = Mutex(Value(judged: judged, look: look))
     }
 
-    /// What is known at this moment.
+    /// The certificate as it is known now.
     var certificate: DeviceCertificate {
         value.withLock { $0.judged.certificate }
     }
 
-    /// When it was judged last.
+    /// When it was last verified.
     var lastVerifiedAt: Date {
         value.withLock { $0.lastVerifiedAt }
     }
 
-    /// Whether the store must be asked before it counts again.
+    /// Whether it must be read again before it is valid.
     var isInDoubt: Bool { value.withLock { $0.isInDoubt } }
 
-    /// What earlier looks found counts no more.
+    /// Invalidates the results of earlier readings.
     func doubt(before look: UInt64) {
         value.withLock { $0.doubtedBefore = max($0.doubtedBefore, look) }
     }
 
-    /// Takes what a look at the store found, unless it already has what a later one found: looks may overtake each
-    /// other, and the earlier one may have seen no ban yet.
-    ///
-    /// - Parameter judged: `nil` where the store has it no more.
+    /// Replaces the content by the result of a reading; `nil` if the store no longer has it. If a later reading was
+    /// faster, nothing changes: an earlier one may not have seen a ban yet.
     func replace(with judged: Judged?, look: UInt64) {
         value.withLock { value in
             guard look > value.look else { return }
@@ -79,7 +77,7 @@ package final class CachedCertificate: Sendable {
         }
     }
 
-    /// Refuses a certificate that does not count at a moment, or of which that is not known.
+    /// Refuses a certificate that is not valid at `now`, or whose validity is unknown.
     func requireValid(at now: Date) throws(Refusal) {
         let value = value.withLock { value in
             value.lastVerifiedAt = now
@@ -97,32 +95,32 @@ package final class CachedCertificate: Sendable {
     }
 }
 
-/// The certificates that this process has been shown, by thumbprint.
+/// The certificates that were used with this process, by thumbprint.
 package final class CertificateCache: Sendable {
     private let table = InvalidatingCache<Digest256, CachedCertificate>()
     private let looks = Atomic<UInt64>(0)
-    /// What is to be read anew although nobody may ask for it.
+    /// Certificates to read again even if no request uses them.
     private let doubted = Mutex<[CachedCertificate]>([])
     private let store: any Database
 
-    /// How many are read anew at once, while nobody asks for them.
+    /// The number of certificates that the background reads at once.
     static let batch = 500
 
-    /// Remembers what a store holds.
+    /// - Parameter store: the store from which certificates are read.
     package init(store: any Database) {
         self.store = store
     }
 
-    /// The certificate with a thumbprint, if it is remembered.
+    /// The certificate with a thumbprint, if it is cached.
     func known(_ thumbprint: Digest256) -> CachedCertificate? { table.known(thumbprint) }
 
-    /// The certificate with a thumbprint; `nil` where the issuance table has none.
+    /// The certificate with a thumbprint; `nil` if the issuance table does not have it.
     func find(_ thumbprint: Digest256) async throws -> CachedCertificate? {
         if let known = table.known(thumbprint) {
             if known.isInDoubt { try await settle([known]) }
             return known
         }
-        // Whoever holds one must hold the one that changes reach.
+        // All connections must share the object that changes reach.
         for _ in 0..<16 {
             let found = try await table.find(thumbprint) {
                 let look = beginLook()
@@ -139,10 +137,10 @@ package final class CertificateCache: Sendable {
         throw Refusal.tooManyChanges
     }
 
-    /// Nothing that is remembered is known to hold. What no connection holds is forgotten. The rest is read anew before
-    /// it counts: at its next use, or by ``settleSome()``.
+    /// Invalidates all cached certificates. Those without a connection are dropped. The others are read again before
+    /// they are valid: at their next use, or by ``settleSome()``.
     func doubtAll() {
-        // None is remembered from now on that was read before.
+        // A value that was read before is not cached from now on.
         table.invalidateLoads()
         let look = beginLook()
         doubted.withLock { $0 = [] }
@@ -152,9 +150,9 @@ package final class CertificateCache: Sendable {
         doubted.withLock { $0 = held }
     }
 
-    /// Reads some of what is in doubt anew.
+    /// Reads some invalidated certificates again.
     ///
-    /// - Returns: their devices; none where nothing is in doubt.
+    /// - Returns: their devices; empty if no certificate was invalidated.
     func settleSome() async throws -> Set<DeviceID> {
         let some = doubted.withLock { doubted in
             let some = Array(doubted.suffix(Self.batch))
@@ -170,8 +168,7 @@ package final class CertificateCache: Sendable {
         return Set(some.map(\.certificate.deviceID))
     }
 
-    /// Reads anew what is in doubt of some certificates, so that each is as the store has it. Nothing is asked where
-    /// none is.
+    /// Reads those of some certificates again that were invalidated. Without any it reads nothing.
     func settle(_ certificates: [CachedCertificate], isReserved: Bool = false) async throws {
         let some = certificates.filter(\.isInDoubt)
         guard !some.isEmpty else { return }
@@ -184,9 +181,9 @@ package final class CertificateCache: Sendable {
         }
     }
 
-    /// Reads the certificates and bans of devices anew into what connections hold.
+    /// Reads the certificates and bans of devices again, into the objects that connections share.
     func refresh(_ devices: Set<DeviceID>) async throws {
-        // One that is being read for the first time may be from before the change.
+        // A certificate that is being read for the first time may be from before the change.
         table.invalidateLoads()
         let (present, look) = try await look(at: devices, isReserved: true)
         for judged in present { table.known(judged.certificate.thumbprint)?.replace(with: judged, look: look) }
@@ -202,17 +199,17 @@ package final class CertificateCache: Sendable {
         return (isReserved ? try await store.reservedSnapshot(read) : try await store.snapshot(read), look)
     }
 
-    /// Numbers a look before it begins. Whatever changes after that is followed by a look of its own.
+    /// Returns the number for a reading, before it begins. Every later change causes another reading.
     private func beginLook() -> UInt64 {
         looks.add(1, ordering: .sequentiallyConsistent).newValue
     }
 
-    /// Forgets certificates that no connection holds and that were not judged for a while; the next handshake reads them
-    /// again. What a connection holds must stay where changes reach it.
+    /// Drops certificates that no connection uses and that were not verified for a while. The next handshake reads them
+    /// again. Those in use must stay where changes reach them.
     func dropIdle(since moment: Date) {
         table.dropUnheld { $0.lastVerifiedAt < moment }
     }
 
-    /// How many this process remembers.
+    /// The number of cached certificates.
     package var count: Int { table.count }
 }

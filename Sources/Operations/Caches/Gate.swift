@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Something that sessions in memory depend on. A change shuts it, and with that all of them are forgotten, whatever
-/// their number; what is loaded afterwards depends on another gate.
+/// A validity flag that cached sessions share. A change invalidates it, and with it all of these sessions, whatever
+/// their number. Sessions that are loaded later share another flag.
 final class Gate<Content: Equatable & Sendable>: Sendable {
     let content: Content
-    /// The one of the same key with other content, such as a device under another certificate.
+    /// Another flag of the same key with other content, such as a device with another certificate.
     fileprivate let other: Gate?
     private let isShut = Atomic<Bool>(false)
 
@@ -21,10 +21,10 @@ final class Gate<Content: Equatable & Sendable>: Sendable {
     }
 }
 
-/// The gates of one kind, in shards, so that nobody waits for long.
+/// The flags of one kind, in shards to reduce contention.
 ///
-/// Of one key and content there is one open gate at most, or a change would miss the sessions of the other. So a gate
-/// leaves the table only when it is shut, or when nothing depends on it.
+/// A key and content have at most one valid flag, or a change would miss the sessions of the other one. So a flag
+/// leaves the table only after it was invalidated, or when no session refers to it.
 final class GateTable<Key: Hashable & Sendable, Content: Equatable & Sendable>: Sendable {
     private final class Shard: Sendable {
         let gates = Mutex<[Key: Gate<Content>]>([:])
@@ -34,7 +34,7 @@ final class GateTable<Key: Hashable & Sendable, Content: Equatable & Sendable>: 
 
     private func shard(of key: Key) -> Shard { shards[Int(UInt(bitPattern: key.hashValue) % UInt(shards.count))] }
 
-    /// The gate of a key with some content, made if there is none.
+    /// The flag of a key and content, created if there is none.
     func gate(_ key: Key, _ content: Content) -> Gate<Content> {
         shard(of: key).gates.withLock { gates in
             var next = gates[key]
@@ -48,10 +48,10 @@ final class GateTable<Key: Hashable & Sendable, Content: Equatable & Sendable>: 
         }
     }
 
-    /// Shuts the gates of a key.
+    /// Invalidates the flags of a key.
     func invalidate(_ key: Key) { shard(of: key).gates.withLock { $0.removeValue(forKey: key) }?.invalidate() }
 
-    /// Forgets gates that no session depends on.
+    /// Drops flags that no session refers to.
     func dropUnheld() {
         for shard in shards {
             shard.gates.withLock { gates in
@@ -63,12 +63,12 @@ final class GateTable<Key: Hashable & Sendable, Content: Equatable & Sendable>: 
         }
     }
 
-    /// For how many keys there is a gate.
+    /// The number of keys with a flag.
     var count: Int { shards.reduce(0) { $0 + $1.gates.withLock { $0.count } } }
 }
 
 extension Dictionary {
-    /// Gives back the places of a time when there was far more in it.
+    /// Releases capacity from a time when it had many more elements.
     mutating func shrink() {
         guard capacity / 4 > count else { return }
         self = Dictionary(uniqueKeysWithValues: map { ($0.key, $0.value) })

@@ -1,9 +1,8 @@
 import Synchronization
 
-/// What this process has been shown of a table: filled on first sight, emptied by changes.
+/// A cache of rows: filled at the first use, emptied by changes.
 ///
-/// A load that overlaps a change is thrown away and done again, so that a value read before a change can never be
-/// remembered after it.
+/// A load that overlaps a change is repeated, so a value that was read before a change is never cached after it.
 final class InvalidatingCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct State {
         var epoch: UInt64 = 0
@@ -16,8 +15,7 @@ final class InvalidatingCache<Key: Hashable & Sendable, Value: Sendable>: Sendab
         state.withLock { $0.values[key] }
     }
 
-    /// What is remembered, or else what the store has. After a few overlapping changes the value is used and not
-    /// remembered.
+    /// The cached value, or the stored one. After several overlapping changes the value is returned without caching it.
     func find(_ key: Key, load: () async throws -> Value?) async throws -> Value? {
         if let value = known(key) { return value }
         var value: Value?
@@ -30,10 +28,10 @@ final class InvalidatingCache<Key: Hashable & Sendable, Value: Sendable>: Sendab
         return value
     }
 
-    /// A mark for ``remember(_:for:since:)``.
+    /// The mark for ``remember(_:for:since:)``. Take it before the value is read or written.
     var epoch: UInt64 { state.withLock { $0.epoch } }
 
-    /// Keeps a value that was read or written since a mark; `false` where something changed meanwhile.
+    /// Caches a value that was read or written after a mark; `false` if something changed since.
     @discardableResult
     func remember(_ value: Value, for key: Key, since epoch: UInt64) -> Bool {
         state.withLock { state in
@@ -43,7 +41,7 @@ final class InvalidatingCache<Key: Hashable & Sendable, Value: Sendable>: Sendab
         }
     }
 
-    /// Makes loads that are under way be done again, for something outside the table has changed.
+    /// Repeats the loads in progress, because data outside the table has changed.
     func invalidateLoads() {
         state.withLock { $0.epoch &+= 1 }
     }
@@ -55,12 +53,12 @@ final class InvalidatingCache<Key: Hashable & Sendable, Value: Sendable>: Sendab
         }
     }
 
-    /// Forgets all values, so that they stay within a bound: nothing has changed, and loads go on.
+    /// Drops all values to limit the size. Nothing has changed, so loads in progress stay valid.
     func forgetAll() {
         state.withLock { $0.values = [:] }
     }
 
-    /// Forgets all values that fit. Walks the table: for rare changes of small ones.
+    /// Drops all values that satisfy a condition. It scans the table, so use it for rare changes of small tables.
     func drop(where fits: (Value) -> Bool) {
         state.withLock { state in
             state.epoch &+= 1
@@ -74,7 +72,8 @@ final class InvalidatingCache<Key: Hashable & Sendable, Value: Sendable>: Sendab
 }
 
 extension InvalidatingCache where Value: AnyObject {
-    /// Forgets values that fit and that nobody but the table holds. Nothing changes by it: loads go on.
+    /// Drops values that satisfy a condition and to which only the table refers. Nothing has changed, so loads in
+    /// progress stay valid.
     func dropUnheld(where fits: (Value) -> Bool) {
         state.withLock { state in
             let found = state.values.compactMap { fits($0.value) ? $0.key : nil }

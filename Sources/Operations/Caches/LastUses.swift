@@ -2,23 +2,23 @@ import Domain
 import Foundation
 import Synchronization
 
-/// Uses of sessions that the store does not know yet. They are written some seconds later, many at once, so that no
-/// request waits for it.
+/// Uses of sessions that are not in the store yet. They are written in batches some seconds later, so no request waits
+/// for it.
 ///
-/// Until then other nodes take a session for unused. A node notes a use at least every
-/// `SessionPolicy.useInterval`, and writes what it noted every `SessionPolicy.useWriteInterval`: both together are at
-/// most half of the idle lifetime. So a session that was used within the other half is idle on no node.
+/// Until then other nodes consider the session unused. A node records a use at least every `SessionPolicy.useInterval`,
+/// and writes its records every `SessionPolicy.useWriteInterval`. Together these are at most half of the idle lifetime.
+/// So a session that was used within the other half is not idle on any node.
 package final class LastUses: Sendable {
     /// The largest number of sessions.
     private let limit: Int
     private let pending = Mutex<[SessionID: Date]>([:])
 
-    /// - Parameter limit: the largest number of sessions; a use beyond it is noted once there are fewer.
+    /// - Parameter limit: the largest number of sessions. Further uses are recorded when there are fewer.
     package init(limit: Int = 500_000) {
         self.limit = limit
     }
 
-    /// Notes a use; `false` if there are too many.
+    /// Records a use; `false` if there are too many.
     func note(_ id: SessionID, at time: Date) -> Bool {
         pending.withLock { pending in
             guard pending.count < limit || pending[id] != nil else { return false }
@@ -27,8 +27,8 @@ package final class LastUses: Sendable {
         }
     }
 
-    /// Takes all uses out, in the order of the sessions' ids: two nodes that write the same ones must not wait for one
-    /// another.
+    /// Removes and returns all uses, in the order of the sessions' ids, so that two nodes that write the same ones do
+    /// not deadlock.
     func takeAll() -> [SessionUse] {
         let taken = pending.withLock { pending in
             defer { pending = [:] }
@@ -42,6 +42,6 @@ package final class LastUses: Sendable {
         for use in uses { _ = note(use.id, at: use.at) }
     }
 
-    /// The number of sessions.
+    /// The number of sessions with a use to write.
     package var count: Int { pending.withLock { $0.count } }
 }

@@ -5,18 +5,16 @@ import Repositories
 import Synchronization
 import Tokens
 
-/// A provider as this process needs it: its keys parsed and ready. One that was read anew is another object.
+/// A provider with its parsed keys. A provider that is read again is another object.
 package final class CachedProvider: Sendable {
-    /// The provider.
     package let provider: Provider
-    /// Its apps, oldest first.
     package let applications: [Application]
-    /// Its keys as registered, revoked ones too.
+    /// Its registered keys, including revoked ones.
     package let keyRecords: [ProviderKeyRecord]
     let keys: [ProviderKeyID: RegisteredKey]
-    /// The keys of its issuer by the `kid` of their key set, empty for one without; those that are valid come first.
+    /// The keys of its issuer by the `kid` in their key set, valid ones first; empty without an issuer.
     private let issuerKeys: [String: [RegisteredKey]]
-    /// The signed answers that it asked for: introspections, and polls that took events.
+    /// The signed answers that it requested: introspections, and polls that returned events.
     let signatures: RecentAttempts
 
     fileprivate init(
@@ -29,7 +27,7 @@ package final class CachedProvider: Sendable {
         var issuerKeys: [String: [RegisteredKey]] = [:]
         for record in keyRecords {
             let key = try RegisteredKey(record)
-            // An issuer's key proves nothing but ID tokens: it is never found by an id.
+            // An issuer's key verifies only ID tokens, so it is never found by an id.
             guard record.origin == .issuer else {
                 keys[record.id] = key
                 continue
@@ -45,8 +43,8 @@ package final class CachedProvider: Sendable {
         id.flatMap { keys[$0] }
     }
 
-    /// The issuer's key that the header of an ID token names. Of several under one `kid` it is the one of its `alg`. A header
-    /// without `kid` means the only valid key of its `alg` (OpenID Connect Core 1.0 §10.1).
+    /// The issuer's key that the header of an ID token names. If several keys have the `kid`, it is the one with the
+    /// same `alg`. A header without `kid` means the only valid key with its `alg` (OpenID Connect Core 1.0 §10.1).
     func issuerKey(of header: TokenHeader) -> RegisteredKey? {
         guard let name = header.keyID else {
             let fitting = issuerKeys.values.joined().filter {
@@ -58,40 +56,41 @@ package final class CachedProvider: Sendable {
         return named.first { $0.verificationKey.algorithm.rawValue == header.algorithm } ?? named.first
     }
 
-    /// Whether a valid key of the issuer fits the header of an ID token.
+    /// Whether a valid key of the issuer matches the header of an ID token.
     func hasIssuerKey(for header: TokenHeader) -> Bool {
         issuerKey(of: header).map { !$0.retired && $0.verificationKey.algorithm.rawValue == header.algorithm } ?? false
     }
 }
 
-/// The providers that this process has been shown.
+/// The providers that requests have used, by id.
 package final class ProviderCache: Sendable {
     private let table = InvalidatingCache<ProviderID, CachedProvider>()
     private let store: any Database
-    /// What each provider did of late, also before it was read anew: there are few providers, none of which is deleted.
+    /// The recent attempts of each provider. They stay when the provider is read again. There are few providers, and
+    /// none is deleted.
     private let attempts = Mutex<[ProviderID: Attempts]>([:])
 
-    /// What one provider did of late.
+    /// The recent attempts of one provider.
     private struct Attempts {
         let notifications = RecentAttempts("notifications of the provider")
         let signatures = RecentAttempts("requests for signed answers")
     }
 
-    /// Remembers what a store holds.
+    /// - Parameter store: the store from which providers are read.
     package init(store: any Database) {
         self.store = store
     }
 
-    /// The provider with an id, as far as it is remembered.
+    /// The provider with an id, if it is cached.
     func known(_ id: ProviderID) -> CachedProvider? { table.known(id) }
 
-    /// The provider with an id, disabled ones too; `nil` where there is none.
+    /// The provider with an id, including disabled ones; `nil` if there is none.
     func find(_ id: ProviderID?) async throws -> CachedProvider? {
         guard let id else { return nil }
         if let known = table.known(id) { return known }
         return try await table.find(id) {
             try await store.snapshot { transaction -> CachedProvider? in
-                // Of providers that are there alone: anybody can name others.
+                // Only for providers that exist, because callers can name any id.
                 guard let provider = try ProviderRepository(transaction).find(id) else { return nil }
                 let signatures = self.attempts(of: id).signatures
                 return try CachedProvider(
@@ -113,7 +112,7 @@ package final class ProviderCache: Sendable {
         }
     }
 
-    /// How many this process remembers.
+    /// The number of cached providers.
     package var count: Int { table.count }
 
     func drop(_ id: ProviderID) {

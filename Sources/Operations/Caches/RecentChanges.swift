@@ -2,8 +2,8 @@ import Domain
 import Encoding
 import Synchronization
 
-/// What changed lately, in order: a load that overlaps a change of what it reads is not kept, whether or not anything
-/// of that was in memory.
+/// The recent changes, in order. A load that overlaps a change of its data is not cached, even if none of the data was
+/// cached before.
 final class RecentChanges: Sendable {
     enum Subject: Hashable, Sendable {
         case token(Digest256)
@@ -12,25 +12,25 @@ final class RecentChanges: Sendable {
 
     private struct State {
         var last: UInt64 = 0
-        /// The number of the last change of each.
+        /// The number of each subject's last change.
         var changes: [Subject: UInt64] = [:]
-        /// The same, oldest first, in a ring.
+        /// The changes in a ring, oldest first.
         var order: [(subject: Subject, number: UInt64)] = []
         var oldest = 0
-        /// What changed up to this number is not known any more.
+        /// Changes up to this number are no longer stored.
         var forgotten: UInt64 = 0
     }
 
     private let state = Mutex(State())
     private let capacity: Int
 
-    /// - Parameter capacity: a load that more changes overtake is not kept.
+    /// - Parameter capacity: a load that overlaps more changes is not cached.
     init(capacity: Int = 4096) { self.capacity = capacity }
 
-    /// The number of the last change, before a load begins.
+    /// The number of the last change. Take it before a load begins.
     var mark: UInt64 { state.withLock { $0.last } }
 
-    /// Notes a change, before it is applied to what is in memory.
+    /// Records a change, before it is applied to the cache.
     func note(_ subject: Subject) {
         state.withLock { state in
             state.last += 1
@@ -44,7 +44,7 @@ final class RecentChanges: Sendable {
         }
     }
 
-    /// Notes that anything may have changed.
+    /// Records that everything may have changed.
     func noteAll() {
         state.withLock { state in
             state.last += 1

@@ -5,13 +5,13 @@ import Foundation
 import Repositories
 import Synchronization
 
-/// The sessions that this process has been shown, by the hash of their tokens.
+/// The sessions that were used with this process, by the hash of their tokens.
 ///
-/// Each depends on four gates. A change of a user, device, key or provider shuts one gate, however many sessions depend
-/// on it: they are found no more, and ``dropIdle(since:)`` takes their places back.
+/// Each refers to four shared flags. A change of a user, device, key or provider invalidates one flag, whatever the
+/// number of sessions. Invalidated sessions are no longer found, and ``dropIdle(since:)`` frees their memory.
 package final class SessionCache: Sendable {
     private final class Shard: Sendable {
-        /// By the first word of the hash: two sessions of one word, which nobody can bring about, take turns.
+        /// By the first word of the hash. Two sessions with the same word replace each other, which no one can cause.
         let sessions = Mutex<[UInt64: CachedSession]>([:])
     }
 
@@ -23,7 +23,7 @@ package final class SessionCache: Sendable {
     private let changes = RecentChanges()
     private let store: any Database
 
-    /// Remembers what a store holds.
+    /// - Parameter store: the store from which sessions are read.
     package init(store: any Database) {
         self.store = store
     }
@@ -32,15 +32,15 @@ package final class SessionCache: Sendable {
         shards[Int(tokenHash.firstWord % UInt64(shards.count))]
     }
 
-    /// The session whose token has a hash, as far as it is remembered.
+    /// The session whose token has a hash, if it is cached.
     func known(_ tokenHash: Digest256) -> CachedSession? {
         let found = shard(of: tokenHash).sessions.withLock { $0[tokenHash.firstWord] }
         guard let found, found.tokenHash == tokenHash, found.gates.areOpen else { return nil }
         return found
     }
 
-    /// The session with an id whose token has a hash; `nil` if the store has none. One that changed whenever it was
-    /// read is used for this request and not remembered.
+    /// The session with an id whose token has a hash; `nil` if the store has none. A session that changes during each
+    /// reading is used for this request and not cached.
     func find(_ tokenHash: Digest256, of id: SessionID) async throws -> CachedSession? {
         if let known = known(tokenHash) { return known }
         var session: Session?
@@ -53,7 +53,8 @@ package final class SessionCache: Sendable {
         return session.map { CachedSession($0, gates(of: $0)) }
     }
 
-    /// The same, with its last use read anew where it seems idle: another node may have been shown it since.
+    /// The session of a token. If it seems idle, its last use is read again, because another node may have recorded one
+    /// since.
     func find(_ token: SessionToken, now: Date, policy: SessionPolicy) async throws -> CachedSession? {
         guard let live = try await find(token.hash, of: token.sessionID) else { return nil }
         let session = live.session
@@ -67,10 +68,11 @@ package final class SessionCache: Sendable {
         return live
     }
 
-    /// A mark for ``remember(_:since:)``, to be taken before a session is read or written.
+    /// A mark for ``remember(_:since:)``. Take it before a session is read or written.
     var mark: UInt64 { changes.mark }
 
-    /// Keeps a session that was read or written since a mark; `nil` if it, or what it depends on, has changed since.
+    /// Caches a session that was read or written after a mark; `nil` if it, or its user, device, key or provider, has
+    /// changed since.
     @discardableResult
     func remember(_ session: Session, since mark: UInt64) -> CachedSession? {
         let cached = CachedSession(session, gates(of: session))
@@ -79,7 +81,8 @@ package final class SessionCache: Sendable {
             .gate(.providerKey(session.providerKeyID)), .gate(.provider(session.providerID)),
         ]
         return shard(of: session.tokenHash).sessions.withLock { sessions in
-            // A change is noted before it is applied: one that is not seen here still finds the session, or its gate.
+            // A change is recorded before it is applied. So a change that is not found here finds the session or its
+            // flag.
             guard changes.isUntouched(subjects, since: mark) else { return nil }
             let key = session.tokenHash.firstWord
             if let present = sessions[key], present.tokenHash == session.tokenHash, present.gates.areOpen {
@@ -99,7 +102,7 @@ package final class SessionCache: Sendable {
             key: keys.gate(session.providerKeyID, session.providerKeyID))
     }
 
-    /// Forgets a session.
+    /// Drops the session with a token's hash.
     func drop(_ tokenHash: Digest256) {
         changes.note(.token(tokenHash))
         shard(of: tokenHash).sessions.withLock { sessions in
@@ -108,7 +111,7 @@ package final class SessionCache: Sendable {
         }
     }
 
-    /// Forgets all sessions that depend on something.
+    /// Invalidates all sessions of a scope.
     func invalidate(_ gate: RevocationScope) {
         changes.note(.gate(gate))
         switch gate {
@@ -123,7 +126,7 @@ package final class SessionCache: Sendable {
     func dropAll() {
         changes.noteAll()
         for shard in shards {
-            // They are let go when nobody waits any more.
+            // They are released after the lock.
             _ = shard.sessions.withLock { sessions in
                 defer { sessions = [:] }
                 return sessions
@@ -131,8 +134,8 @@ package final class SessionCache: Sendable {
         }
     }
 
-    /// Forgets sessions that were not used for a while, which the next use reads again, those behind shut gates, and
-    /// gates that nothing depends on: a shard at a time, so that no request waits for all of them.
+    /// Drops sessions that were not used for a while, invalidated sessions, and flags without sessions. The next use of
+    /// a session reads it again. It processes one shard at a time, so that no request waits for all of them.
     func dropIdle(since moment: Date) {
         for shard in shards {
             let gone = shard.sessions.withLock { $0 }.filter { $1.lastUsedAt < moment || !$1.gates.areOpen }
@@ -147,18 +150,18 @@ package final class SessionCache: Sendable {
         providers.dropUnheld()
     }
 
-    /// How many sessions this process remembers, ended ones that were shown since among them.
+    /// The number of cached sessions, including ended ones that were shown since.
     package var count: Int { number { $0.gates.areOpen } }
 
-    /// How many of them may act at a moment.
+    /// The number of cached sessions that are authenticated at `now`.
     package func countLive(now: Date, policy: SessionPolicy) -> Int {
         number { $0.gates.areOpen && $0.session.effectiveState(at: now, policy: policy) == .authenticated }
     }
 
-    /// How many places sessions take, those behind shut gates among them.
+    /// The number of entries, including invalidated sessions.
     var placeCount: Int { number { _ in true } }
 
-    /// How many users, devices, keys and providers there are gates of.
+    /// The number of users, devices, keys and providers with a flag.
     var gateCount: Int { users.count + devices.count + keys.count + providers.count }
 
     private func number(where fits: (CachedSession) -> Bool) -> Int {

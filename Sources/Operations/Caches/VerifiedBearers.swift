@@ -3,37 +3,38 @@ import Encoding
 import Foundation
 import Synchronization
 
-/// Tokens of providers' backends that this process has verified, so that one is verified once and not for each call.
+/// Verified bearer tokens of providers' backends, so that a token is verified once and not for each call.
 ///
-/// A token counts as long as its provider is remembered as it was then: every change of the provider or its keys has it
-/// read anew. A client assertion is never among them, since it counts once.
+/// A token is valid as long as its provider's cached object is the same: every change of the provider or its keys
+/// replaces the object. A client assertion is never cached, because it is valid once.
 final class VerifiedBearers: Sendable {
     struct Bearer: Sendable {
         let provider: CachedProvider
         let keyID: ProviderKeyID
-        /// What it permits; `nil` for a provider token, which permits every read and end.
+        /// The scopes of an access token; `nil` for a provider token, which permits all reading and ending of sessions.
         let scopes: Set<ProviderScope>?
         let verifiedAt: Date
         let expiresAt: Date
 
         func permits(_ scope: ProviderScope, at moment: Date) -> Bool {
-            // A clock that was set back is for the whole verification to judge.
+            // If the clock was set back, the complete verification must decide.
             verifiedAt <= moment && moment < expiresAt && scopes?.contains(scope) ?? true
         }
     }
 
     private struct State {
         var bearers: [Digest256: Bearer] = [:]
-        /// The tokens of each provider, oldest first.
+        /// The digests of each provider's tokens, oldest first.
         var order: [ProviderID: [Digest256]] = [:]
     }
 
-    /// For each provider the newest are remembered: one that signs a token for each call takes no other's place.
+    /// The maximum number of tokens for each provider. The newest stay, so a provider with a new token for each call
+    /// does not displace others.
     static let perProvider = 64
 
     private let state = Mutex(State())
 
-    /// The token with a SHA-256.
+    /// The token with a SHA-256 digest.
     func known(_ digest: Digest256) -> Bearer? { state.withLock { $0.bearers[digest] } }
 
     func remember(_ bearer: Bearer, _ digest: Digest256) {

@@ -11,10 +11,10 @@ package struct CallServers: Sendable {
 }
 
 extension Service {
-    /// The servers that help a device reach others, with credentials for those that relay. The credentials end with the
-    /// policy's lifetime: a TURN server asks nobody, so that a ban ends them no earlier.
+    /// The servers through which devices connect for calls, with credentials for relays. The credentials expire after
+    /// the policy's lifetime. A ban does not end them earlier, because a TURN server does not query this service.
     ///
-    /// - Parameter secret: what the TURN servers share with the service; `nil` if there is none.
+    /// - Parameter secret: the secret that the TURN servers share with the service; `nil` if there is none.
     /// - Throws: `Refusal` `not_verified` or `user_banned`, `rate_limited`, `unavailable`.
     package func issueCallServers(by secret: Secret<String>?, for session: Session) async throws -> CallServers {
         let policy = policy[\.calls]

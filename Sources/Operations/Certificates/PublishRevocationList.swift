@@ -6,13 +6,12 @@ import Foundation
 import Repositories
 import Synchronization
 
-/// A revocation list as it is handed out; whoever keeps it in another form knows it again by its identity.
+/// A published revocation list. Its identity as an object lets callers cache other forms of it.
 package final class RevocationListDocument: Sendable {
-    /// Its number, growing (RFC 5280 §5.2.3).
+    /// The list's number, which only rises (RFC 5280 §5.2.3).
     package let number: Int64
-    /// Its DER form.
     package let der: [UInt8]
-    /// How many certificates it lists.
+    /// The number of listed certificates.
     package let entries: Int64
     package let thisUpdate: Date
 
@@ -21,11 +20,11 @@ package final class RevocationListDocument: Sendable {
     }
 }
 
-/// The revocation list in force, from memory: made anew when a certificate was revoked since, and before it is an hour
-/// old. It is made once for all who wait for it, and outside of any transaction that writes.
+/// The current revocation list, from memory. It is made again after a revocation, and before it is an hour old. It is
+/// made once for all waiting callers, and outside every writing transaction.
 ///
-/// A short list is waited for. While a long one is made, the one before it is handed out: a list that is a few seconds
-/// behind is what its readers keep for minutes anyway.
+/// Callers wait for a short list. While a long one is made, the previous one is returned: its readers cache lists for
+/// minutes anyway.
 package final class PublishRevocationList: Sendable {
     private let store: any Database
     private let authority: CertificateAuthority
@@ -33,28 +32,28 @@ package final class PublishRevocationList: Sendable {
     private let clock = ContinuousClock()
     private let state = Mutex(State())
 
-    /// How old a list may be before the next one is made, seconds.
+    /// The age at which the next list is made, in seconds.
     static let maximumAge: TimeInterval = 1800
-    /// How old a list may be that is handed out while the next one cannot be made, seconds.
+    /// The maximum age of a list that is returned while the next one cannot be made, in seconds.
     static let servedAge: TimeInterval = 3600
-    /// From one list to the latest moment of its successor, seconds.
+    /// Seconds from a list to the latest time of its successor.
     static let validity: TimeInterval = 7 * 86_400
-    /// A list of more entries is not waited for.
+    /// The maximum number of entries of a list that callers wait for.
     static let shortList: Int64 = 1000
 
     private struct State {
         var list: RevocationListDocument?
-        /// Whether something may have been revoked since.
+        /// Whether a certificate may have been revoked since.
         var isSuspected = true
         var making: Task<RevocationListDocument, any Error>?
-        /// No long list is made before.
+        /// No long list is made before this time.
         var pausedUntil: ContinuousClock.Instant?
     }
 
     private enum Step {
         case serve(RevocationListDocument)
         case wait(Task<RevocationListDocument, any Error>)
-        /// The one that is being made may lack what was revoked since it was begun.
+        /// The list in progress may lack certificates that were revoked after it was begun.
         case waitForTheNext(Task<RevocationListDocument, any Error>)
     }
 
@@ -64,17 +63,17 @@ package final class PublishRevocationList: Sendable {
         self.environment = environment
     }
 
-    /// Says that something may have been revoked: whoever asks next has the store looked at.
+    /// Records that a certificate may have been revoked. The next caller reads the store.
     package func suspect() {
         state.withLock { $0.isSuspected = true }
     }
 
-    /// The list in DER form.
+    /// The current list in DER form.
     package func callAsFunction() async throws -> [UInt8] { try await document().der }
 
-    /// The list; without a question to the store where nothing was revoked since the last one.
+    /// The current list. It does not read the store if nothing was revoked since the last one.
     ///
-    /// - Throws: `Refusal` `unavailable` where there is none that is young enough.
+    /// - Throws: `Refusal` `unavailable` if no list is recent enough.
     package func document() async throws -> RevocationListDocument {
         let now = environment.now()
         var failure: any Error = Refusal.revocationListChanging
@@ -87,7 +86,7 @@ package final class PublishRevocationList: Sendable {
                 case .success(let list): return list
                 case .failure(let error): failure = error
                 }
-                // The store is away, or the authority's key: what was said before holds.
+                // The store or the authority's key is unavailable, so the previous list is returned.
                 guard let list = state.withLock({ $0.list }), Self.mayBeServed(list, now: now) else { throw failure }
                 return list
             }
@@ -109,7 +108,7 @@ package final class PublishRevocationList: Sendable {
             return .serve(serving)
         }
         if let making = state.making { return state.isSuspected ? .waitForTheNext(making) : .wait(making) }
-        // What is revoked from here on is the next one's business.
+        // Later revocations are for the next list.
         state.isSuspected = false
         let making = Task { try await self.make() }
         state.making = making
@@ -126,8 +125,8 @@ package final class PublishRevocationList: Sendable {
             state.withLock { state in
                 state.making = nil
                 state.list = list
-                // Ten seconds for each 100,000 entries, which take a second: revocations without a pause between them
-                // must not take a processor.
+                // Ten seconds for each 100,000 entries, which take a second to make. Otherwise continuous revocations
+                // would use one processor.
                 let pause = list.entries > Self.shortList ? min(60, Double(list.entries) / 10_000) : 0
                 state.pausedUntil = clock.now + .seconds(pause)
             }
@@ -141,9 +140,9 @@ package final class PublishRevocationList: Sendable {
         }
     }
 
-    /// The published list where it still says everything, else the next one.
+    /// The published list if it is still complete, otherwise a new one.
     private func refreshed() async throws -> RevocationListDocument {
-        // Whoever is overtaken by another node takes that one's, or makes the next.
+        // If another node was faster, its list is used, or the next one is made.
         for _ in 0..<8 {
             let now = environment.now()
             let (heading, revocations) = try await store.snapshot { transaction in
@@ -174,11 +173,12 @@ package final class PublishRevocationList: Sendable {
         throw Refusal.revocationListChanging
     }
 
-    /// How many entries are read at once.
+    /// The number of entries that are read at once.
     static let page = 5000
 
-    /// The content, page by page, since the rows of a long list take many times its size. What is revoked meanwhile may be
-    /// missing, and moves the counter that was read before: then this list is not whole.
+    /// Reads the content page by page, because the rows of a long list take many times its size. Certificates that are
+    /// revoked meanwhile may be missing. They raise the counter that was read before, so the list is not considered
+    /// complete.
     private func entries(now: Date) async throws -> RevocationListEntries {
         var entries = try RevocationListEntries()
         var last: (at: Date, serial: String)?
@@ -196,7 +196,7 @@ package final class PublishRevocationList: Sendable {
         }
     }
 
-    /// Signs on a thread of its own: a long list would hold up what else tasks have to do.
+    /// Signs on a separate thread, because a long list would block other tasks.
     private func sign(
         _ entries: RevocationListEntries, number: Int64, now: Date
     ) async throws -> RevocationList {

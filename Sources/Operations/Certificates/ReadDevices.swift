@@ -3,23 +3,23 @@ import Database
 import Domain
 import Repositories
 
-/// A device with what hangs on it.
+/// A device with its certificates and sessions.
 package struct DeviceDetail: Sendable {
     package let summary: DeviceRepository.Summary
     package let hasPresenceKey: Bool
-    /// Newest first.
+    /// Sorted by age, newest first.
     package let certificates: [DeviceCertificate]
-    /// Its open sessions, newest first, 100 at most.
+    /// Its open sessions, newest first, at most 100.
     package let sessions: [Session]
 }
 
 extension Administration {
-    /// The newest devices, with how many certificates and sessions each has.
+    /// The newest devices, with their numbers of certificates and sessions.
     ///
     /// - Parameters:
-    ///   - cursor: the id of the last one on the page before.
-    ///   - user: on whose devices a session is, or was and is not forgotten yet; `nil` for everybody's.
-    /// - Throws: `Refusal` `not_found` for a user, or for a cursor that is gone.
+    ///   - cursor: the id of the last device on the previous page.
+    ///   - user: a user with a stored session on the devices, open or not; `nil` for all devices.
+    /// - Throws: `Refusal` `not_found` for a user, or for a cursor that no longer exists.
     package func listDevices(
         limit: Int, after cursor: String? = nil, user: String? = nil
     ) async throws -> [DeviceRepository.Summary] {
@@ -47,14 +47,13 @@ extension Administration {
 
     /// The newest certificates.
     ///
-    /// - Parameter cursor: the serial number of the last one on the page before.
-    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    /// - Parameter cursor: the serial number of the last certificate on the previous page.
+    /// - Throws: `Refusal` `not_found` for a cursor that no longer exists.
     package func listCertificates(limit: Int, after cursor: String? = nil) async throws -> [DeviceCertificate] {
         try await read { try CertificateRepository($0).list(limit: limit, after: cursor) }
     }
 
-    /// The certificate with a serial number in any usual form, and what was renewed from it, and from that, oldest
-    /// first.
+    /// The certificate with a serial number in any usual form, and its direct and indirect renewals, oldest first.
     ///
     /// - Throws: `Refusal` `not_found`.
     package func readCertificate(

@@ -18,10 +18,11 @@ extension Administration {
         }
     }
 
-    /// Revokes every certificate of a device and ends its sessions. It must be certified again, with another key.
+    /// Revokes every certificate of a device and ends its sessions. The device must be certified again, with another
+    /// key.
     ///
     /// - Returns: the serial numbers, and how many sessions end.
-    /// - Throws: `Refusal` `not_found`, or `conflict` where it has no valid certificate.
+    /// - Throws: `Refusal` `not_found`, or `conflict` if it has no valid certificate.
     package func revokeDevice(
         _ id: DeviceID, reason: RevocationReason
     ) async throws -> (serials: [String], sessionsEnded: CountedSessions) {
@@ -31,7 +32,7 @@ extension Administration {
             guard !certificates.isEmpty else { throw Refusal.unknownDevice(id) }
             let notify = try NotifyOfRevocation(id, in: transaction)
             let count = try CountedSessions(behind: .device(id), in: transaction)
-            // A superseded one of a key in other hands is listed for that.
+            // A superseded certificate is listed if its key was compromised.
             let revoked = try certificates.filter { certificate in
                 let (serial, now) = (certificate.serial, transaction.now)
                 return try reason.isCompromise
@@ -54,10 +55,10 @@ extension Administration {
         }
     }
 
-    /// Revokes one certificate by its serial number, within a second on every node. If the key was compromised, everything
-    /// is revoked that its holder may have.
+    /// Revokes one certificate by its serial number, within a second on every node. If the key was compromised, all
+    /// certificates that its thief may have are revoked.
     ///
-    /// - Throws: `Refusal` `not_found`, or `conflict` where it is revoked already.
+    /// - Throws: `Refusal` `not_found`, or `conflict` if it is already revoked.
     package func revokeCertificate(serial: String, reason: RevocationReason) async throws {
         try await write { transaction, events in
             try RevokeCertificate(reason: reason, actor: actor, transaction: transaction)(serial: serial, &events)

@@ -3,8 +3,8 @@ import Domain
 import Foundation
 import Repositories
 
-/// Tells the other nodes of a store that this one is there, and sees that they agree on keys and policies: at the start,
-/// where one that does not agree may not serve, and from then on.
+/// Announces this node to the other nodes of a store, and checks that they agree on keys and policies. At the start a
+/// node that disagrees may not serve.
 package struct AnnounceNode: Sendable {
     private let store: any Database
     private let keys: PersonalKeys
@@ -16,15 +16,14 @@ package struct AnnounceNode: Sendable {
     private let environment: Environment
     package let id: NodeID
 
-    /// Announces a node in a store.
-    ///
     /// - Parameters:
-    ///   - keys: what personal data lies under here.
+    ///   - keys: the keys of personal data.
     ///   - host: the name of the machine.
-    ///   - version: the program's.
-    ///   - fingerprints: what the node has at that moment; keys and policies can be read anew.
-    ///   - readAgain: reads the keys that have versions anew: there is a newer one, or an older one may be gone.
-    ///   - position: how far the node has read the change log: what stands behind that is kept for it.
+    ///   - version: the program's version.
+    ///   - fingerprints: the node's current digests; keys and policies can be reloaded.
+    ///   - readAgain: reloads the keys with versions, because there is a newer one, or an older one may have been
+    ///     removed.
+    ///   - position: how far the node has read the change log. Later entries are kept for it.
     package init(
         store: any Database, keys: PersonalKeys, host: String, version: String, environment: Environment,
         fingerprints: @escaping @Sendable () -> NodeFingerprints, readAgain: @escaping @Sendable () -> Void = {},
@@ -41,13 +40,13 @@ package struct AnnounceNode: Sendable {
         id = environment.newIdentifier()
     }
 
-    /// Judges the node and, where it may serve, writes it down: one transaction, so that of two that come at once and do
-    /// not agree one is refused. Where it does not agree with a node that may be dead it waits until that one is seen, or
-    /// does not count any more: for `ClusterMember/patience` at most.
+    /// Evaluates the node and, if it may serve, records it. Both are one transaction, so of two nodes that start at
+    /// once and disagree one is refused. If it disagrees with a node that may be dead, it waits for that node's
+    /// heartbeat or its end, at most for `ClusterMember/patience`.
     ///
     /// - Parameters:
     ///   - allowsOtherPolicies: whether policies may differ.
-    ///   - onWait: told once whom it waits for.
+    ///   - onWait: called once with the disagreement.
     /// - Returns: `NodeAgreement/agreed`, or why it may not serve.
     /// - Throws: `Refusal` `unavailable`.
     package func join(
@@ -83,10 +82,10 @@ package struct AnnounceNode: Sendable {
         }
     }
 
-    /// Looks at the others, reads the keys again if there is a newer one or an older one may have been removed, and says
-    /// in one short write that the node lives, with what it has now.
+    /// Reads the other nodes, and reloads the keys if there is a newer one or an older one may have been removed. Then
+    /// it writes this node's heartbeat with its current digests, in one short transaction.
     ///
-    /// - Returns: with whom it does not agree, on policies too.
+    /// - Returns: the nodes that it disagrees with, on policies too.
     /// - Throws: `Refusal` `unavailable`.
     @discardableResult
     package func beat() async throws -> [NodeDisagreement] {
@@ -105,7 +104,7 @@ package struct AnnounceNode: Sendable {
             own = fingerprints()
         }
         let (present, position) = (own, position())
-        // Past a crowd of requests: a node that is busy lives.
+        // On the lane of administration, so that a busy node is not considered dead.
         try await store.transaction(on: .administration) { transaction in
             try ClusterMemberRepository(transaction).write(
                 id, host: host, version: version, startedAt: transaction.now, present, position: position)
@@ -113,16 +112,16 @@ package struct AnnounceNode: Sendable {
         return NodeAgreement.disagreements(of: present, with: others, allowsOtherPolicies: false, now: now)
     }
 
-    /// Takes the node out, so that others need not wait for its end.
+    /// Removes the node, so that others need not wait for its expiry.
     package func leave() async throws {
         try await store.transaction { try ClusterMemberRepository($0).remove(id) }
     }
 
-    /// Says that the node lives until the task is cancelled, then that it goes.
+    /// Writes heartbeats until the task is cancelled, then removes the node.
     ///
     /// - Parameters:
-    ///   - observe: told after each time with whom the node does not agree.
-    ///   - onError: told about each failed try; the next one does it.
+    ///   - observe: called after each heartbeat with the disagreements.
+    ///   - onError: called with the error of each failed heartbeat, which the next one repeats.
     package func run(
         observe: @Sendable ([NodeDisagreement]) -> Void,
         onError: @escaping @Sendable (any Error) -> Void
@@ -135,7 +134,7 @@ package struct AnnounceNode: Sendable {
                 onError(error)
             }
         }
-        // A task of its own: the cancellation is not meant for this.
+        // A separate task, because the cancellation must not stop it.
         await Task {
             do { try await leave() } catch { onError(error) }
         }.value

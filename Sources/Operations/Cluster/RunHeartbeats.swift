@@ -1,6 +1,6 @@
 extension CacheInvalidator {
-    /// Commits heartbeats until the task is cancelled, each on time, however long those before it take. It ends where
-    /// the store needs none.
+    /// Commits heartbeats until the task is cancelled. Each begins on time, even if earlier ones are slow. It returns
+    /// at once if the store needs none.
     func runHeartbeats(_ failures: FailureReports) async {
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled, let pause = pauseBetweenBeats {

@@ -24,8 +24,8 @@ extension Service {
         connection.connect(found)
     }
 
-    /// Whether a connection that was let in before still is, from memory alone; `false` wherever the call above refuses
-    /// or has something to do.
+    /// Whether an admitted connection is still valid, from memory alone; `false` if the call above would refuse it or
+    /// needs the store.
     package func isAuthenticated(_ connection: ClientConnection) -> Bool {
         guard invalidator.isFresh, invalidator.isClockRight,
             let (known, state) = connection.known, state == .connected
@@ -33,8 +33,8 @@ extension Service {
         return (try? known.requireValid(at: environment.now())) != nil
     }
 
-    /// Lets a new connection in whose certificate this process remembers, so that its first request need not wait; does
-    /// nothing wherever the call above refuses or has something to do.
+    /// Admits a new connection whose certificate is cached, so that its first request need not wait. Does nothing if
+    /// the call above would refuse it or needs the store.
     package func admitFromMemory(_ connection: ClientConnection) {
         guard invalidator.isFresh, invalidator.isClockRight,
             let known = caches.certificates.known(connection.thumbprint),
@@ -54,14 +54,14 @@ extension Service {
         }
     }
 
-    /// A certificate that renews another supersedes it when it is first seen: the device has proved that it arrived.
+    /// A renewal supersedes its predecessor when it is first used, which proves that the device received it.
     private func recordFirstSight(_ certificate: DeviceCertificate) async throws {
         try await write { transaction, events in
             let records = CertificateRepository(transaction)
             let now = transaction.now
             events.record(.certificateSeen(certificate.deviceID))
             guard try records.recordFirstSight(thumbprint: certificate.thumbprint, at: now) else {
-                // Another node was faster, or it was too late.
+                // Another node was faster, or the certificate was no longer admitted.
                 guard let present = try records.find(thumbprint: certificate.thumbprint) else {
                     throw Refusal.certificateUnknown
                 }

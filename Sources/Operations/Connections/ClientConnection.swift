@@ -3,61 +3,61 @@ import Encoding
 import Foundation
 import Synchronization
 
-/// One mutual-TLS connection: who is at its other end, and which sessions were attached to it.
+/// One mutual-TLS connection: the peer's certificate, and the sessions that were attached to the connection.
 ///
-/// Made when the handshake completes, gone when the connection ends. Attachment alone authorizes nothing.
+/// It exists from the end of the handshake to the end of the connection. Attachment alone authorizes nothing.
 package final class ClientConnection: Sendable {
-    /// The server's own name for the connection.
+    /// The server's id of the connection.
     package let id: ConnectionID
-    /// SHA-256 of the certificate that the peer proved to hold the key of.
+    /// SHA-256 of the certificate whose key the peer proved to possess.
     package let thumbprint: Digest256
-    /// Ends the connection from the server's side, at once; called from anywhere, any number of times.
+    /// Closes the connection at once. It may be called on any thread and repeatedly.
     package let close: @Sendable () -> Void
 
     private let attached = Mutex<[SessionID: UserID]>([:])
     private let device = Mutex(Device())
 
     private struct Device {
-        /// A handshake has shown a certificate; nothing is known of it yet.
+        /// A handshake has shown a certificate, which was not looked up yet.
         var state = ConnectionState.disconnected
         var certificate: CachedCertificate?
     }
 
-    /// Whether its present request ends it: then its answer is waited for, and nobody else closes it.
+    /// Whether its current request ends the connection. Then the connection is closed only after the response.
     let endsWithItsAnswer = Atomic<Bool>(false)
 
-    /// Names a connection whose handshake has completed.
+    /// For a connection whose handshake is complete.
     package init(id: ConnectionID, thumbprint: Digest256, close: @escaping @Sendable () -> Void) {
         self.id = id
         self.thumbprint = thumbprint
         self.close = close
     }
 
-    /// The certificate as the service knows it, once it was found valid.
+    /// The cached certificate, after it was found valid.
     var certificate: CachedCertificate? { device.withLock { $0.certificate } }
 
-    /// The certificate with the state, in one look.
+    /// The certificate and the state, read together.
     var known: (CachedCertificate, ConnectionState)? {
         device.withLock { device in device.certificate.map { ($0, device.state) } }
     }
 
-    /// What the protocol's outer state machine says of it.
+    /// The state in the protocol's outer state machine.
     package var state: ConnectionState { device.withLock { $0.state } }
 
-    /// The certificate is valid: the device is connected, unless the connection has ended meanwhile.
+    /// Records that the certificate is valid: the device is connected, unless the connection has ended meanwhile.
     func connect(_ certificate: CachedCertificate) {
         device.withLock { device in
             device.certificate = certificate
-            // What was refused before, such as a banned device, is valid again.
+            // A refused connection, such as that of a banned device, is valid again.
             if let next = device.state.after(.certify) { device.state = next }
             if let next = device.state.after(.connect) { device.state = next }
         }
     }
 
-    /// The certificate is valid no more.
+    /// Records that the certificate is no longer valid.
     func revoke() { move(.revoke) }
 
-    /// The connection has ended, by either side.
+    /// Records that either side closed the connection.
     package func disconnect() { move(.disconnect) }
 
     private func move(_ event: ConnectionState.Event) {
@@ -66,7 +66,7 @@ package final class ClientConnection: Sendable {
         }
     }
 
-    /// Whether the certificate behind it is valid at a moment, or was not looked at yet, or not again.
+    /// Whether its certificate is valid at `now`, or was not verified yet.
     package func isValid(at now: Date) -> Bool {
         guard let certificate, !certificate.isInDoubt, !endsWithItsAnswer.load(ordering: .relaxed) else { return true }
         return (try? certificate.requireValid(at: now)) != nil
@@ -76,12 +76,12 @@ package final class ClientConnection: Sendable {
         attached.withLock { $0[session.id] = session.userID }
     }
 
-    /// Whether a session was created or resumed here.
+    /// Whether a session was created or resumed on this connection.
     func isAttached(_ session: SessionID) -> Bool {
         attached.withLock { $0[session] != nil }
     }
 
-    /// Takes the sessions of some users off the connection, and ends it where nobody else's is left.
+    /// Detaches the sessions of some users, and closes the connection if no other user's session is left.
     package func detach(_ users: Set<UserID>) {
         let isLeft = attached.withLock { attached in
             let before = attached.count

@@ -1,7 +1,7 @@
 import Domain
 
 extension Service {
-    /// Counts a call against the limit of its cost, in this process's memory: no call waits for it.
+    /// Counts a call against the limit of its cost, in this process's memory, so no call waits for it.
     ///
     /// - Throws: `Refusal` `rate_limited`.
     package func count(_ cost: CallCost, by caller: CountedCaller) throws(Refusal) {
@@ -9,7 +9,7 @@ extension Service {
         try node.callRates.count(cost, by: caller, limit: limit, now: environment.now())
     }
 
-    /// Limits the readings of streams under one certificate, in this process's memory: each may cost hundreds of
+    /// Limits the reading of streams with one certificate, in this process's memory. Each reading may cost hundreds of
     /// statements.
     ///
     /// - Throws: `Refusal` `rate_limited`.

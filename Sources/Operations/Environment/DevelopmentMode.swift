@@ -1,16 +1,16 @@
 import Domain
 import PhoneNumbers
 
-/// What a service has in addition in development mode, on its developer's machine.
+/// Additional behaviour of a service in development mode, on its developer's machine.
 package struct DevelopmentMode: Sendable {
-    /// Why a text that a developer waits for does not come.
+    /// Why no text is sent.
     package enum Cause: Sendable, Equatable {
-        /// The guard withheld it.
+        /// The guard withheld it, for this reason.
         case withheld(WithheldReason)
-        /// The number's verification on this device is still open: the text of its start holds.
+        /// The number's verification on this device is still open, so the code of its first text is valid.
         case stillOpen
 
-        /// One word, for the file of texts.
+        /// The cause as one word, for the file of texts.
         package var word: String {
             switch self {
             case .withheld(let reason): reason.rawValue
@@ -21,14 +21,14 @@ package struct DevelopmentMode: Sendable {
 
     private let onMissing: @Sendable (PhoneNumber, Cause) -> Void
 
-    /// - Parameter onMissing: called for each text that does not come, after the commit.
+    /// - Parameter onMissing: called for each text that is not sent, after the commit.
     package init(onMissing: @escaping @Sendable (PhoneNumber, Cause) -> Void) {
         self.onMissing = onMissing
     }
 
-    /// Says why no text comes, if none does.
+    /// Reports why no text is sent, if none is.
     ///
-    /// - Parameter decision: the guard's; `nil` if no text was asked for.
+    /// - Parameter decision: the guard's decision; `nil` if no text was requested.
     func note(_ decision: SendDecision?, _ number: PhoneNumber) {
         switch decision {
         case .send: return

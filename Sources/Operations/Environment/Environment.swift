@@ -3,11 +3,11 @@ import Encoding
 import Foundation
 import Synchronization
 
-/// What the service takes from outside: its cell, the time and random bytes. It makes every identifier.
+/// The service's sources of cells, time and random bytes. It makes every identifier.
 package struct Environment: Sendable {
     package let cell: Cell
     package let now: @Sendable () -> Date
-    /// Returns that many bytes from a cryptographic generator.
+    /// Returns a number of bytes from a cryptographic generator.
     package let randomBytes: @Sendable (Int) -> [UInt8]
 
     /// The defaults are the system's clock and generator.
@@ -21,7 +21,8 @@ package struct Environment: Sendable {
         self.randomBytes = randomBytes
     }
 
-    /// Bytes of the kernel's generator. One call gives up to 256, where the standard library's generator gives eight.
+    /// Bytes of the kernel's generator. One call returns up to 256, while the standard library's generator returns
+    /// eight.
     package static func systemBytes(_ count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let isFilled = bytes.withUnsafeMutableBytes { $0.count <= 256 && getentropy($0.baseAddress, $0.count) == 0 }
@@ -31,7 +32,6 @@ package struct Environment: Sendable {
         return bytes
     }
 
-    /// A new random identifier.
     package func newIdentifier<Kind>() -> Identifier<Kind> {
         Identifier(newUUID())
     }
@@ -42,8 +42,8 @@ package struct Environment: Sendable {
     }
 }
 
-/// Whether the policy's rate limits are enforced. Rules such as the checks of one code are no rate limits and always
-/// apply.
+/// Whether the policy's rate limits are enforced. Rules such as the number of checks of one code are not rate limits
+/// and always apply.
 package enum RateLimiting: String, Sendable {
     case on
     case off
@@ -62,7 +62,7 @@ package final class CurrentPolicy: Sendable {
         self.policy.withLock { $0 = policy }
     }
 
-    /// One part of it, so that a request copies no more than it needs.
+    /// One part of the policy, so that a request copies no more than it needs.
     package subscript<Part: Sendable>(_ part: KeyPath<Policy, Part>) -> Part {
         policy.withLock { $0[keyPath: part] }
     }

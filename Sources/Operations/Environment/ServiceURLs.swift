@@ -1,4 +1,4 @@
-/// Where the service is, as seen from outside. A free port is known only once the listeners run.
+/// The external URLs of the service. A free port is known only after the listeners started.
 package struct ServiceURLs: Sendable {
     private let publicURL: @Sendable () -> String
     private let clientURL: @Sendable () -> String
@@ -20,12 +20,13 @@ package struct ServiceURLs: Sendable {
     package var tokenEndpoint: String { issuer + "/token" }
     /// The token endpoint of devices, with mutual TLS (RFC 8705 §5).
     package var clientTokenEndpoint: String { client + "/token" }
-    /// Where a document about a service is: its name is between host and path (RFC 8414 §3.1, RFC 9728 §3.1).
+    /// The well-known URL of a document about a service. The document's name is between host and path (RFC 8414 §3.1,
+    /// RFC 9728 §3.1).
     package static func wellKnown(_ name: String, of url: String) -> String {
         url[..<pathStart(of: url)] + wellKnownPath(name, of: url)
     }
 
-    /// The path of ``wellKnown(_:of:)``.
+    /// The path in the result of ``wellKnown(_:of:)``.
     package static func wellKnownPath(_ name: String, of url: String) -> String {
         "/.well-known/\(name)\(url[pathStart(of: url)...])"
     }
@@ -35,6 +36,6 @@ package struct ServiceURLs: Sendable {
         return url[authority...].firstIndex(of: "/") ?? url.endIndex
     }
 
-    /// What an `aud` may name (RFC 7523 §3).
+    /// The accepted values of `aud` (RFC 7523 §3).
     package var audiences: [String] { [issuer, tokenEndpoint, clientTokenEndpoint] }
 }

@@ -23,7 +23,7 @@ extension Database {
         try await reached { try await read(body) }
     }
 
-    /// Asks the store for something, but throws the contract's refusals if it is unavailable.
+    /// Runs a call of the store, but throws the contract's refusals if the store is unavailable.
     func reached<T>(_ ask: () async throws -> T) async throws -> T {
         do {
             return try await ask()
@@ -45,7 +45,7 @@ extension Database {
         return Refusal.storeMoved("\(StoreError.notUsable(availability))")
     }
 
-    /// Reads like ``snapshot(_:)`` on a reserved connection, ahead of other readers: for this process's caches.
+    /// Reads like ``snapshot(_:)`` on a reserved connection, before other readers, for this process's caches.
     func reservedSnapshot<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         try await reached { try await readReserved(body) }
     }

@@ -1,14 +1,14 @@
 import Database
 import Domain
 
-/// What requests of different users read and change in common.
+/// Data that requests of different users read and change together.
 extension Turn {
-    /// The counts and the cost of texts.
+    /// The numbers and the cost of texts.
     static let texts = Turn("texts")
     /// A stream's numbers, members and metadata.
     static func stream(_ id: MessageStreamID) -> Turn { Turn("stream \(id)") }
-    /// The ends of indexes, where requests for permission meet as long as there are few.
+    /// The ends of indexes, on which requests for permission conflict as long as there are few rows.
     static let permissions = Turn("permissions")
-    /// How many certificates all and each network got, and the ends of their indexes.
+    /// The numbers of certificates in total and by network, and the ends of their indexes.
     static let certificates = Turn("certificates")
 }

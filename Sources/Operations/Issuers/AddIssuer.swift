@@ -5,20 +5,20 @@ import Foundation
 import Repositories
 import Tokens
 
-/// What a new provider needs to know.
+/// The data that a new provider needs to sign users in.
 package struct IssuerRegistration: Sendable {
     package let provider: Provider
     package let applicationID: ApplicationID
-    /// How many keys its key set has now.
+    /// The number of keys in its key set now.
     package let keyCount: Int
 }
 
 extension Administration {
-    /// Registers an OpenID provider by its URL, with its present keys and a first app.
+    /// Registers an OpenID provider by its URL, with its current keys and a first app.
     ///
-    /// - Parameter name: that of the provider; the issuer's host by default.
-    /// - Throws: `Refusal` `malformed_request` if the issuer cannot be read or a name is bad, `conflict` for a slug, or a pair of
-    ///   issuer and audience, that is taken.
+    /// - Parameter name: the provider's name; the issuer's host by default.
+    /// - Throws: `Refusal` `malformed_request` if the issuer's keys cannot be fetched or a name is not valid,
+    ///   `conflict` for a slug, or a pair of issuer and audience, that is taken.
     package func addIssuer(
         _ issuer: ProviderIssuer, name: String?, slug: Slug?, account: String?, avatarHosts: [String],
         tokenAlgorithm: AccessTokenAlgorithm = .rs256, readKeySet: KeySetReader.Read

@@ -4,16 +4,16 @@ import Foundation
 import Repositories
 import Tokens
 
-/// What becomes of the keys of a provider when the key set of its issuer was read.
+/// The changes of a provider's keys after the key set of its issuer was fetched.
 struct IssuerKeyChanges: Equatable {
     /// Keys that were never in the set before.
     var new: [WebKeySet.Member] = []
-    /// Keys that had left the set and are in it again.
+    /// Keys that are in the set again after they had left it.
     var back: [ProviderKeyID] = []
-    /// Keys that are in the set no more.
+    /// Keys that are no longer in the set.
     var gone: [ProviderKeyID] = []
 
-    /// Compares the keys that are stored of an issuer with those of its key set. A revoked key stays revoked.
+    /// Compares the stored keys of an issuer with those of its key set. A revoked key stays revoked.
     init(of stored: [ProviderKeyRecord], to read: [WebKeySet.Member]) {
         var known: Set<Name> = []
         let present = Set(read.map { Name($0) })
@@ -30,7 +30,7 @@ struct IssuerKeyChanges: Equatable {
         new = read.filter { !known.contains(Name($0)) }
     }
 
-    /// By what two keys of an issuer are the same. A key set that gives a `kid` to another key names another key.
+    /// The identity of an issuer's key. If a key set gives a `kid` to another key, that is a different key.
     private struct Name: Hashable {
         let keyID: [UInt8]
         let algorithm: String
@@ -49,20 +49,20 @@ struct IssuerKeyChanges: Equatable {
         }
     }
 
-    /// How many keys of an issuer are kept for a provider, those among them that left its key set.
+    /// The maximum number of an issuer's keys that are kept for a provider, including those that left its key set.
     static let mostKept = 256
-    /// How long a key that left its key set is kept, seconds. One on which an open session hangs is kept longer.
+    /// How long a key that left its key set is kept, in seconds. A key with an open session is kept longer.
     static let keptGone: TimeInterval = 30 * 86_400
 }
 
-/// Makes the stored keys of a provider those of its issuer's key set, in a transaction.
+/// Updates the stored keys of a provider from its issuer's key set, in a transaction.
 struct StoreIssuerKeys {
     let transaction: any Transaction
     let environment: Environment
 
     /// Keys that left the set are retired in any case.
     ///
-    /// - Returns: a defect if the issuer had too many keys lately; then no new one is stored.
+    /// - Returns: a defect if the issuer had too many keys recently; then no new key is stored.
     func callAsFunction(
         _ set: WebKeySet, of issuer: ProviderIssuer, for provider: ProviderID, _ events: inout RecordedEvents
     ) throws -> TokenDefect? {
@@ -99,7 +99,7 @@ struct StoreIssuerKeys {
 }
 
 extension ProviderKeyRecord {
-    /// A key of an issuer, to be stored.
+    /// The stored form of a new issuer's key.
     init(_ member: WebKeySet.Member, as id: ProviderKeyID, of provider: ProviderID, at time: Date) {
         self.init(
             id: id, providerID: provider, algorithm: member.key.algorithm.rawValue,
@@ -109,6 +109,6 @@ extension ProviderKeyRecord {
 }
 
 extension ProviderIssuer {
-    /// What its keys may be used with.
+    /// The algorithms that its keys may be used with.
     var signatureAlgorithms: [SignatureAlgorithm] { algorithms.compactMap(SignatureAlgorithm.init) }
 }

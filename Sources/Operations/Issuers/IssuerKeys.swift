@@ -6,8 +6,8 @@ import Foundation
 import Repositories
 import Tokens
 
-/// The keys of issuers as this process may use them now. It reads a key set anew if it must, outside of any transaction and
-/// one at a time for each issuer, so that a slow issuer keeps nobody waiting but its own users.
+/// The keys of issuers that this process may use now. It fetches a key set if necessary, outside of any transaction and
+/// one at a time for each issuer, so a slow issuer delays only its own users.
 package struct IssuerKeys: Sendable {
     private let context: Service
 
@@ -15,10 +15,10 @@ package struct IssuerKeys: Sendable {
         self.context = context
     }
 
-    /// The provider that vouches by an ID token: that of its issuer and audience, or if there is none, another of the issuer, so
-    /// that the token's signature is judged before its audience.
+    /// The provider whose users the issuer of an ID token identifies: the one with its issuer and audience or, if there
+    /// is none, another one with the issuer. So the token's signature is verified before its audience.
     func provider(of token: UnverifiedToken) async throws -> CachedProvider? {
-        // The token is not verified yet, and no statement takes every text.
+        // The token is not verified yet, and some texts are not valid in statements.
         guard let issuer = token.issuerURL, issuer.utf8.count <= 1024, PlainText.isPlain(issuer, for: .identifier)
         else { return nil }
         let audiences = token.audiences
@@ -37,10 +37,10 @@ package struct IssuerKeys: Sendable {
 
     /// The provider with the keys that are valid now for a token with this header.
     ///
-    /// - Parameter doubtful: whether the key that it names did not verify its signature: an issuer may have given its `kid`
-    ///   to another key.
-    /// - Throws: `Refusal` `invalid_identity_token` with reason `unknown_key` if the issuer could not be read for too long;
-    ///   `unavailable`.
+    /// - Parameter doubtful: whether the key with its `kid` did not verify its signature. The issuer may have given the
+    ///   `kid` to another key.
+    /// - Throws: `Refusal` `invalid_identity_token` with reason `unknown_key` if the issuer's keys could not be fetched
+    ///   for too long; `unavailable`.
     func current(
         _ known: CachedProvider, of issuer: ProviderIssuer, for header: TokenHeader, doubtful: Bool = false
     ) async throws -> CachedProvider {
@@ -54,18 +54,18 @@ package struct IssuerKeys: Sendable {
             reading = try await load(issuer.url)
         }
         var known = known
-        // Who finds a try that has begun and not ended has to wait for it as the one that began it does.
+        // A request that finds a fetch in progress must wait for it like the request that began it.
         let isAwaited = !knowsKey && cache.isReading(issuer.url)
         if isAwaited || reading.isDue(at: now, knowsKey: knowsKey) {
             let before = reading
             reading = try await refresh(issuer.url)
             if reading.readAt != before.readAt {
-                // Another node may have stored it, of which this one hears by and by.
+                // Another node may have stored it, and this node may not have read that change yet.
                 try await context.node.apply([.providerKeys(known.provider.id)])
             }
             known = try await context.caches.providers.find(known.provider.id) ?? known
         } else if !knowsKey {
-            // Somebody may have read the key set between the look at the provider and the one at its reading.
+            // Another node may have fetched the key set after the provider was read.
             known = try await context.caches.providers.find(known.provider.id) ?? known
         }
         guard reading.mayServe(at: context.environment.now()) else {
@@ -74,9 +74,9 @@ package struct IssuerKeys: Sendable {
         return known
     }
 
-    /// Reads the key set of an issuer if nobody did in the last minute, and stores its keys.
+    /// Fetches the key set of an issuer if no node did in the last minute, and stores its keys.
     ///
-    /// - Returns: when it was read.
+    /// - Returns: when it was fetched.
     /// - Throws: `Refusal` `unavailable`.
     @discardableResult
     package func refresh(_ issuer: String) async throws -> IssuerReading {
@@ -118,11 +118,11 @@ package struct IssuerKeys: Sendable {
         return try await load(issuer)
     }
 
-    /// Stores a key set for every provider of the issuer: a transaction for each. What one provider cannot take keeps no
-    /// other from its keys.
+    /// Stores a key set for every provider of the issuer, in a transaction for each. A provider that cannot store it
+    /// does not affect the others.
     ///
     /// - Returns: why a provider did not get all of its new keys; `nil` if each did.
-    /// - Throws: `TokenDefect` if it is no key set for a provider, after the others have it.
+    /// - Throws: `TokenDefect` if it is not a valid key set for a provider, after the others have it.
     private func store(_ bytes: [UInt8], of issuer: String, claimedAt claim: Date) async throws -> TokenDefect? {
         let ids = try await context.read {
             try ProviderRepository($0).list(issuer: issuer, limit: Self.mostProviders)
@@ -134,7 +134,7 @@ package struct IssuerKeys: Sendable {
             do {
                 let set = try WebKeySet(bytes, allowing: provider.signatureAlgorithms)
                 let defect = try await context.write { transaction, events -> TokenDefect? in
-                    // One that was overtaken, because this node stood still, stores nothing.
+                    // If this node was suspended and another one fetched the key set since, nothing is stored.
                     guard try IssuerRepository(transaction).isClaimed(issuer, at: claim) else { return nil }
                     return try StoreIssuerKeys(transaction: transaction, environment: environment)(
                         set, of: provider, for: id, &events)
@@ -148,7 +148,7 @@ package struct IssuerKeys: Sendable {
         return tooMany
     }
 
-    /// Writes down another client that requested ID tokens for a provider (`azp`), once for each process.
+    /// Records a new client that requested ID tokens for a provider (`azp`), once for each process.
     func audit(_ token: IdentityToken, of provider: Provider) async throws {
         guard let party = token.party,
             provider.issuer?.audiences.contains(where: { $0.hasSameBytes(as: party) }) != true,
@@ -159,6 +159,6 @@ package struct IssuerKeys: Sendable {
         }
     }
 
-    /// How many providers may have one issuer.
+    /// The maximum number of providers with one issuer.
     package static let mostProviders = 1000
 }

@@ -3,14 +3,14 @@ import Domain
 import Foundation
 import Repositories
 
-/// Reads the key sets that are fresh no more, so that a key that left one is noticed, and sign-ins seldom wait.
+/// Fetches key sets that are no longer fresh, so that removed keys are noticed, and sign-ins seldom wait.
 package struct RefreshIssuers: Sendable {
     private let context: Service
     private let keys: IssuerKeys
 
-    /// How often a node looks, seconds.
+    /// Seconds between two checks of a node.
     static let interval: TimeInterval = 20
-    /// How many are read at once by this loop. A sign-in that needs another waits for none of them.
+    /// The number of concurrent fetches of this loop. A sign-in that needs another key set does not wait for them.
     static let atOnce = 8
 
     package init(_ context: Service) {
@@ -18,9 +18,9 @@ package struct RefreshIssuers: Sendable {
         keys = IssuerKeys(context)
     }
 
-    /// Reads what is due.
+    /// Fetches the key sets that are due.
     ///
-    /// - Returns: how it went, by issuer.
+    /// - Returns: the result of each issuer.
     /// - Throws: `Refusal` `unavailable`.
     @discardableResult
     package func callAsFunction() async throws -> [String: IssuerReading] {
@@ -36,11 +36,12 @@ package struct RefreshIssuers: Sendable {
         }
     }
 
-    /// Does so until the task is cancelled.
+    /// Fetches key sets until the task is cancelled.
     ///
     /// - Parameters:
-    ///   - onChange: called with an issuer that cannot be read any more, and why, or that can be read again.
-    ///   - onFailure: called when the store could not be reached.
+    ///   - onChange: called with an issuer whose keys can no longer be fetched, and the reason, or whose keys can be
+    ///     fetched again.
+    ///   - onFailure: called if the store is unavailable.
     package func run(
         onChange: @Sendable (_ issuer: String, _ failure: String?) -> Void, onFailure: @Sendable (any Error) -> Void
     ) async {

@@ -3,8 +3,8 @@ import Domain
 import Foundation
 import Repositories
 
-/// Does what is due of the tasks of maintenance, each by itself: one that fails, or has much to do, keeps no other
-/// waiting. Of all processes on a store one does a task at a time.
+/// Runs the maintenance tasks that are due. A task that fails or has much work does not delay the others. Of all
+/// processes on a store only one runs a task at a time.
 package struct Housekeeping: Sendable {
     private let context: Service
     private let tasks: [MaintenanceTask]
@@ -12,9 +12,10 @@ package struct Housekeeping: Sendable {
     private let longestRound: Duration
 
     /// - Parameters:
-    ///   - more: tasks beside those of ``MaintenanceTask/all(_:_:)``.
-    ///   - longestRound: after this time no further pass begins, in which each due task has a turn of some seconds. What else
-    ///     a process does each minute, and its report of overdue tasks, does not wait for the end of a long task.
+    ///   - more: tasks in addition to those of ``MaintenanceTask/all(_:_:)``.
+    ///   - longestRound: the time after which no further pass begins. In a pass each due task has a turn of some
+    ///     seconds. Work that each process does every minute, and the report of overdue tasks, thus need not wait for
+    ///     the end of a long task.
     package init(
         _ context: Service, also more: [MaintenanceTask] = [], longestRound: Duration = .seconds(30)
     ) {
@@ -24,22 +25,22 @@ package struct Housekeeping: Sendable {
         run = RunMaintenanceTask(context)
     }
 
-    /// What a round came to.
+    /// The result of a round.
     package struct Report: Sendable {
-        /// The tasks with nothing left to do until they are due again.
+        /// The tasks without work until they are due again.
         package var finished: [String] = []
-        /// The tasks that this process failed to do, and why.
+        /// The tasks that failed in this process, with the error.
         package var failed: [(task: String, cause: any Error)] = []
-        /// The tasks that should have been done by somebody.
+        /// The tasks that are overdue, on whichever process.
         package var overdue: [String] = []
-        /// Whether the round ended at its time limit, with tasks that are due.
+        /// Whether the round ended at its time limit, although tasks were due.
         package var isCutShort = false
     }
 
-    /// Does what is due, and what is each process's own: lets go of what it remembers and nobody has used for a while, and
-    /// clears the store's logs.
+    /// Runs the due tasks and the process's own maintenance: it drops unused cache entries and empties the store's
+    /// logs.
     ///
-    /// - Throws: `Refusal` `unavailable` if the store cannot say what is due.
+    /// - Throws: `Refusal` `unavailable` if the due tasks cannot be read.
     @discardableResult
     package func callAsFunction() async throws -> Report {
         let idle = context.environment.now().addingTimeInterval(-context.policy[\.sessions].idleLifetime)
@@ -48,14 +49,14 @@ package struct Housekeeping: Sendable {
         let report = try await runDue()
         let positions = try await context.read { try ClusterMemberRepository($0).positions() }
         try await context.store.reached { try await context.store.purgeChanges(below: positions) }
-        // What was erased since the last round is to be gone from the log as well, data keys above all.
+        // The log must not contain data that was erased since the last round, above all data keys.
         try await context.store.clearLog()
         return report
     }
 
-    /// Does tasks until none is due any more, its time limit has passed, or the calling task is cancelled.
+    /// Runs tasks until none is due, the time limit has passed, or the calling task is cancelled.
     ///
-    /// - Throws: `Refusal` `unavailable` if the store cannot say what is due.
+    /// - Throws: `Refusal` `unavailable` if the due tasks cannot be read.
     package func runDue() async throws -> Report {
         var report = Report()
         let clock = ContinuousClock()
@@ -76,7 +77,7 @@ package struct Housekeeping: Sendable {
         return report
     }
 
-    /// The tasks that nobody has, in their order, but for those that have failed in this round.
+    /// The due tasks that no process has leased, in their order, without those that failed in this round.
     private func due(_ report: inout Report) async throws -> [MaintenanceTask] {
         let (entries, now) = try await context.read {
             (try MaintenanceTaskRepository($0).list(), $0.now)

@@ -4,8 +4,8 @@ import Foundation
 import Repositories
 
 extension MaintenanceTask {
-    /// What is forgotten, table by table: scans of cards before all else. Ages are counted by the store's clock, since a
-    /// node whose own is ahead would forget nonces that can still be shown.
+    /// Deletes expired data, table by table, scans of cards first. Ages are computed by the store's clock: a node whose
+    /// own clock is ahead would delete nonces that are still valid.
     static func all(_ policy: CurrentPolicy, _ environment: Environment) -> [MaintenanceTask] {
         access(policy) + phone(policy) + people(policy) + messages() + discovery()
             + events(policy, environment)
@@ -46,7 +46,7 @@ extension MaintenanceTask {
         [unattendedStreams(policy, environment), certificateNotices()]
     }
 
-    /// Disables the streams whose receivers do not take what waits for them, or are gone.
+    /// Disables the streams whose receivers do not read their events, or are gone.
     private static func unattendedStreams(_ policy: CurrentPolicy, _ environment: Environment) -> MaintenanceTask {
         MaintenanceTask("full_streams", every: 10) { transaction, batch, events in
             let limit = min(batch.limit, 100)
@@ -61,7 +61,7 @@ extension MaintenanceTask {
         }
     }
 
-    /// Notifies providers of revoked certificates whose users were more than the revocation wrote of.
+    /// Notifies providers of revoked certificates for users that the revocation itself did not include.
     private static func certificateNotices() -> MaintenanceTask {
         MaintenanceTask("certificate_notices", every: 10) { transaction, batch, events in
             let limit = min(batch.limit, NotifyOfRevocation.atOnce)
@@ -112,8 +112,8 @@ extension MaintenanceTask {
         ]
     }
 
-    /// What is left of deleted streams of messages, and that they were deleted: a device that was away for longer begins
-    /// anew.
+    /// Deletes the rows of deleted streams of messages and the records of deletions. A device that was offline for
+    /// longer synchronizes everything again.
     private static func messages() -> [MaintenanceTask] {
         [
             MaintenanceTask("deleted_streams", every: minute) { try MessageStreamRepository($0).empty($1) },
@@ -126,7 +126,8 @@ extension MaintenanceTask {
         ]
     }
 
-    /// Contact discovery of weeks that are over: the keys first, for without them nobody can say what an entry stood for.
+    /// Deletes contact discovery of past weeks. The keys are deleted first: without them the numbers of the entries
+    /// cannot be found.
     private static func discovery() -> [MaintenanceTask] {
         [
             MaintenanceTask("discovery_keys", every: minute) { transaction, _ in
@@ -141,24 +142,24 @@ extension MaintenanceTask {
 }
 
 extension CurrentPolicy {
-    /// How long sessions are kept that ended, in seconds: for longer than any nonce lives that a row was made of, under
-    /// whatever policy it was issued, and the margin behind that.
+    /// How long ended sessions are kept, in seconds. It is longer than the lifetime of any nonce that a row was made
+    /// from, under any policy, plus the margin.
     fileprivate var sessionsKept: TimeInterval {
         let policy = self[\.sessions]
         let nonce = NoncePolicy.longestLifetime + max(NoncePolicy.margin, self[\.nonces].keptAfterExpiry)
         return max(policy.absoluteLifetime + policy.renewalWindow + policy.idleLifetime, nonce)
     }
 
-    /// How long authorizations are kept that ended, in seconds: a rejection for as long as it forbids to ask again.
+    /// How long ended authorizations are kept, in seconds. A rejection is kept as long as it forbids another request.
     fileprivate var authorizationsKept: TimeInterval {
         max(self[\.retention].endedAuthorizations, self[\.authorizations].againAfterRejection)
     }
 
-    /// How long counts of texts are kept, in seconds.
+    /// How long the records of texts are kept, in seconds.
     fileprivate var textsKept: TimeInterval { max(self[\.phones].numbersPerUserPeriod, 30 * 86_400) }
 }
 
 extension Transaction {
-    /// The moment that lies so many seconds back.
+    /// The time that is this number of seconds before now.
     fileprivate func ago(_ seconds: TimeInterval) -> Date { now.addingTimeInterval(-seconds) }
 }

@@ -2,20 +2,20 @@ import Database
 import Foundation
 import Repositories
 
-/// Reads how much waits to be sent or decided, for whoever watches the service.
+/// Reads how many messages and cards wait, for monitoring.
 package struct ReadBacklog: Sendable {
-    /// What waits in one line.
+    /// A backlog of one kind.
     package struct Line: Sendable {
-        /// At most `BacklogRepository.most`.
+        /// The number of waiting rows, at most `BacklogRepository.most`.
         package let count: Int
-        /// For how many seconds the first of them has been waiting beyond its time.
+        /// How many seconds the oldest row has waited beyond its due time.
         package let age: TimeInterval
     }
 
     package struct Backlog: Sendable {
-        /// By kind of message.
+        /// The backlog of the outbox by kind of message.
         package let outbox: [String: Line]
-        /// Cards that wait for a reviewer.
+        /// The cards that wait for a reviewer.
         package let review: Line
     }
 
@@ -25,6 +25,8 @@ package struct ReadBacklog: Sendable {
         self.store = store
     }
 
+    /// Reads the backlog.
+    ///
     /// - Throws: `Refusal` `unavailable`.
     package func callAsFunction() async throws -> Backlog {
         try await store.snapshot { transaction in

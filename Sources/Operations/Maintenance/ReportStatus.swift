@@ -3,41 +3,39 @@ import Domain
 import Foundation
 import Repositories
 
-/// What is live: a summary of the store for whoever runs the service.
+/// A summary of the store for the operator.
 package struct ReportStatus: Sendable {
     private let store: any Database
     private let policy: SessionPolicy
     private let mostRows: Int
 
-    /// Reports on a store.
-    ///
     /// - Parameters:
-    ///   - policy: the clocks that sessions are judged by.
-    ///   - mostRows: how many rows are counted while somebody waits. Of a larger store the last count of housekeeping
-    ///     is told.
+    ///   - policy: the lifetimes that decide on the state of sessions.
+    ///   - mostRows: the maximum number of rows to count in a call. For a larger store the last count of housekeeping
+    ///     is returned.
     package init(store: any Database, policy: SessionPolicy, mostRows: Int = 40_000) {
         self.store = store
         self.policy = policy
         self.mostRows = mostRows
     }
 
-    /// The summary; one snapshot of the store.
+    /// The summary, from one snapshot of the store.
     package struct Summary: Sendable {
-        /// Sessions that may act, and those that must be renewed first.
+        /// The numbers of authenticated and challenged sessions.
         package let sessions: (authenticated: Int, challenged: Int)
-        /// The cuts that are being carried out: the rows of the sessions that they ended are among those of `sessions`.
+        /// Bulk revocations in progress. The rows of the sessions that they ended are still counted in `sessions`.
         package let cuts: Int
         package let users: [Assurance: Int]
         package let devices: Int
         package let certificates: (valid: Int, revoked: Int, expired: Int)
-        /// Providers.
+        /// The numbers of enabled and disabled providers.
         package let providers: (enabled: Int, disabled: Int)
         package let outbox: [(state: OutboxState, count: Int)]
-        /// How far the audit log is chained, and how far signed.
+        /// How far the audit log is chained and signed.
         package let audit: AuditChain
-        /// When the last checkpoint was filed; `nil` where there is none.
+        /// When the last checkpoint was stored; `nil` if there is none.
         package let signedAt: Date?
-        /// Audit entries that are not chained yet.
+        /// The number of audit entries that are not chained yet.
         package let unchained: Int
         /// The processes that serve the store, oldest first.
         package let nodes: [ClusterMember]
@@ -45,13 +43,13 @@ package struct ReportStatus: Sendable {
         package let tasks: [MaintenanceTaskRepository.Entry]
         /// When sessions, users, devices, certificates and messages were counted; `nil` if just now.
         package let countedAt: Date?
-        /// The moment, by the store's clock.
+        /// The time of the summary, by the store's clock.
         package let at: Date
     }
 
-    /// The task of maintenance that counts a store of whatever size, a page in each batch.
+    /// The maintenance task that counts a store of any size, a page in each batch.
     ///
-    /// - Parameter policy: the clocks that sessions are judged by.
+    /// - Parameter policy: the lifetimes that decide on the state of sessions.
     package static func task(_ policy: CurrentPolicy) -> MaintenanceTask {
         MaintenanceTask("row_counts", every: 900) { transaction, batch in
             var counts = batch.after.flatMap { StoreCounts(text: $0) } ?? StoreCounts()
@@ -65,7 +63,7 @@ package struct ReportStatus: Sendable {
         }
     }
 
-    /// Counts everything.
+    /// Reads the summary.
     ///
     /// - Throws: `Refusal` `unavailable`.
     package func callAsFunction() async throws -> Summary {
@@ -93,7 +91,7 @@ package struct ReportStatus: Sendable {
         }
     }
 
-    /// What is counted now, or else was counted last. A large store that was never counted is so once, page by page.
+    /// Counts now, or returns the last stored count. A large store without a stored count is counted page by page.
     private func counts() async throws -> StoreCounts {
         let (known, last) = try await store.snapshot { transaction in
             let known = try StatusRepository(transaction).counts(policy: policy, atMost: mostRows)

@@ -3,35 +3,35 @@ import Domain
 import Foundation
 import Repositories
 
-/// Brings every data key, and the notes of bans, under the newest version of the wrapping key, in small transactions
-/// beside a running service.
+/// Wraps every data key, and seals the notes of bans, under the newest version of the wrapping key, in small
+/// transactions while the service runs.
 ///
-/// Only the wrapping of data keys changes; what they seal stays as it is. At any moment every data key lies under a
-/// version that the keys hold, so that a run that is cut short leaves nothing closed and the next one goes on.
+/// Only the wrapping of data keys changes, not the data. At any time every data key is wrapped under an existing
+/// version. So an interrupted run makes no data unreadable, and the next run continues.
 package struct RotateWrappingKey: Sendable {
     private let context: Administration
     private let keys: PersonalKeys
 
-    /// Rotates to the highest version that the keys hold.
+    /// - Parameter keys: the keys, whose highest version is the new one.
     package init(_ context: Administration, keys: PersonalKeys) {
         self.context = context
         self.keys = keys
     }
 
-    /// How far the newest version has come.
+    /// The progress of the newest version.
     package struct Progress: Sendable, Equatable {
-        /// The newest version among the keys.
+        /// The highest version of the wrapping key.
         package let version: Int
-        /// Whether new data keys lie under it on every node.
+        /// Whether new data keys are wrapped under it on every node.
         package let isInForce: Bool
-        /// How many data keys still lie under older versions.
+        /// The number of data keys under older versions.
         package let remaining: Int
 
-        /// Whether nothing is left to do for it, so that a further version may follow.
+        /// Whether the rotation is complete, so that another version may be added.
         package var isFinished: Bool { isInForce && remaining == 0 }
     }
 
-    /// How far the newest version has come.
+    /// Reads the progress of the newest version.
     package func progress() async throws -> Progress {
         try await context.read { transaction in
             let records = DataKeyRepository(transaction, keys: keys)
@@ -47,7 +47,7 @@ package struct RotateWrappingKey: Sendable {
         }
     }
 
-    /// Puts the newest version in force: nodes that do not know it yet read their keys again before they make a data key.
+    /// Puts the newest version into force. Nodes without it reload their keys before they make a data key.
     package func putInForce() async throws {
         let (keys, actor) = (keys, context.actor)
         try await context.write { transaction, events in
@@ -59,12 +59,12 @@ package struct RotateWrappingKey: Sendable {
         }
     }
 
-    /// Wraps all data keys anew that lie under older versions.
+    /// Wraps all data keys under older versions again.
     ///
     /// - Parameters:
-    ///   - batch: how many in one transaction.
-    ///   - progress: told after each transaction how many were wrapped so far.
-    /// - Returns: how many were wrapped, and how many could not be opened and stay as they are.
+    ///   - batch: the number of keys in one transaction.
+    ///   - progress: called after each transaction with the number of keys so far.
+    /// - Returns: the number of wrapped keys, and of keys that could not be opened and stay unchanged.
     package func rewrap(
         batch: Int = 200, progress: (Int) -> Void = { _ in }
     ) async throws -> (wrapped: Int, unreadable: Int) {
@@ -116,7 +116,7 @@ package struct RotateWrappingKey: Sendable {
         return (wrapped, unreadable)
     }
 
-    /// The versions among some under which nothing lies and nothing new will: they may be taken away for good.
+    /// The versions among some that no data uses and that will not be used again. They may be removed permanently.
     package func takeLeave(of versions: Set<Int>) async throws -> Set<Int> {
         let (keys, actor) = (keys, context.actor)
         return try await context.write { transaction, events in

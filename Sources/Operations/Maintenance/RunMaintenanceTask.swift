@@ -3,7 +3,7 @@ import Domain
 import Foundation
 import Repositories
 
-/// Does a task of maintenance for some seconds, if it is due and no other process has it.
+/// Runs a maintenance task for some seconds, if it is due and no other process has leased it.
 struct RunMaintenanceTask: Sendable {
     private let context: Service
 
@@ -11,31 +11,32 @@ struct RunMaintenanceTask: Sendable {
         self.context = context
     }
 
-    /// What a turn came to.
+    /// The result of a turn.
     enum Turn {
         case finished
-        /// There is more to do.
+        /// More work is left for this task.
         case unfinished
-        /// It is not due, or another process has it.
+        /// The task is not due, or another process has leased it.
         case elsewhere
-        /// The task failed; others are not to wait for it.
+        /// The task failed. Other tasks must not wait for it.
         case failed(any Error)
     }
 
-    /// How long a process that has died holds a task, in seconds. Each batch begins that time anew.
+    /// The length of a lease in seconds, after which the task of a dead process is free. Each batch renews it.
     static let lease: TimeInterval = 60
-    /// How long others wait for their turn while a task has much to do.
+    /// The length of a turn, while other tasks wait.
     static let turn: Duration = .seconds(3)
-    /// A batch that took longer is followed by a smaller one: on an engine with one writer, all others wait for it.
+    /// After a batch that took longer, the next one is smaller, because all writers wait for it on an engine with one
+    /// writer.
     static let longBatch: Duration = .milliseconds(40)
     static let largestBatch = 1000
-    /// The pause behind a batch, as a multiple of what it took with its commit: all others share the disk with it.
+    /// The pause after a batch, as a multiple of its duration with the commit, because all writers share the disk.
     static let rest = 4
     private static let smallestBatch = 125
-    /// How long a task that failed is left alone, in seconds.
+    /// How long a failed task is not retried, in seconds.
     static let pause: TimeInterval = 60
 
-    /// Takes a turn.
+    /// Runs one turn of a task.
     func callAsFunction(_ task: MaintenanceTask) async -> Turn {
         let (name, holder) = (task.name, context.environment.newUUID().uuidString)
         do {
@@ -45,7 +46,7 @@ struct RunMaintenanceTask: Sendable {
             guard let lease else { return .elsewhere }
             return try await carryOut(task, as: holder, after: lease.reached)
         } catch {
-            // A store that is away keeps the lease, which ends by itself.
+            // If the store is unavailable, the lease stays and expires by itself.
             _ = try? await context.store.maintained {
                 try MaintenanceTaskRepository($0).fail(name, as: holder, pause: Self.pause)
             }
@@ -56,7 +57,7 @@ struct RunMaintenanceTask: Sendable {
     private struct Step: Sendable {
         let outcome: MaintenanceBatch.Outcome
         let start: ContinuousClock.Instant
-        /// Without the commit.
+        /// The duration without the commit.
         let duration: Duration
     }
 
@@ -79,14 +80,14 @@ struct RunMaintenanceTask: Sendable {
             reached = step.outcome.reached
             if step.duration > Self.longBatch { limit = max(limit / 2, Self.smallestBatch) }
             if step.duration < Self.longBatch / 3 { limit = min(limit * 2, Self.largestBatch) }
-            // Whoever waited for this batch goes before the next one.
+            // Writers that waited for this batch go before the next one.
             try? await Task.sleep(for: max(whole * Self.rest, .milliseconds(2)))
         }
         try await context.store.maintained { try MaintenanceTaskRepository($0).release(name, as: holder) }
         return .unfinished
     }
 
-    /// Carries a batch out; `nil` if the lease is lost, with nothing done.
+    /// Runs a batch; `nil` if the lease is lost and nothing was done.
     private func step(_ task: MaintenanceTask, _ part: MaintenanceBatch, as holder: String) async throws -> Step? {
         do {
             return try await context.maintain { transaction, events in

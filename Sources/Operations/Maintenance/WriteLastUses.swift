@@ -3,7 +3,7 @@ import Domain
 import Foundation
 import Repositories
 
-/// Writes the uses of sessions that this node has noted, apart from the requests that made them.
+/// Writes the uses of sessions that this node has recorded, independently of the requests that made them.
 package struct WriteLastUses: Sendable {
     /// The largest number of uses in one transaction: it limits how long other writers wait.
     static let batch = 250
@@ -14,8 +14,8 @@ package struct WriteLastUses: Sendable {
         self.context = context
     }
 
-    /// Writes all of them. A part that fails is kept for the next time, and the others are written all the same: some row
-    /// of it may just be locked. After three failures the store is taken to be away.
+    /// Writes all recorded uses. A part that fails is kept for the next time, and the others are still written, because
+    /// only one of its rows may be locked. After three failures the store is considered unavailable.
     ///
     /// - Throws: `Refusal` `unavailable`, the last failure.
     package func callAsFunction() async throws {
@@ -36,15 +36,15 @@ package struct WriteLastUses: Sendable {
                 noted.putBack(part)
             }
             uses = uses.dropFirst(Self.batch)
-            // Whoever waited for this part goes before the next one.
+            // Writers that waited for this part go before the next one.
             if !uses.isEmpty { try? await Task.sleep(for: ContinuousClock.now - start) }
         }
         if let failure = failures.last { throw failure }
     }
 
-    /// Writes them again and again until the task is cancelled, and once more then.
+    /// Writes at intervals until the task is cancelled, then once more.
     ///
-    /// - Parameter onError: called for each failure.
+    /// - Parameter onError: called with each failure.
     package func run(onError: @escaping @Sendable (any Error) -> Void) async {
         @Sendable func write() async {
             do { try await self() } catch { onError(error) }
@@ -54,7 +54,7 @@ package struct WriteLastUses: Sendable {
             guard (try? await Task.sleep(for: .seconds(interval))) != nil else { break }
             await write()
         }
-        // In a task of its own, because the cancellation does not mean it.
+        // A separate task, because the cancellation must not stop it.
         await Task { await write() }.value
     }
 }

@@ -25,11 +25,11 @@ extension Service {
         }
     }
 
-    /// Shows the members who wait for changes of a stream that the user is writing. More than once a second it has no
+    /// Reports to members who wait for changes of a stream that the user is typing. More than one call a second has no
     /// effect.
     ///
-    /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `unavailable`. `conflict` for a stream that is
-    ///   closed, and for a forum, which has no members.
+    /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `unavailable`. `conflict` for a closed stream,
+    ///   and for a forum, which has no members.
     package func sayTyping(in stream: String, for session: Session) async throws {
         guard node.typing.permits(session.userID) else {
             // A notice without effect opens no writing transaction.

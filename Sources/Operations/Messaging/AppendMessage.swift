@@ -28,9 +28,9 @@ package struct NewMessage: Sendable {
 extension Service {
     /// Appends a message to a stream, with a number and a time. A repetition gets the same response and has no effect.
     ///
-    /// - Throws: `Refusal` `not_found` for a stream that is not the user's, for another user's message id, and for a
-    ///   reply to what is not there. `user_banned`, `not_verified` for either side. `conflict` if the stream is closed,
-    ///   the id belongs to another message, or the quota is used up. `rate_limited`, `unavailable`.
+    /// - Throws: `Refusal` `not_found` for a stream that the user cannot see, for another user's message id, and for a
+    ///   reply to an unknown message. `user_banned`, `not_verified` for either side. `conflict` if the stream is
+    ///   closed, the id belongs to another message, or the quota is used up. `rate_limited`, `unavailable`.
     package func appendMessage(
         _ request: NewMessage, to stream: String, for session: Session
     ) async throws -> StreamMessage {
@@ -56,7 +56,7 @@ extension Service {
             let sealed = try key.seal(text, in: .messageBody, of: request.id)
             let size = max(StreamMessage.smallestSize, Int64(sealed.count))
             try requireRoom(for: size, beside: stored)
-            // All is read now: what is written goes out with the commit.
+            // All reading ends here: writes are sent together with the commit.
             let members = StreamMemberRepository(transaction)
             let (readers, pushed) = try (
                 members.present(in: found.stream.id), members.pushed(in: found.stream.id, besides: holder.user.id)
@@ -73,7 +73,7 @@ extension Service {
             try follow(message, found, access, readers, &events)
             try PushMessages(self).queue(
                 message, of: found.stream.providerID, to: pushed, in: transaction, &events)
-            // Comes last: the sender's row is locked among those of the members, in their order.
+            // Last, so that the sender's row is locked in the order of the members' rows.
             try StreamUserRepository(transaction).add(bytes: size, of: holder.user.id)
             return message
         }
@@ -104,7 +104,7 @@ extension Service {
         return earlier
     }
 
-    /// Comes behind the number: of two devices that pick up at the same moment, one has the second.
+    /// After the number was taken: if two devices pick up at the same time, only one has the second number.
     private func requireTurn(_ number: Int64, _ stream: MessageStream, _ user: UserID, _ now: Date) throws {
         let turn = CallTurn(
             number: number, isCaller: stream.createdBy == user, age: now.timeIntervalSince(stream.createdAt),
@@ -119,12 +119,12 @@ extension Service {
 
     private var limit: Int64 { Int64(policy[\.streams].storedBytes) }
 
-    /// Nobody else changes the user's row between this look and the commit.
+    /// The user's row is locked, so it does not change before the commit.
     private func requireRoom(for size: Int64, beside stored: Int64) throws {
         guard stored <= limit - max(StreamMessage.smallestSize, size) else { throw Refusal.messagesExhausted(limit) }
     }
 
-    /// Tells the members. A sender who has read everything else has read this, too.
+    /// Reports the message to the members. A sender who has read all other messages has read this one too.
     private func follow(
         _ message: StreamMessage, _ found: MessageStreamAccess.Found, _ access: MessageStreamAccess,
         _ readers: [UserID], _ events: inout RecordedEvents

@@ -3,10 +3,10 @@ import Domain
 import Repositories
 
 extension Service {
-    /// Adds a user to a conversation, who then sees all messages. Nothing changes for a member.
+    /// Adds a user to a conversation, who can then read all messages. It has no effect for a member.
     ///
-    /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `rate_limited`, `unavailable`. `conflict` if there
-    ///   are 25 members, or no authorization between the two.
+    /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `rate_limited`, `unavailable`. `conflict` if
+    ///   there are 25 members, or the two users have no approved authorization.
     package func addMember(_ name: String, to stream: String, for session: Session) async throws {
         try await act(
             for: session, in: stream, ahead: MessageStreamAccess.lookAhead(stream, of: session)
@@ -28,7 +28,7 @@ extension Service {
             }
             try members.admit(
                 StreamMember(streamID: found.stream.id, userID: id, joinedAt: found.stream.lastSequence))
-            // What changed before, or while the user was no member.
+            // Changes from before the user was a member.
             for change in [UserChange.newMessage, .updateTags] {
                 try access.note(change, found.stream.id, for: [id], &events)
             }
@@ -36,7 +36,7 @@ extension Service {
         }
     }
 
-    /// Removes a user, who keeps what there is until now. Nothing changes for one who is no member.
+    /// Removes a user, who can still read messages up to now. It has no effect for a user who is not a member.
     ///
     /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `conflict`, `rate_limited`, `unavailable`.
     package func removeMember(_ name: String, from stream: String, for session: Session) async throws {

@@ -4,9 +4,9 @@ import Encoding
 import Repositories
 
 package enum MetadataChange: Sendable {
-    /// In the place of what there is.
+    /// Replaces the existing metadata as a whole.
     case set(StreamMetadata)
-    /// A merge patch (RFC 7396).
+    /// Applies a merge patch (RFC 7396).
     case merge(JSONValue)
 
     func applied(to present: StreamMetadata) throws(Refusal) -> StreamMetadata {
@@ -38,7 +38,7 @@ extension Service {
         }
     }
 
-    /// Changes what the user alone sees, sealed under the user's own key.
+    /// Changes metadata that only the user sees, sealed under the user's own key.
     ///
     /// - Throws: `Refusal` `malformed_request`, `not_found`, `conflict`, `rate_limited`, `unavailable`.
     package func changeOwnMetadata(_ change: MetadataChange, in stream: String, for session: Session) async throws
@@ -68,7 +68,7 @@ extension StreamMetadata {
         try shared(try MessageStreamRepository(transaction).sealed(of: stream).metadata, key)
     }
 
-    /// Opens what all members see.
+    /// Decrypts the metadata that all members see.
     static func shared(_ sealed: [UInt8]?, _ key: StreamKey) throws -> StreamMetadata {
         guard let sealed else { return .empty }
         return StreamMetadata(
@@ -83,9 +83,9 @@ extension StreamMetadata {
         }
     }
 
-    /// Opens what a user alone sees.
+    /// Decrypts the metadata that only the user sees.
     ///
-    /// - Parameter key: finds the user's own; it is asked for where there is something to open.
+    /// - Parameter key: finds the user's own key; called only if there is metadata.
     static func kept(
         _ sealed: [UInt8]?, _ stream: MessageStreamID, key: () throws -> DataKey?
     ) throws -> StreamMetadata {

@@ -34,7 +34,7 @@ extension Service {
         ) { transaction, holder, events in
             let access = MessageStreamAccess(self, holder.user, in: transaction)
             let found = try access.find(stream)
-            // The stream comes first: what a stranger learns does not depend on the message.
+            // The stream is checked first, so a stranger learns nothing about the message.
             try access.require(.deleteOwnMessage, found)
             let messages = StreamMessageRepository(transaction)
             guard let id = MessageID(message[...]), let old = try messages.find(id, in: found.stream.id),
@@ -42,7 +42,7 @@ extension Service {
             else { throw Refusal.unknownOwnMessage }
             guard old.sealedBody != nil else { return }
             let freed = try messages.deleteBody(old)
-            // A removed member has it, too, if it came before the removal.
+            // Members who were removed after the message have it too.
             let readers = try StreamMemberRepository(transaction).list(of: found.stream.id).filter {
                 $0.leftAt ?? .max >= old.sequence
             }

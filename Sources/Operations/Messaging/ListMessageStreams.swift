@@ -8,7 +8,7 @@ package struct MessageStreamFilter: Sendable {
     let kind: MessageStream.Kind?
     let cursor: Cursor?
 
-    /// A position: among the user's own streams a number, among forums a time and an id.
+    /// A position: a number for the user's own streams, a time and an id for forums.
     struct Cursor: Sendable {
         let number: Int64
         let id: MessageStreamID?
@@ -47,12 +47,12 @@ package struct MessageStreamFilter: Sendable {
 }
 
 package struct MessageStreamPage: Sendable {
-    /// Entries that one page goes through. Some of them may not be shown.
+    /// The number of entries for one page. Some of them may not be visible.
     static let size = 20
-    /// About how many bytes one page has at most.
+    /// The approximate maximum of bytes in one page.
     package static let largest = size * MessageStreamView.largest
 
-    /// The newest change first.
+    /// Sorted by change, newest first.
     package let views: [MessageStreamView]
     /// The cursor of the next page; `nil` after the last one.
     package let cursor: String?

@@ -3,11 +3,11 @@ import Domain
 import Foundation
 import Repositories
 
-/// Streams as one user may reach them: it finds what `MessageStreamRule` needs, and turns the verdict into a refusal.
+/// A user's access to streams: reads the facts that `MessageStreamRule` needs, and turns the verdict into a refusal.
 struct MessageStreamAccess {
     let context: Service
     let transaction: any Transaction
-    /// Who asks.
+    /// The user whose access is checked.
     let user: User
 
     init(_ context: Service, _ user: User, in transaction: any Transaction) {
@@ -16,7 +16,7 @@ struct MessageStreamAccess {
         self.user = user
     }
 
-    /// A stream of the user's provider, and what the user is in it.
+    /// A stream of the user's provider, and the user's membership.
     struct Found {
         let stream: MessageStream
         let member: StreamMember?
@@ -29,9 +29,9 @@ struct MessageStreamAccess {
         var lastVisible: Int64 { member?.leftAt ?? stream.lastSequence }
     }
 
-    /// Finds a stream by its id. Deleted ones are found, too.
+    /// Finds a stream by its id, including deleted ones.
     ///
-    /// - Throws: `Refusal` `not_found`, also for another provider's.
+    /// - Throws: `Refusal` `not_found`, also for another provider's stream.
     func find(_ text: String) throws -> Found {
         guard let id = MessageStreamID(text[...]), let found = try find(id) else { throw Refusal.unknownStream }
         return found
@@ -43,9 +43,9 @@ struct MessageStreamAccess {
         return Found(stream: stream, member: try StreamMemberRepository(transaction).find(user.id, in: id))
     }
 
-    /// Asks ahead what every act of a user in a stream is decided from, but for what hangs on the time.
+    /// Sends ahead the queries that every action in a stream needs, except those that depend on the time.
     ///
-    /// - Parameter more: asks what this act is decided from besides.
+    /// - Parameter more: sends further queries of this action.
     static func lookAhead(
         _ text: String, of session: Session,
         _ more: @Sendable @escaping (MessageStreamID, any Transaction) throws -> Void = { _, _ in }
@@ -59,7 +59,7 @@ struct MessageStreamAccess {
         }
     }
 
-    /// Finds a stream to which the user may do something.
+    /// Finds a stream in which the user may take an action.
     ///
     /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `conflict`.
     func require(_ action: MessageStreamRule.Action, _ text: String) throws -> Found {
@@ -82,9 +82,9 @@ struct MessageStreamAccess {
         }
     }
 
-    /// What the verdict is made of, from what was found of the user and of the other side.
+    /// The facts for a verdict, from the user's and the other side's data.
     ///
-    /// - Parameter partner: `nil` where there is no other side.
+    /// - Parameter partner: `nil` if the stream has no other side.
     func rule(_ found: Found, isBanned: Bool, partner: MessageStreamRule.Partner?) -> MessageStreamRule {
         let stream = found.stream
         let isAlone = stream.kind.isBetweenTwo && found.member != nil
@@ -107,13 +107,13 @@ struct MessageStreamAccess {
             : AuthorizationParties(required: context.policy[\.streams].requiredLevel, in: transaction)
     }
 
-    /// The other one of a stream between two; `nil` elsewhere, and where there is none any more.
+    /// The other user of a stream between two; `nil` for other streams, and if the other user was erased.
     private func partner(in found: Found) throws -> UserID? {
         guard found.stream.kind.isBetweenTwo, found.member != nil else { return nil }
         return try StreamMemberRepository(transaction).present(in: found.stream.id).first { $0 != user.id }
     }
 
-    /// Everything of the other side, whatever the first answers are: it is asked together.
+    /// Reads all facts about the other side together, whatever the first results are.
     private func state(of other: UserID, _ parties: AuthorizationParties) throws -> MessageStreamRule.Partner {
         let (isPermitted, isBanned) = (try parties.arePermitted(user.id, other), try parties.ban(of: other) != nil)
         let isVerified = try parties.isVerified(other)
@@ -140,9 +140,9 @@ struct MessageStreamAccess {
         throw Refusal.unknownStream
     }
 
-    /// Whether the user may open a conversation with another one, or add that one to it.
+    /// Refuses if the user may not open a conversation with another user, or add that user to one.
     ///
-    /// - Throws: `Refusal` `not_found` or `conflict`: the same whether or not there is such a user.
+    /// - Throws: `Refusal` `not_found` or `conflict`, which do not reveal whether the user exists.
     func requireAddable(_ other: UserID?, to kind: MessageStream.Kind) throws {
         if kind == .conversation, context.policy[\.streams].conversationRequires == .provider {
             guard let other, try !BlockRepository(transaction).holds(other, blocks: user.id) else {
@@ -156,7 +156,7 @@ struct MessageStreamAccess {
         if kind.isBetweenTwo { try parties(kind).requirePartner(other) }
     }
 
-    /// Notes a change for users, and wakes those who wait for it.
+    /// Records a change for users, and wakes their waiting calls.
     func note(
         _ change: UserChange, _ found: MessageStreamID, _ message: MessageID? = nil, for users: [UserID],
         _ events: inout RecordedEvents
@@ -166,7 +166,7 @@ struct MessageStreamAccess {
         events.record(.messagesChanged(of: users))
     }
 
-    /// The key of a stream that is not deleted.
+    /// The key of a stream; refused if the stream was deleted.
     func key(_ stream: MessageStreamID) throws -> StreamKey {
         guard let key = try StreamKeyRepository(transaction, keys: context.keys.personal).find(stream) else {
             throw Refusal.unknownStream
@@ -176,10 +176,10 @@ struct MessageStreamAccess {
 }
 
 extension Service {
-    /// Writes in streams as ``act(for:inTurn:ahead:_:)`` does, and counts it. The memory of this node counts it first, so
-    /// that refused changes count too. The transaction of the change counts it for all nodes.
+    /// Writes in streams like ``act(for:inTurn:ahead:_:)``, and counts the change. This node counts it in memory first,
+    /// so that refused changes count too. The transaction of the change counts it for all nodes.
     ///
-    /// - Parameter stream: the one whose turn it takes, as the caller names it; `nil` for one that is not there yet.
+    /// - Parameter stream: the id of the stream whose turn it takes, as the caller sent it; `nil` for a new stream.
     /// - Throws: `Refusal` `rate_limited`; what ``act(for:inTurn:ahead:_:)`` throws.
     @discardableResult
     func act<T: Sendable>(
@@ -201,7 +201,7 @@ extension Service {
             let rates = RateRepository(transaction)
             let arrival = try rates.admitted(key, limit: limit)
             let result = try body(transaction, holder, &events)
-            // Comes last, since a write discards the answers that were read ahead.
+            // Last, because a write discards the results that were read ahead.
             try rates.set(key, arrival)
             return result
         }

@@ -8,8 +8,8 @@ extension Service {
     /// Opens a stream of messages. A repetition gets the same response and has no effect.
     ///
     /// - Throws: `Refusal` `user_banned`, `not_verified` for either side of a direct stream, `not_found` if the id is
-    ///   another user's. `conflict` if the id belongs to another request or a deleted stream, if nobody permits the user
-    ///   to message a member, or if the user has as many streams as the policy allows. `rate_limited`, `unavailable`.
+    ///   another user's. `conflict` if the id belongs to another request or a deleted stream, if the user may not
+    ///   message a member, or if the user has as many streams as the policy allows. `rate_limited`, `unavailable`.
     package func openMessageStream(_ opening: StreamOpening, for session: Session) async throws -> MessageStream {
         let slug = try await caches.providers.find(session.providerID)?.provider.slug
         return try await act(for: session, in: nil) { transaction, holder, events in
@@ -20,7 +20,7 @@ extension Service {
             try access.requireWriter(opening.kind)
             let others = try members(opening, slug, access)
             let stream = try insert(opening, others, access, &events)
-            // Comes last: the user's row is locked among those of the members, in their order.
+            // Last, so that the user's row is locked in the order of the members' rows.
             let count = try StreamUserRepository(transaction).count(streams: 1, of: holder.user.id).streams
             guard count <= policy[\.streams].streamsPerUser else {
                 throw Refusal.tooManyStreams(count - 1)
@@ -47,7 +47,7 @@ extension Service {
     private func members(
         _ opening: StreamOpening, _ slug: Slug?, _ access: MessageStreamAccess
     ) throws -> Set<UserID> {
-        // Before any look-up, so that the refusal tells nothing of those before it.
+        // Before any lookup, so that the refusal reveals nothing about earlier elements.
         guard !opening.members.contains(where: { $0.names(access.user, at: slug) }) else {
             throw Refusal.memberIsCaller
         }

@@ -6,10 +6,10 @@ import Repositories
 /// A message as a reader sees it.
 package struct MessageView: Sendable, Confidential {
     package let message: StreamMessage
-    /// The parts of its body; `nil` once it was deleted, and where it is too long for a list.
+    /// The parts of its body; `nil` if it was deleted, or is too long for a list.
     package let parts: JSONValue?
 
-    /// - Parameter maximum: how many bytes of a body are shown at most.
+    /// - Parameter maximum: the largest body that is included, in bytes.
     init(_ message: StreamMessage, _ key: StreamKey, upTo maximum: Int64 = .max) throws {
         self.message = message
         parts =
@@ -21,13 +21,13 @@ package struct MessageView: Sendable, Confidential {
     }
 }
 
-/// Which messages, as the query says it.
+/// The messages that a query selects.
 package struct MessageRange: Sendable {
     let after: Int64?
     let before: Int64?
     let limit: Int
 
-    /// Parses a range: behind a number oldest first, otherwise newest first.
+    /// Parses a range: after a number oldest first, otherwise newest first.
     ///
     /// - Throws: `Refusal` `malformed_request`.
     package init(after: String?, before: String?, limit: String?) throws(Refusal) {
@@ -52,9 +52,9 @@ package struct MessageRange: Sendable {
 package struct MessagePage: Sendable {
     /// The largest number of messages in one page.
     package static let size = 100
-    /// Bytes of bodies in one page.
+    /// The maximum of bytes of bodies in one page.
     static let bytes: Int64 = 524_288
-    /// Bytes of one page at most, with what is beside the bodies.
+    /// The maximum of bytes in one page, including the other members.
     package static let largest = Int(bytes) + size * 512
 
     package let views: [MessageView]
@@ -66,7 +66,7 @@ package struct MessagePage: Sendable {
 extension Service {
     /// The messages of a stream, forwards or backwards.
     ///
-    /// - Throws: `Refusal` `not_found`, `conflict` for a direct stream that nobody permits any more, `unavailable`.
+    /// - Throws: `Refusal` `not_found`, `conflict` for a direct stream whose authorization has ended, `unavailable`.
     package func readMessages(_ range: MessageRange, of stream: String, for session: Session) async throws
         -> MessagePage
     {

@@ -1,8 +1,8 @@
 import Domain
 import Encoding
 
-/// The request that opens a stream. It is kept, sealed: a repeated one is known by it, and title and description are
-/// read from it.
+/// The request that opens a stream. It is stored, sealed: a repeated request is compared with it, and title and
+/// description are read from it.
 package struct StreamOpening: Sendable, Confidential {
     package let id: MessageStreamID
     package let kind: MessageStream.Kind

@@ -4,24 +4,24 @@ import Encoding
 import Foundation
 import Repositories
 
-/// How far a device has come, as an earlier answer said it.
+/// The position of a device, as returned by an earlier response.
 ///
-/// It names the history of the store, too: after a restore, and on a server that took over without the last
-/// commits, the numbers begin at older ones, and a device that went on from its own would miss some. And it says
-/// when it was given: deletions are not kept forever, and a device that went on from before the oldest one would
-/// keep what was deleted.
+/// It also names the history of the store. After a restore, or on a server that took over without the last commits,
+/// numbers start again at a lower value, and a device that continued from its own would miss changes. It also has the
+/// time when it was returned. Deletions are not kept for ever, and a device with a position before the oldest one would
+/// keep deleted messages.
 package struct SyncAnchor: Sendable, Equatable {
     let history: String
     let sequence: Int64
-    /// Whether the end is asked for, whatever is before it.
+    /// Whether only the end is requested.
     let isLatest: Bool
-    /// When it was given, by the second.
+    /// When it was returned, in seconds since 1970.
     let givenAt: Int64
 
     /// The beginning: the latest state of everything.
     package static let start = SyncAnchor(history: "", sequence: 0, at: Date(timeIntervalSince1970: 0))
 
-    /// The end: an anchor and nothing else.
+    /// The end: only an anchor is returned.
     package static let latest = SyncAnchor(
         history: "", sequence: 0, at: Date(timeIntervalSince1970: 0), isLatest: true)
 
@@ -32,7 +32,7 @@ package struct SyncAnchor: Sendable, Equatable {
         givenAt = time.milliseconds / 1000
     }
 
-    /// Parses an anchor; none and `0` mean the beginning, and `latest` the end.
+    /// Parses an anchor. A missing one and `0` mean the beginning, and `latest` the end.
     ///
     /// - Throws: `Refusal` `malformed_request`.
     package init(_ text: String?) throws(Refusal) {
@@ -58,44 +58,44 @@ package struct SyncAnchor: Sendable, Equatable {
 
     package var text: String { "\(history).\(sequence).\(givenAt)" }
 
-    /// Whether every deletion behind it is still kept. A transaction may be committed after the time that it notes: a day
-    /// is more than enough for it.
+    /// Whether all deletions after it are still stored. A transaction may commit later than its time, for which a
+    /// margin of a day is more than enough.
     func isYoung(at now: Date) -> Bool {
         givenAt > now.addingTimeInterval(86_400 - StreamUserRepository.keptDeletions).milliseconds / 1000
     }
 }
 
-/// One change, with what there is now.
+/// One change, with the current state.
 package struct SyncOperation: Sendable {
     package let change: UserChange
     package let stream: MessageStreamID
-    /// The message that was deleted; `nil` if the whole stream was.
+    /// The deleted message; `nil` if the whole stream was deleted.
     package let message: MessageID?
-    /// What the user sees of the stream now; `nil` if it was deleted, or a message in it was.
+    /// The user's current view of the stream; `nil` if it was deleted, or a message in it was.
     package let view: MessageStreamView?
-    /// What the user's provider had to say. There is no stream then.
+    /// A notification of the user's provider. Then there is no stream.
     package var notification: (content: UserNotification, sentAt: Date)?
 }
 
 package struct SyncAnswer: Sendable {
-    /// Operations in one answer.
+    /// The number of operations in one response.
     static let size = 100
-    /// About how many bytes of streams one answer has; one operation is in it in any case.
+    /// The approximate maximum of bytes of streams in one response, which has at least one operation.
     static let bytes = 262_144
 
     package let anchor: SyncAnchor
     package let operations: [SyncOperation]
     package let hasMore: Bool
-    /// Who is writing at this moment.
+    /// Members who are typing now.
     package var typing: [TypingNotices.Notice] = []
 }
 
 extension Service {
-    /// Reads what has changed in the user's streams since an anchor. Without a change it waits, and checks the session
-    /// again before it answers. A caller who gives up gets an empty answer.
+    /// Reads the changes in the user's streams since an anchor. Without a change it waits, and checks the session again
+    /// before it returns. A caller who disconnects gets an empty response.
     ///
-    /// - Parameter wait: seconds; the policy's limit at most, 0 for an answer at once.
-    /// - Throws: `Refusal` with the session codes; `rate_limited` if too many of the user's calls wait already.
+    /// - Parameter wait: the maximum wait in seconds, within the policy's limit; 0 returns at once.
+    /// - Throws: `Refusal` with the session codes; `rate_limited` if too many calls of the user wait already.
     package func synchronizeMessages(since anchor: SyncAnchor, wait: TimeInterval, for session: Session) async throws
         -> SyncAnswer
     {
@@ -120,7 +120,7 @@ extension Service {
         }
     }
 
-    /// What another store, or another server of it, has otherwise, in 16 characters at most.
+    /// A text of at most 16 characters that differs for another store and after a failover.
     private static func history(in transaction: any Transaction) throws -> String {
         let generation = try RestoreRepository(transaction).nonceGeneration().prefix(8)
         return try String(generation + transaction.timeline().prefix(8))
@@ -132,7 +132,7 @@ extension Service {
             _ = try (RestoreRepository($0).nonceGeneration(), records.lastChange(of: session.userID))
             _ = try records.changes(of: session.userID, after: given.sequence, limit: SyncAnswer.size + 1)
         }
-        // An anchor that the store does not know makes it ask again.
+        // If the store does not know the anchor, the query is repeated with another one.
         return try await read(for: session, ahead: lookAhead) { transaction, holder in
             let records = StreamUserRepository(transaction)
             let history = try Self.history(in: transaction)
@@ -145,7 +145,7 @@ extension Service {
             let (operations, taken) = try operations(of: entries.prefix(SyncAnswer.size), access)
             let last = taken == 0 ? sequence : entries[taken - 1].sequence
             let hasMore = entries.count > taken
-            // What is on the next page may be as old as the anchor that this one began at.
+            // Changes on the next page may be as old as this page's own anchor.
             let time =
                 hasMore && isKnown ? Date(timeIntervalSince1970: TimeInterval(given.givenAt)) : transaction.now
             return SyncAnswer(
@@ -154,7 +154,7 @@ extension Service {
         }
     }
 
-    /// What has become of some changes, as far as it fits into a page, and how many of them are in it.
+    /// The current state for some changes, as far as it fits into a page, and the number of these changes.
     private func operations(
         of entries: ArraySlice<StreamUserRepository.Entry>, _ access: MessageStreamAccess
     ) throws -> (operations: [SyncOperation], taken: Int) {
@@ -170,7 +170,7 @@ extension Service {
         for entry in entries where operations.isEmpty || bytes < SyncAnswer.bytes {
             taken += 1
             guard entry.kind != .notification else {
-                // One that was dropped or has expired is as if it had never been.
+                // A notification that was dropped or has expired is skipped.
                 guard let kept = notifications[OutboxMessageID(entry.stream.uuid)] else { continue }
                 bytes += kept.content.weight
                 operations.append(

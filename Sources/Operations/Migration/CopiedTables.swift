@@ -1,19 +1,19 @@
 import Database
 import Synchronization
 
-/// The tables of a store and of its copy: filling one from the other, and making both equal.
+/// The tables of a store and of its copy: fills the copy from the store, and makes both equal.
 struct CopiedTables: Sendable {
     let source: any Database
     let target: any Database
-    /// Each table behind those that it refers to.
+    /// The tables, each after the tables that it references.
     let shapes: [TableShape]
     let run: String
-    /// Whether the source has put its tables away, so that nothing changes there any more.
+    /// Whether the source's tables were retired, so that nothing changes there any longer.
     var isPutAway: Bool
     let progress: CopyStore.Observer
 
     private func reader(_ shape: TableShape) -> TableReader {
-        // The history of the schema keeps its name and place.
+        // The history of the schema keeps its name.
         TableReader(store: source, shape: shape, isPutAway: isPutAway && shape.name != "schema_migrations")
     }
 
@@ -41,7 +41,7 @@ struct CopiedTables: Sendable {
         return Counter { progress(step, min($0, all), all) }
     }
 
-    /// Fills every table, from where the last run was.
+    /// Fills every table, from the position of the last run.
     func fill() async throws {
         let counter = counter(.copying, of: shapes, times: 1)
         for shape in shapes {
@@ -60,24 +60,24 @@ struct CopiedTables: Sendable {
         }
     }
 
-    /// Compares every table, makes those equal that are not, and compares them again.
+    /// Compares every table, repairs differences, and compares again.
     ///
-    /// - Parameter rounds: how often at most.
-    /// - Returns: what was found last.
+    /// - Parameter rounds: the maximum number of comparisons.
+    /// - Returns: the last result.
     func compare(rounds: Int) async throws -> [CopyStore.Comparison] {
         var found: [String: CopyStore.Comparison] = [:]
         var stale = shapes
         for round in 0...rounds {
             let counter = counter(.verifying, of: stale, times: 2)
             for shape in stale {
-                // What was put away cannot have changed since it was read.
+                // A retired table cannot have changed since it was read.
                 let known = isPutAway ? found[shape.name]?.source : nil
                 found[shape.name] = try await compare(shape, known: known, counter)
             }
             let differing = Set(found.values.filter { !$0.isEqual }.map(\.table))
             guard !differing.isEmpty, round < rounds else { break }
             try await repair(shapes.filter { differing.contains($0.name) })
-            // A row that goes may take others with it that refer to it.
+            // Deleting a row may delete rows that reference it.
             var touched = differing
             for shape in shapes where !shape.references.isDisjoint(with: touched) { touched.insert(shape.name) }
             stale = shapes.filter { touched.contains($0.name) }
@@ -85,7 +85,7 @@ struct CopiedTables: Sendable {
         return shapes.compactMap { found[$0.name] }
     }
 
-    /// Reads a table on both sides at once.
+    /// Reads a table on both sides concurrently.
     private func compare(
         _ shape: TableShape, known: TableDigest?, _ counter: Counter
     ) async throws -> CopyStore.Comparison {
@@ -111,7 +111,7 @@ struct CopiedTables: Sendable {
             target: digests[true] ?? TableDigest())
     }
 
-    /// Makes tables of the copy what they are in the source.
+    /// Makes tables of the copy equal to those of the source.
     private func repair(_ shapes: [TableShape]) async throws {
         let counter = counter(.comparing, of: shapes, times: 2)
         for shape in shapes.reversed() {
@@ -119,15 +119,15 @@ struct CopiedTables: Sendable {
         }
         for shape in shapes {
             guard try await put(shape, isHalving: false, counter) > 0 else { continue }
-            // Rows that have changed are in the place of others, and are taken away. Rows whose others have only come since
-            // those were copied are left for the next round. (A row that others refer to stays: in this schema
-            // none of them ever takes over what is another's alone.)
+            // Changed rows may conflict with other rows, so they are deleted and inserted again. Rows whose references
+            // were added later are left for the next round. (A referenced row stays: in this schema such a row never
+            // takes a unique value of another one.)
             try await remove(shape, changedToo: true, counter)
             _ = try await put(shape, isHalving: true, counter)
         }
     }
 
-    /// Removes from a table of the copy what the source has no more, or has in another form.
+    /// Deletes rows of the copy that the source no longer has, or has with other values.
     private func remove(_ shape: TableShape, changedToo: Bool, _ counter: Counter) async throws {
         let (reader, copied, writer) = (reader(shape), copied(shape), writer(shape))
         var cursor = TableReader.Cursor()
@@ -143,7 +143,7 @@ struct CopiedTables: Sendable {
         }
     }
 
-    /// Puts into a table of the copy what it lacks or has in another form; how many rows could not be put.
+    /// Inserts rows that the copy lacks or has with other values. Returns how many could not be inserted.
     private func put(_ shape: TableShape, isHalving: Bool, _ counter: Counter) async throws -> Int {
         let (reader, copied, writer) = (reader(shape), copied(shape), writer(shape))
         var cursor = TableReader.Cursor()

@@ -3,14 +3,14 @@ import Domain
 import Foundation
 import Repositories
 
-/// Moves everything in a store into another one, of the same engine or of another, while the first is in use.
+/// Moves the content of a store into another one, of the same or another engine, while the first is in use.
 ///
-/// Each table is filled page by page, and how far it is, is written in the copy, in the page's transaction: a run that dies is
-/// continued by the next. What changes meanwhile is brought over by comparing the two sides. The last run puts the
-/// source's tables away first, so that no process can write there any more, and ends when every table's digest is equal.
+/// Each table is filled page by page, and the progress is stored in the copy, in the page's transaction: the next run
+/// continues a run that died. Changes during the copy are found by comparing both sides. The last run first retires the
+/// source's tables, so that no process can write there, and ends when the digests of all tables are equal.
 package struct CopyStore: Sendable {
-    /// How often the two sides are compared and made equal: once while the source is in use; afterwards more than one
-    /// round is only needed if rows were in each other's place.
+    /// The maximum number of comparisons: one while the source is in use. Later ones are only necessary if changed rows
+    /// conflict with each other.
     private static let rounds = (inUse: 1, last: 4)
 
     private let source: any Database
@@ -20,11 +20,9 @@ package struct CopyStore: Sendable {
     private let environment: Environment
     private let actor: String
 
-    /// Copies between two stores.
-    ///
     /// - Parameters:
-    ///   - places: what each store keeps of the other's address; without credentials.
-    ///   - actor: who moves the store, for the audit log.
+    ///   - places: the address of the other store that each store records, without credentials.
+    ///   - actor: the person who moves the store, for the audit log.
     package init(
         source: any Database, target: any Database, places: (source: String, target: String),
         migrations: [Migration] = Schema.migrations, environment: Environment, actor: String
@@ -37,39 +35,39 @@ package struct CopyStore: Sendable {
         self.actor = actor
     }
 
-    /// A table on both sides.
+    /// The digests of a table on both sides.
     package struct Comparison: Sendable, Equatable {
         package let table: String
         package let source: TableDigest
         package let target: TableDigest
-        /// Whether both have the same.
+        /// Whether both sides have the same rows.
         package var isEqual: Bool { source == target }
     }
 
     package struct Report: Sendable, Equatable {
-        /// Every table, those that others refer to first; empty if the move was complete before.
+        /// Every table, each after the tables that it references; empty if the move was already complete.
         package var tables: [Comparison] = []
-        /// Whether the copy is the store now.
+        /// Whether the copy is in use now.
         package var isFinished = false
-        /// Whether every table is equal.
+        /// Whether all tables are equal.
         package var isEqual: Bool { tables.allSatisfy(\.isEqual) }
     }
 
-    /// What is under way, for whoever waits.
+    /// The current step, for display.
     package enum Step: String, Sendable {
         case copying = "copying rows"
         case comparing = "comparing rows"
         case verifying = "verifying rows"
     }
 
-    /// Told how many rows of about how many a step has done.
+    /// Called with the number of rows that a step has processed, and the approximate number of all rows.
     package typealias Observer = @Sendable (Step, Int64, Int64) -> Void
 
     /// Copies, continues a copy or finishes it.
     ///
     /// - Parameters:
-    ///   - isFinal: puts the source's tables away, and the copy into use.
-    ///   - cutsNodes: whether nodes that serve the source may be shut out by that.
+    ///   - isFinal: whether to retire the source's tables and put the copy into use.
+    ///   - cutsNodes: whether nodes that serve the source may be stopped by that.
     /// - Throws: `Refusal` `conflict` if the two stores do not belong together, with the reason `nodes_live` if nodes
     ///   serve the source; `unavailable`, or a `StoreError`.
     package func callAsFunction(
@@ -86,7 +84,7 @@ package struct CopyStore: Sendable {
             return Report(tables: try await tables.compare(rounds: Self.rounds.inUse))
         }
         if !begun.isPutAway {
-            // What can be done while the source is in use is done before it is taken out of use.
+            // As much as possible is done while the source is in use.
             _ = try await tables.compare(rounds: Self.rounds.inUse)
             try await retire(begun.mark, cutsNodes: cutsNodes)
             tables.isPutAway = true
@@ -104,7 +102,7 @@ package struct CopyStore: Sendable {
         }
     }
 
-    /// A node that serves the source would go on for a moment with what it remembers, and lose what it is asked then.
+    /// A node that serves the source would continue for a moment with its caches, and lose what it writes then.
     private static func requireNoNodes(in transaction: any Transaction) throws {
         let nodes = try ClusterMemberRepository(transaction).live()
         guard !nodes.isEmpty else { return }
@@ -120,7 +118,7 @@ package struct CopyStore: Sendable {
         let isFinished: Bool
     }
 
-    /// Makes sure that the two belong together, and takes the copy over for this run.
+    /// Checks that the two stores belong together, and takes over the copy for this run.
     private func begin(isFinal: Bool, cutsNodes: Bool) async throws -> Begun {
         var source = try await self.source.copyMarks().source
         let isPutAway = source?.state == .moved
@@ -133,7 +131,7 @@ package struct CopyStore: Sendable {
             guard try await self.source.pendingMigrations(of: migrations).isEmpty else {
                 throw Refusal.schemaOutdated(places.source)
             }
-            // Asked again when it matters: here nothing was written yet.
+            // Checked again later. Nothing was written so far.
             if isFinal, !cutsNodes { try await self.source.read { try Self.requireNoNodes(in: $0) } }
         }
         let held = try await target.tables().map(\.name)
@@ -166,7 +164,7 @@ package struct CopyStore: Sendable {
         return Begun(mark: taken, isPutAway: isPutAway, isFinished: false)
     }
 
-    /// Gives the source a name of its own, by which a copy knows it again.
+    /// Gives the source an identity, which its copy records.
     private func identify() async throws -> CopyMark {
         let id = Identifier<CopyStore>(environment.newUUID()).description
         return try await source.alter { transaction in
@@ -178,7 +176,7 @@ package struct CopyStore: Sendable {
         }
     }
 
-    /// The tables, if both sides have the same.
+    /// The tables, if both sides have the same ones.
     private func shapes(isPutAway: Bool) async throws -> [TableShape] {
         let copied = try await target.tables().filter { !CopyMark.owns(table: $0.name) }
         let present = try await source.tables()
@@ -192,8 +190,8 @@ package struct CopyStore: Sendable {
         guard present.count(where: { !CopyMark.owns(table: $0.name) }) == copied.count else {
             throw Refusal.unknownTables
         }
-        // The sizes are the source's: those of a copy that was just begun are none. Which nodes run on the source is
-        // nothing to the copy.
+        // The row counts are the source's, because a new copy has none. The nodes of the source are irrelevant to the
+        // copy.
         return copied.filter { $0.name != ClusterMemberRepository.table }.map { shape in
             let name = isPutAway ? CopyMark.retire(shape.name) : shape.name
             let rows = present.first { $0.name == name }?.estimatedRows ?? 0
@@ -203,21 +201,21 @@ package struct CopyStore: Sendable {
         }
     }
 
-    /// Takes the source out of use, for every process and from one moment on. The last thing that is written there is
-    /// where it went, so that the audit log says it on the other side.
+    /// Retires the source's tables, for every process at once. The last write to the source is its audit entry about
+    /// the move, which is then copied.
     private func retire(_ mark: CopyMark, cutsNodes: Bool) async throws {
         let (actor, detail, id) = (actor, "from \(places.source) to \(places.target)", environment.newUUID())
         let moved = CopyMark(copy: mark.copy, target: mark.target, peer: places.target, state: .moved, run: "")
         try await source.retire(moved) { transaction in
             if !cutsNodes { try Self.requireNoNodes(in: transaction) }
-            // Its readers look up why, and end.
+            // Its readers then find out why, and end.
             try transaction.renewChangeLog()
             try AuditRepository(transaction).append(
                 .storeMoved, subject: .store, actor: actor, detail: detail, id: id)
         }
     }
 
-    /// Puts the copy into use, unless the source was taken back meanwhile.
+    /// Puts the copy into use, unless the source was reopened meanwhile.
     private func finish(_ mark: CopyMark) async throws {
         guard try await source.copyMarks().source?.target == mark.target else {
             throw Refusal.sourceInUseAgain(places.source)

@@ -3,12 +3,12 @@ import Domain
 import Encoding
 import Repositories
 
-/// Which client ids providers by issuer no longer have, since a copy of the store was made: ID tokens for them would sign
-/// users in again.
+/// Removes client ids that providers by issuer have lost since a copy of the store was made. ID tokens for them would
+/// sign users in again.
 struct ReplayIssuerClients: Sendable {
     private let issuers: [ProviderID: ProviderIssuer]
 
-    /// Reads the replaced store.
+    /// Reads the client ids of the replaced store.
     init(of transaction: any Transaction) throws {
         let known = try ProviderRepository(transaction).list().compactMap { provider in
             provider.issuer.map { (provider.id, $0) }
@@ -16,7 +16,8 @@ struct ReplayIssuerClients: Sendable {
         issuers = Dictionary(known) { first, _ in first }
     }
 
-    /// Takes away what the replaced store has no more. What was added since stays lost, unless nothing else is left.
+    /// Removes clients that the replaced store no longer has. Clients that were added since are lost, unless no other
+    /// is left.
     func callAsFunction(in transaction: any Transaction) throws -> [ReplayReceivers.Removal] {
         let providers = ProviderRepository(transaction)
         return try providers.list().flatMap { provider -> [ReplayReceivers.Removal] in
@@ -46,7 +47,7 @@ extension ProviderIssuer {
     fileprivate func limited(to present: ProviderIssuer, isFree: (String) throws -> Bool) rethrows -> ProviderIssuer {
         var kept = audiences.filter { audience in present.audiences.contains { $0.hasSameBytes(as: audience) } }
         if kept.isEmpty { kept = try present.audiences.filter(isFree) }
-        // No party means that any client is one.
+        // Without a party any client may request tokens.
         let keptParties = parties.filter { party in present.parties.contains { $0.hasSameBytes(as: party) } }
         return ProviderIssuer(
             url: url, audience: kept.first ?? audience, otherAudiences: Array(kept.dropFirst()),

@@ -3,14 +3,14 @@ import Domain
 import Foundation
 import Repositories
 
-/// Where providers no longer want to hear of their users, since a copy of the store was made: webhooks, streams of
-/// security events and URLs of backends that the copy would bring back, perhaps in other hands by now.
+/// Removes webhooks, streams of security events and URLs of backends that providers have removed since a copy of the
+/// store was made. They may belong to others by now.
 struct ReplayReceivers: Sendable {
     private let webhooks: [ProviderID: String]
     private let streams: [EventStreamID: EventStream]
     private let resources: [ProviderResource]
 
-    /// Reads the replaced store.
+    /// Reads the receivers of the replaced store.
     init(of transaction: any Transaction) throws {
         webhooks = try ProviderWebhookRepository(transaction).all()
         let all = try EventStreamRepository(transaction).all()
@@ -18,14 +18,15 @@ struct ReplayReceivers: Sendable {
         resources = try ProviderResourceRepository(transaction).all()
     }
 
-    /// What was taken away again.
+    /// A receiver that was removed again.
     struct Removal: Sendable {
         let provider: ProviderID
-        /// What it was, for people.
+        /// What was removed, in words.
         let what: String
     }
 
-    /// Takes away what the replaced store has no more, or has otherwise. What was added since stays lost.
+    /// Removes receivers that the replaced store no longer has, or has with other values. Receivers that were added
+    /// since are lost.
     func callAsFunction(in transaction: any Transaction) throws -> [Removal] {
         try removeWebhooks(transaction) + removeStreams(transaction) + removeResources(transaction)
     }

@@ -3,15 +3,15 @@ import Domain
 import Foundation
 import Repositories
 
-/// What users took back from others since a copy of the store was made, taken back in it again: permissions, memberships
-/// of streams, and addresses by which they could be found; and the blocks that they made.
+/// Repeats what users have revoked since a copy of the store was made: permissions, memberships of streams and findable
+/// addresses. It also adds the blocks that they made.
 struct ReplayWithdrawals: Sendable {
     private let permissions: [(id: AuthorizationID, state: MessagingPermissionState)]
     private let blocks: [(blocker: UserID, blocked: UserID, at: Date)]
     private let members: [(user: UserID, stream: MessageStreamID, leftAt: Int64)]
     private let findable: Set<WithdrawalRepository.FindableAddressKey>
 
-    /// Reads the replaced store.
+    /// Reads the permissions, memberships, addresses and blocks of the replaced store.
     init(of transaction: any Transaction) throws {
         let records = WithdrawalRepository(transaction)
         permissions = try records.endedPermissions()
@@ -20,7 +20,7 @@ struct ReplayWithdrawals: Sendable {
         findable = try records.findableAddresses()
     }
 
-    /// Writes into the copy. What users allowed since the copy stays lost: they are asked again.
+    /// Writes into the copy. Permissions that users gave since the copy are lost, so they are requested again.
     ///
     /// - Returns: how many permissions, memberships, addresses and blocks changed.
     func callAsFunction(in transaction: any Transaction) throws -> Int {

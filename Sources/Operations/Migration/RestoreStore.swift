@@ -5,12 +5,12 @@ import Encoding
 import Foundation
 import Repositories
 
-/// Makes a copy of a store fit to take the place of the present one: what the copy would bring back to life stays dead.
+/// Prepares a copy of a store to replace the current one, without undoing later revocations.
 ///
-/// All sessions end, nonces begin a new generation, unsent messages are dropped. Of the store that is replaced, if it
-/// can still be read, what was taken from people or devices since the copy is taken again: erasures, bans, revocations of
-/// certificates and provider keys, disabled providers, deleted messages and streams of them, what users took back from
-/// others, receivers, URLs and client ids that providers lost, spent one-time tokens, and the number of the revocation list.
+/// All sessions end, nonces get a new generation, unsent messages are dropped. If the replaced store can still be read,
+/// its later erasures, bans and revocations are replayed. These include certificates and provider keys, disabled
+/// providers, deleted messages and streams of them, permissions that users revoked, and receivers, URLs and client ids
+/// that providers lost. They also include spent one-time tokens and the number of the revocation list.
 package struct RestoreStore: Sendable {
     private let restored: any Database
     private let replaced: (any Database)?
@@ -18,9 +18,7 @@ package struct RestoreStore: Sendable {
     private let environment: Environment
     private let actor: String
 
-    /// Works on a copy that nobody uses yet.
-    ///
-    /// - Parameter replaced: the store whose place it takes; `nil` if that is lost.
+    /// - Parameter replaced: the store that is replaced; `nil` if it is lost.
     package init(
         restored: any Database, replaced: (any Database)?, keys: PersonalKeys, environment: Environment,
         actor: String
@@ -32,37 +30,37 @@ package struct RestoreStore: Sendable {
         self.actor = actor
     }
 
-    /// What was done to the copy.
+    /// The changes of the copy.
     package struct Report: Sendable, Equatable {
         package var sessionsEnded = 0
         package var messagesDropped = 0
-        /// Users who were erased again.
+        /// The number of users who were erased again.
         package var erased = 0
-        /// Bans that were made or lifted again.
+        /// The number of bans that were added or lifted again.
         package var bans = 0
-        /// Certificates that were revoked again.
+        /// The number of certificates that were revoked again.
         package var certificatesRevoked = 0
-        /// Provider keys that were retired or revoked again.
+        /// The number of provider keys that were retired or revoked again.
         package var providerKeysEnded = 0
-        /// Providers that were disabled again.
+        /// The number of providers that were disabled again.
         package var providersDisabled = 0
-        /// Permissions, memberships and findable addresses that users took back again, and blocks made again.
+        /// The number of permissions, memberships and findable addresses that were revoked again, and of blocks.
         package var withdrawals = 0
-        /// Webhooks, streams of security events and URLs of backends that were taken away again, for people.
+        /// Webhooks, streams of security events and URLs of backends that were removed again, in words.
         package var receivers: [String] = []
 
         package init() {}
     }
 
-    /// Does it, in one transaction.
+    /// Prepares the copy, in one transaction.
     ///
     /// - Throws: `StoreError`.
     package func callAsFunction(reason: AuditReason?) async throws -> Report {
-        // A large store takes its time.
+        // Without a time limit, because a large store takes long.
         try await restored.alter(try await decision(reason: reason))
     }
 
-    /// What is to be done, for a transaction that has more to do.
+    /// The changes to make, for a transaction that also makes others.
     ///
     /// - Throws: `StoreError` if the replaced store cannot be read.
     package func decision(reason: AuditReason?) async throws -> @Sendable (any Transaction) throws -> Report {
@@ -76,9 +74,9 @@ package struct RestoreStore: Sendable {
             report.messagesDropped = try records.dropUnsentMessages()
             try records.endPhoneVerifications()
             try records.beginNonceGeneration(generation)
-            // A node that was halted meanwhile has read changes that this store may never have seen.
+            // A node that was suspended meanwhile may have read changes that this store never had.
             try transaction.renewChangeLog()
-            // Whoever served the store when the copy was made does not serve this one.
+            // Nodes that served the store when the copy was made do not serve this one.
             try ClusterMemberRepository(transaction).purge(unseenSince: .distantFuture)
             let head = try AuditChainRepository(transaction).head().chain
             var detail = "copy ends at audit entry \(head.sequence)"
@@ -92,7 +90,7 @@ package struct RestoreStore: Sendable {
         }
     }
 
-    /// What was taken from people and devices, as the replaced store knows it.
+    /// Revocations and erasures in the replaced store.
     private struct Losses: Sendable {
         let erasures: [(user: UserID, entry: String?)]
         let revoked: [(certificate: DeviceCertificate, subjectPublicKeyInfo: [UInt8])]
@@ -175,7 +173,7 @@ package struct RestoreStore: Sendable {
         // A revocation list's number never falls (RFC 5280 §5.2.3).
         let lists = RevocationListRepository(transaction)
         if let list = losses.list, list.number > (try lists.current()?.number ?? 0) {
-            // Whether it is whole is not known here: the next one is made.
+            // It is unknown whether the list is complete, so the next one is made.
             try lists.publish(
                 .init(
                     number: list.number, der: list.der, entries: list.entries, thisUpdate: list.thisUpdate,
@@ -183,7 +181,7 @@ package struct RestoreStore: Sendable {
         }
     }
 
-    /// Deletes a message again. Devices learn of it, since after a restore they look at everything.
+    /// Deletes a message again. Devices learn of it, because after a restore they synchronize everything.
     private func delete(_ id: MessageID, in stream: MessageStreamID, _ transaction: any Transaction) throws {
         let messages = StreamMessageRepository(transaction)
         guard let message = try messages.find(id, in: stream), message.sealedBody != nil else { return }
@@ -193,8 +191,8 @@ package struct RestoreStore: Sendable {
         }
     }
 
-    /// Revokes a certificate again. One that was issued since the copy is written down with its revocation: it belongs on
-    /// the revocation list, and its key stays refused.
+    /// Revokes a certificate again. A certificate that was issued since the copy is added with its revocation, so the
+    /// revocation list contains it and its key stays refused.
     private func revoke(
         _ certificate: DeviceCertificate, _ revoked: DeviceCertificate.Revocation, subjectPublicKeyInfo: [UInt8],
         in transaction: any Transaction
@@ -205,13 +203,13 @@ package struct RestoreStore: Sendable {
         }
         _ = try DeviceRepository(transaction).insert(
             certificate.deviceID, userAgent: nil, presenceKey: nil, at: certificate.issuedAt)
-        // Its bans were replayed before it was there.
+        // Its bans were replayed before the device was added.
         try GenerationRepository(transaction).setMayBeBanned(true, .device(certificate.deviceID))
         try records.insert(certificate, subjectPublicKeyInfo: subjectPublicKeyInfo)
         return true
     }
 
-    /// Erases those who were erased since the copy: everything that the copy has of them goes again.
+    /// Erases users who were erased since the copy, with all data that the copy has of them.
     private func erase(
         _ erasures: [(user: UserID, entry: String?)], in transaction: any Transaction
     ) throws -> Int {

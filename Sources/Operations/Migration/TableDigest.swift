@@ -1,18 +1,17 @@
 import Crypto
 import Database
 
-/// How many rows a table has and what is in them, whatever the engine and the order in which it gives them.
+/// The number of rows of a table and a digest of their content, independent of the engine and the order of the rows.
 ///
-/// The sum of the rows' SHA-256 digests, each four numbers of 64 bits, without carry: it finds what was lost, doubled or
-/// changed by accident, and defends against nobody who chooses rows.
+/// It is the sum of the rows' SHA-256 digests, as four numbers of 64 bits without carry. It detects rows that were
+/// lost, duplicated or changed by accident. It does not protect against an attacker who chooses rows.
 package struct TableDigest: Sendable, Equatable {
-    /// How many rows there are.
     package private(set) var rows: Int64 = 0
     private var sum: [UInt64] = [0, 0, 0, 0]
 
     package init() {}
 
-    /// Adds a row in its one form.
+    /// Adds a row in its encoded form.
     mutating func add(_ row: EncodedRow) {
         let digest = SHA256.hash(data: row.bytes)
         rows += 1
@@ -23,7 +22,7 @@ package struct TableDigest: Sendable, Equatable {
         }
     }
 
-    /// The sum in 64 hexadecimal digits.
+    /// The sum as 64 hexadecimal digits.
     package var checksum: String {
         (0..<4).map { lane in
             let digits = String(sum[lane], radix: 16)
@@ -32,12 +31,12 @@ package struct TableDigest: Sendable, Equatable {
     }
 }
 
-/// A row, or its key, in one form for all engines: for each column a byte for its type, then eight bytes of number, or
-/// eight bytes of length (lowest first) and the content.
+/// A row, or its key, in one encoding for all engines: for each column a byte for its type, then eight bytes of number,
+/// or eight bytes of length (lowest first) and the content.
 struct EncodedRow: Sendable, Hashable {
     let bytes: [UInt8]
 
-    /// Wraps what was encoded before.
+    /// - Parameter bytes: an encoded row.
     init(bytes: [UInt8]) { self.bytes = bytes }
 
     init(_ values: some Sequence<Value>) {
@@ -52,7 +51,7 @@ struct EncodedRow: Sendable, Hashable {
                 append(UInt64(bitPattern: integer))
             case .real(let real):
                 bytes.append(2)
-                // One of the engines keeps no sign of zero.
+                // One engine does not store the sign of zero.
                 append(real == 0 ? 0 : real.bitPattern)
             case .text(let text):
                 bytes.append(3)
@@ -67,7 +66,7 @@ struct EncodedRow: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// The columns; `nil` for bytes that are no such form.
+    /// The columns; `nil` if the bytes are not a valid encoding.
     var values: [Value]? {
         var (rest, values) = (bytes[...], [Value]())
         func number() -> UInt64? {

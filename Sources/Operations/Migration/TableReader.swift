@@ -1,16 +1,16 @@
 import Database
 
-/// Reads a table of one store by its primary key: page after page, or the rows of given keys. A page is a transaction of
-/// its own, so that nobody is held up, and it is small whatever the rows are.
+/// Reads a table of one store by its primary key: page by page, or the rows with given keys. Each page is a separate
+/// transaction, so that it delays no writer, and its size is limited.
 struct TableReader: Sendable {
-    /// How many rows a page has at most.
+    /// The maximum number of rows in a page.
     static let rowLimit = 500
-    /// About how many bytes a page has at most.
+    /// The approximate maximum of bytes in a page.
     private static let byteLimit = 1 << 20
 
     let store: any Database
     let shape: TableShape
-    /// Whether the store has put its tables away.
+    /// Whether the store's tables were retired.
     let isPutAway: Bool
 
     private var table: String { "\"\(isPutAway ? CopyMark.retire(shape.name) : shape.name)\"" }
@@ -20,25 +20,25 @@ struct TableReader: Sendable {
         names.map { "\(table)\"\($0)\"" }.joined(separator: ", ")
     }
 
-    /// The place of a page, and how large the next one may be.
+    /// The position of a page, and the size of the next one.
     struct Cursor: Sendable {
-        /// The key behind which the next page begins; `nil` at the table's beginning.
+        /// The key after which the next page starts; `nil` at the beginning of the table.
         var key: [Value]?
         fileprivate var limit = 16
-        /// Whether the table's end was reached.
+        /// Whether the end of the table was reached.
         fileprivate(set) var isAtEnd = false
 
         init(key: [Value]? = nil) { self.key = key }
     }
 
-    /// A row with its key.
+    /// A row and its key.
     struct Entry: Sendable {
         let key: [Value]
         let values: [Value]
         var encoded: EncodedRow { EncodedRow(values) }
     }
 
-    /// The next rows in the order of the key; none at the end.
+    /// The next rows in the order of the key; empty at the end.
     func page(_ cursor: inout Cursor) async throws -> [Entry] {
         guard !cursor.isAtEnd else { return [] }
         let (key, limit) = (cursor.key, cursor.limit)
@@ -62,7 +62,7 @@ struct TableReader: Sendable {
         return entries
     }
 
-    /// The rows that have these keys, in their one form, by the keys'.
+    /// The rows with these keys, by the encoded keys.
     func rows(_ keys: [[Value]]) async throws -> [EncodedRow: EncodedRow] {
         guard !keys.isEmpty else { return [:] }
         let width = shape.key.count
@@ -70,7 +70,7 @@ struct TableReader: Sendable {
             "(" + (1...width).map { "$\(index * width + $0)" }.joined(separator: ", ") + ")"
         }
         let same = shape.key.enumerated().map { "t.\"\($1)\" = k.column\($0 + 1)" }
-        // The keys first: an engine that chose by itself might walk the whole table for each page.
+        // The keys are selected first. Otherwise an engine might scan the whole table for each page.
         let sql = """
             SELECT \(Self.list(shape.columns, of: "t.")) FROM (VALUES \(places.joined(separator: ", "))) AS k
             CROSS JOIN \(table) AS t WHERE \(same.joined(separator: " AND "))
@@ -80,7 +80,7 @@ struct TableReader: Sendable {
         }
     }
 
-    /// Counts and sums the whole table.
+    /// Computes the digest of the whole table.
     func digest(_ progress: @escaping @Sendable (Int) -> Void) async throws -> TableDigest {
         var digest = TableDigest()
         var cursor = Cursor()

@@ -1,12 +1,12 @@
 import Database
 import Domain
 
-/// Writes rows of one table into the copy. Rows that cannot be there yet, since others are missing or in their place,
-/// are left out one by one: the next comparison finds them.
+/// Writes rows of one table into the copy. Rows that violate a constraint, because other rows are missing or conflict,
+/// are skipped one by one. The next comparison finds them.
 struct TableWriter: Sendable {
     let target: any Database
     let shape: TableShape
-    /// The run that may write.
+    /// The run that may write to the copy.
     let run: String
 
     private var insert: String {
@@ -24,21 +24,22 @@ struct TableWriter: Sendable {
         return "DELETE FROM \"\(shape.name)\" WHERE \(same.joined(separator: " AND "))"
     }
 
-    /// Inserts rows, or puts them in the place of those with their keys; how many were left out.
+    /// Inserts rows, or replaces those with the same keys. Returns how many were skipped.
     ///
-    /// - Parameter isHalving: whether those are sought that a constraint holds off; else all are left out with them.
+    /// - Parameter isHalving: whether to find the rows that violate a constraint; otherwise all rows are skipped with
+    ///   them.
     @discardableResult
     func put(_ rows: [[Value]], isHalving: Bool = true) async throws -> Int {
         try await carryOut(insert, rows[...], isHalving: isHalving)
     }
 
-    /// Deletes the rows with these keys; how many were left, since others refer to them.
+    /// Deletes the rows with these keys. Returns how many were kept because other rows reference them.
     @discardableResult
     func remove(_ keys: [[Value]]) async throws -> Int {
         try await carryOut(delete, keys[...], isHalving: true)
     }
 
-    /// How far the table was filled: the last key, and whether that was the end.
+    /// How far the table was filled: the last key, and whether it is complete.
     func filled() async throws -> (key: [Value]?, isFilled: Bool) {
         let name = shape.name
         return try await target.snapshot { transaction in
@@ -49,7 +50,7 @@ struct TableWriter: Sendable {
         }
     }
 
-    /// Fills in a page and notes how far the table is, in one transaction if the page allows it.
+    /// Inserts a page and stores the progress, in one transaction if the page permits it.
     func fill(_ rows: [[Value]], through key: [Value]?, isFilled: Bool) async throws {
         let (name, insert) = (shape.name, insert)
         let note: @Sendable (any Transaction) throws -> Void = { transaction in
@@ -70,7 +71,7 @@ struct TableWriter: Sendable {
         }
     }
 
-    /// Carries a statement out for each row; if a constraint forbids one, for all but that one, which is found by halves.
+    /// Executes a statement for each row. If a constraint forbids some rows, they are found by bisection and skipped.
     private func carryOut(_ sql: String, _ rows: ArraySlice<[Value]>, isHalving: Bool) async throws -> Int {
         guard !rows.isEmpty else { return 0 }
         do {
@@ -85,7 +86,7 @@ struct TableWriter: Sendable {
         }
     }
 
-    /// Writes as the run that may, or not at all: another run may have taken over, and finished the copy.
+    /// Writes only if this run still may: another run may have taken over, or finished the copy.
     private func write(_ body: @Sendable @escaping (any Transaction) throws -> Void) async throws {
         let run = run
         try await target.transaction { transaction in

@@ -17,8 +17,8 @@ extension OutboxRepository {
 extension Administration {
     /// The newest messages, of one state or of all.
     ///
-    /// - Parameter cursor: the id of the last one on the page before.
-    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    /// - Parameter cursor: the id of the last message on the previous page.
+    /// - Throws: `Refusal` `not_found` for a cursor that no longer exists.
     package func listOutbox(
         _ state: OutboxState?, limit: Int, after cursor: String? = nil
     ) async throws -> [OutboxMessage] {

@@ -1,14 +1,14 @@
 import Domain
 import Synchronization
 
-/// The slots of a loop by kind, and whose turn it is for them.
+/// The slots of a loop by kind, and the turns of owners for them.
 final class OutboxPlaces: Sendable {
     static let all = Dictionary(uniqueKeysWithValues: OutboxKind.allCases.map { ($0, $0.slots) })
 
-    /// Everything that is due is looked at again so often; else what became due since the last look. A process that
-    /// dies may leave what no other has noted.
+    /// The interval at which all due messages are read. Otherwise only messages are read that became due since the last
+    /// reading. A process that dies may leave messages that no other process knows of.
     private static let whole = Duration.seconds(30)
-    /// Whoever takes the next message after one looks this often.
+    /// The interval at which a sender that takes the next message after another one reads due messages.
     private static let pause = Duration.milliseconds(100)
 
     private struct State {
@@ -32,12 +32,12 @@ final class OutboxPlaces: Sendable {
 
     func give(_ kind: OutboxKind) { state.withLock { $0.taken[kind, default: 0] -= 1 } }
 
-    /// Whose messages are due.
+    /// The queues of owners with due messages, by kind.
     var turns: [OutboxKind: OutboxTurns] { state.withLock { $0.turns } }
 
-    /// What is known of some kinds, and of which of them the caller is to look what has become due.
+    /// The known queues of some kinds, and the kinds for which the caller must read due messages.
     ///
-    /// - Parameter isRound: whether the caller was woken, and does not just take the next message after one.
+    /// - Parameter isRound: whether the caller was woken, and does not just take the next message after another one.
     func know(
         _ kinds: some Sequence<OutboxKind>, isRound: Bool
     ) -> (turns: [OutboxKind: OutboxTurns], looking: Set<OutboxKind>) {
@@ -58,7 +58,7 @@ final class OutboxPlaces: Sendable {
         }
     }
 
-    /// Notes what a claim left.
+    /// Takes over the queues after a lease.
     func learn(_ turns: [OutboxKind: OutboxTurns]) {
         state.withLock { state in
             for (kind, learned) in turns { state.turns[kind, default: OutboxTurns()].merge(learned) }

@@ -7,7 +7,7 @@ struct SealedRequest: Sendable, Equatable, Confidential {
     let to: String
     let eventID: String?
 
-    /// Compares bytes: names that Unicode calls equivalent may be those of two users.
+    /// Compares bytes, because names that are equivalent in Unicode may be those of two users.
     static func == (one: SealedRequest, other: SealedRequest) -> Bool {
         func bytes(_ request: SealedRequest) -> [[UInt8]?] {
             [Array(request.to.utf8), request.eventID.map { Array($0.utf8) }]
@@ -29,7 +29,7 @@ struct SealedRequest: Sendable, Equatable, Confidential {
             })
     }
 
-    /// Seals it for a row.
+    /// The sealed form for a row.
     func seal(
         _ id: AuthorizationID, of requester: UserID, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> (to: [UInt8], event: [UInt8]?) {

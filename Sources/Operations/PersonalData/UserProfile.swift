@@ -22,7 +22,7 @@ struct UserProfile: Sendable, Equatable, Confidential {
             avatarURL: try sealed.avatarURL.map { try key.open($0, in: .userAvatarURL, of: user) })
     }
 
-    /// The keyed digest by which it is known, if it is to be stored for a user who has another one.
+    /// The keyed digest of the profile; `nil` if the user's stored profile is the same.
     func newIndex(for user: User, keys: PersonalKeys) -> Digest256? {
         guard displayName != nil || avatarURL != nil else { return nil }
         let index = keys.blindIndex("\(user.id)\u{1F}\(displayName ?? "")\u{1F}\(avatarURL ?? "")", .profile)

@@ -5,7 +5,7 @@ import Repositories
 /// A user without personal data, for lists.
 package struct UserSummary: Sendable {
     package let user: User
-    /// `<provider slug>/<external id>`.
+    /// The user's address in the API: `<provider slug>/<external id>`.
     package let address: String
 
     /// The user that an admin names by id or by address.
@@ -27,13 +27,13 @@ package struct UserSummary: Sendable {
         return try UserSummary(user, in: transaction)
     }
 
-    /// Some users, in one query, in the order of their addresses. Ids of nobody are left out.
+    /// Some users, in one query, ordered by address. Unknown ids are skipped.
     static func list(_ ids: some Sequence<UserID>, in transaction: any Transaction) throws -> [UserSummary] {
         let users = Array(try UserRepository(transaction).find(Array(ids)).values)
         return try list(users, in: transaction).sorted { $0.address < $1.address }
     }
 
-    /// Users with their addresses. Each provider is read once.
+    /// Users with their addresses. Each provider is read only once.
     static func list(_ users: [User], in transaction: any Transaction) throws -> [UserSummary] {
         let providers = ProviderRepository(transaction)
         var known: [ProviderID: Provider] = [:]

@@ -3,19 +3,20 @@ import Domain
 import Foundation
 import Repositories
 
-/// Ends the rows of sessions that a cut has ended, with what their providers are told: a batch in each transaction, by
-/// whichever node takes the cut. One that dies leaves whole batches, and another goes on where it was.
+/// Updates the rows of sessions that a bulk revocation has ended, and notifies their providers. Each transaction
+/// processes a batch, on the node that has the lease. If a node dies, another one continues after its last batch.
 package struct EndRevokedSessions: Sendable {
     private let context: Service
     private let holder: String
 
-    /// How many sessions one transaction ends at most: it bounds how long other writers wait.
+    /// The maximum number of sessions in one transaction. It limits how long other writers wait.
     package static let batch = 1000
-    /// How long a node keeps a cut that it does not go on with, seconds.
+    /// How long the lease of a bulk revocation lasts, in seconds.
     static let leaseTime: TimeInterval = 15
-    /// How long a cut is kept, seconds: a sign-in that had looked before it has been committed or given up by then.
+    /// How long a bulk revocation is kept, in seconds. By then every sign-in that read the previous generation has
+    /// committed or failed.
     package static let kept: TimeInterval = BulkRevocationRepository.patience
-    /// How often the loop looks, seconds.
+    /// Seconds between two rounds of the loop.
     static let interval: TimeInterval = 1
 
     package init(_ context: Service) {
@@ -23,9 +24,9 @@ package struct EndRevokedSessions: Sendable {
         holder = context.environment.newUUID().uuidString
     }
 
-    /// Ends everything that is due: of several cuts some of each in turn, with a pause as long as the batch before it.
+    /// Ends all due sessions: a batch of each bulk revocation in turn, with a pause as long as the previous batch.
     ///
-    /// - Returns: how many sessions.
+    /// - Returns: the number of sessions.
     /// - Throws: `Refusal` `unavailable`.
     @discardableResult
     package func callAsFunction() async throws -> Int {
@@ -34,17 +35,17 @@ package struct EndRevokedSessions: Sendable {
             let start = ContinuousClock.now
             guard let ended = try await endBatch() else { return count }
             count += ended
-            // Whoever waited for this batch goes before the next one.
+            // Writers that waited for this batch go before the next one.
             if ended > 0 { try? await Task.sleep(for: max(ContinuousClock.now - start, .milliseconds(2))) }
         }
         return count
     }
 
-    /// Ends some sessions of one cut; how many, `nil` if no cut is due.
+    /// Ends a batch of one bulk revocation. Returns the number of sessions; `nil` if none is due.
     ///
     /// - Throws: `Refusal` `unavailable`.
     package func endBatch() async throws -> Int? {
-        // On its own: whoever wants it as well does not wait for the batch.
+        // A separate transaction, so that other nodes do not wait for the batch.
         let taken = try await context.store.maintained { [holder] in
             try BulkRevocationRepository($0).take(by: holder, for: Self.leaseTime)
         }
@@ -69,9 +70,9 @@ package struct EndRevokedSessions: Sendable {
         }
     }
 
-    /// Ends what is due until the task is cancelled: at once when the signal rings, and otherwise each second.
+    /// Ends due sessions until the task is cancelled: at once after a signal, otherwise every second.
     ///
-    /// - Parameter onError: told when a round failed; the next one tries again.
+    /// - Parameter onError: called with the error of a failed round, which the next one repeats.
     package func run(_ signal: LoopSignal, onError: @escaping @Sendable (any Error) -> Void) async {
         await withDiscardingTaskGroup { group in
             group.addTask {

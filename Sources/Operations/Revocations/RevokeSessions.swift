@@ -2,20 +2,21 @@ import Database
 import Domain
 import Repositories
 
-/// Ends all sessions that hang on something, in the transaction of whoever may: its generation rises, and with the commit
-/// they are over on every node, whatever their number.
+/// Ends all sessions of a scope, in the transaction of another change. The scope's generation rises, so with the commit
+/// the sessions have ended on every node, whatever their number.
 ///
-/// Rows follow. Some of a user or device, who have few as a rule, are ended here; all others, and those of a provider or
-/// a key, are left to ``EndRevokedSessions``: a transaction that read them would disturb every sign-in of that provider.
+/// Their rows are updated later. Some rows of a user or device, which usually have few sessions, are updated here. All
+/// others, and those of a provider or a key, are left to ``EndRevokedSessions``: a transaction that read them would
+/// conflict with every sign-in of that provider.
 struct RevokeSessions {
     let transaction: any Transaction
 
-    /// How many rows end at once.
+    /// The number of rows that are updated in the same transaction.
     static let atOnce = 100
 
-    /// Cuts.
+    /// Raises the generation.
     ///
-    /// - Returns: how many sessions have ended, as far as that is known here.
+    /// - Returns: the number of ended sessions, as far as it is known here.
     @discardableResult
     func callAsFunction(
         _ scope: RevocationScope, _ why: SessionEnding, _ events: inout RecordedEvents, by actor: String = "service",
@@ -30,7 +31,7 @@ struct RevokeSessions {
         }
         try GenerationRepository(transaction).raise(scope)
         let isWhole = scope.isPersonal && ended.count < Self.atOnce
-        // Whole or not: a sign-in under way, which this transaction does not see, may add a row behind it.
+        // In any case, because a concurrent sign-in may add a row that this transaction does not see.
         try BulkRevocationRepository(transaction).insert(scope, why)
         events.record(.sessionsRevoked(scope, ended, why, isWhole: isWhole), by: actor, because: reason)
         return ended.count
@@ -38,7 +39,7 @@ struct RevokeSessions {
 }
 
 extension RevocationScope {
-    /// Whether no more than one person's or one device's sessions hang on it.
+    /// Whether all of its sessions belong to one person or one device.
     fileprivate var isPersonal: Bool {
         switch self {
         case .user, .device: true

@@ -5,7 +5,7 @@ import Foundation
 import Repositories
 
 extension Service {
-    /// Returns the session of a token, if it may act: the hot path of every protected action.
+    /// Returns the session of a token if it is authenticated. Every protected action calls this.
     ///
     /// - Throws: `Refusal` with the session codes of the contract.
     package func checkSession(_ shown: String, on connection: ClientConnection) async throws -> Session {
@@ -23,8 +23,8 @@ extension Service {
         return session
     }
 
-    /// Lets an action pass from memory alone; `nil` wherever the answer is a refusal, the store would be asked, or
-    /// something be attached: then ``checkSession(_:on:)`` decides.
+    /// Returns the session of a token from memory alone; `nil` if the call would be refused, needs the store, or must
+    /// attach the session. Then ``checkSession(_:on:)`` decides.
     package func sessionFromMemory(_ tokenHash: Digest256, on connection: ClientConnection) -> Session? {
         guard let cached = caches.sessions.known(tokenHash) else { return nil }
         let policy = policy[\.sessions]
@@ -37,8 +37,8 @@ extension Service {
         return session
     }
 
-    /// Finds a session that is shown for its own sake (to resume, renew or end it): live and bound to this device,
-    /// perhaps challenged.
+    /// Finds a session whose token is shown to resume, renew or end it: not ended, bound to this device, possibly
+    /// challenged.
     func boundSession(_ shown: String, on connection: ClientConnection) async throws -> (Session, CachedSession) {
         let now = environment.now()
         let policy = policy[\.sessions]
@@ -60,7 +60,7 @@ extension Service {
         return (session, cached)
     }
 
-    /// A live token under another certificate was stolen or copied: the session must prove its user again.
+    /// A valid token with another certificate was stolen or copied. The session is challenged.
     private func recordMismatch(of session: Session, on connection: ClientConnection) async throws {
         let actor = connection.certificate.map { "device \($0.certificate.deviceID)" } ?? "unknown device"
         try await write { transaction, events in

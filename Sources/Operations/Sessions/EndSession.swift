@@ -4,7 +4,7 @@ import Foundation
 import Repositories
 
 extension Service {
-    /// `DestroySession`, by the session's user: ends the session whose token is shown, a challenged one too.
+    /// `DestroySession`, by the session's user: ends the session of the token, also if it is challenged.
     package func endSession(_ sessionToken: String, on connection: ClientConnection) async throws {
         let (session, _) = try await boundSession(sessionToken, on: connection)
         if try await !endAtOnce(session) {
@@ -15,7 +15,7 @@ extension Service {
         node.forget(session)
     }
 
-    /// Ends a session in one statement, which others share a transaction with; `false` if a transaction of its own is to
+    /// Ends a session in one statement that shares a transaction with others; `false` if a separate transaction must
     /// decide.
     private func endAtOnce(_ session: Session) async throws -> Bool {
         do {
@@ -35,7 +35,7 @@ extension Service {
 
     /// Ends another session of the same user.
     ///
-    /// - Throws: `Refusal` `not_found` for what is not the user's own, too.
+    /// - Throws: `Refusal` `not_found`, also for a session of another user.
     package func endOtherSession(_ id: String, by session: Session) async throws {
         guard let id = SessionID(id[...]) else { throw Refusal.unknownOwnSession }
         try await act(for: session) { transaction, holder, events in

@@ -5,18 +5,18 @@ import Foundation
 import Repositories
 import Tokens
 
-/// An access token, and how long it lives.
+/// An access token and its lifetime.
 package struct ExchangedToken: Sendable {
     package let token: Secret<String>
     /// Whether it is bound to the device's key by a DPoP proof, not to its certificate.
     package let isBoundToKey: Bool
-    /// What was granted of the scope that was asked for.
+    /// The granted part of the requested scope.
     package let scope: String?
-    /// Seconds.
+    /// The token's lifetime in seconds.
     package let lifetime: Int
 }
 
-/// What a device asks for.
+/// A device's request to exchange its session token.
 package struct SessionExchange: Sendable {
     let sessionToken: String
     let targets: [String]
@@ -26,12 +26,12 @@ package struct SessionExchange: Sendable {
 
     /// - Parameters:
     ///   - sessionToken: the session's token.
-    ///   - targets: names of the session's provider: its id, or a URL that is registered for it, which then is the
-    ///     audience. No other provider gets a token of the session.
+    ///   - targets: names of the session's provider: its id, or a URL that is registered for it and becomes the
+    ///     audience. A token for another provider is never issued.
     ///   - clientID: the app's id, if the request names one.
-    ///   - scope: with the word `verified_claims` the token says what a card proved, if one did; other words are
+    ///   - scope: with the word `verified_claims` the token contains what a card proved, if one did. Other words are
     ///     ignored.
-    ///   - proof: a DPoP proof by the device's certified key, if the request brings one.
+    ///   - proof: a DPoP proof by the device's certified key, if the request has one.
     package init(
         _ sessionToken: String, for targets: [String], clientID: String? = nil, scope: String? = nil,
         proof: String? = nil
@@ -51,10 +51,10 @@ package struct SessionExchange: Sendable {
 
 extension Service {
     /// Signs a token for the provider of an authenticated session on its own device, which the provider verifies
-    /// without a call (RFC 8693). Nothing of the token is kept.
+    /// without a call (RFC 8693). The token is not stored.
     ///
-    /// - Throws: `Refusal` with the session codes; `rate_limited`; `invalid_dpop_proof`; `malformed_request`, for another
-    ///   target with reason `invalid_target`.
+    /// - Throws: `Refusal` with the session codes; `rate_limited`; `invalid_dpop_proof`; `malformed_request`, for
+    ///   another target with reason `invalid_target`.
     package func exchangeSessionToken(_ request: SessionExchange, on connection: ClientConnection) async throws
         -> ExchangedToken
     {
@@ -66,7 +66,7 @@ extension Service {
         }
         let confirmation = try confirmation(by: request.proof, on: connection)
         let basis: Basis
-        // The session is looked at again, since it was let in by a memory that may have been a second old.
+        // The session is read again, because the cache that admitted it may have been a second old.
         if !request.wantsClaims, Self.names(session, request.targets), invalidator.isCurrent,
             isAuthenticated(connection), sessionFromMemory(session.tokenHash, on: connection) != nil,
             let known = self.basis(of: session)
@@ -79,11 +79,11 @@ extension Service {
         return try sign(session, basis, confirmation, by: algorithm)
     }
 
-    /// Signs a token by what memory alone decides; `nil` wherever the answer is a refusal or the store would be asked: then
+    /// Signs a token from memory alone; `nil` if the call would be refused or needs the store. Then
     /// ``exchangeSessionToken(_:on:)`` decides.
     package func exchangeFromMemory(_ request: SessionExchange, on connection: ClientConnection) -> ExchangedToken? {
         guard request.proof == nil, !request.wantsClaims, let token = SessionToken(shown: request.sessionToken),
-            // Who has no session here pays for no question to the store.
+            // Without a session on this connection the store is not read.
             let held = caches.sessions.known(token.hash)?.session, Self.names(held, request.targets),
             invalidator.isCurrent, isAuthenticated(connection),
             let session = sessionFromMemory(token.hash, on: connection), request.isOfApp(session),
@@ -95,7 +95,7 @@ extension Service {
         return try? sign(session, basis, .certificate, by: provider.tokenAlgorithm)
     }
 
-    /// Each answer costs a signature, which takes many times a check.
+    /// Each token costs a signature, which takes many times as long as a check.
     private func countExchange(_ connection: ClientConnection) throws(Refusal) {
         guard rateLimiting == .on else { return }
         try connection.certificate?.exchanges.count(
@@ -123,28 +123,28 @@ extension Service {
             lifetime: max(0, Int(saturating: lifetime)))
     }
 
-    /// What a token says beside the session.
+    /// The claims of a token in addition to the session.
     private struct Basis: Sendable {
         let audience: String
         let assurance: Assurance
         var proved: AuthenticatedUser?
     }
 
-    /// Whether all targets are the id of the session's provider, which no store need be asked for.
+    /// Whether all targets are the id of the session's provider, for which the store is not needed.
     private static func names(_ session: Session, _ targets: [String]) -> Bool {
         targets.allSatisfy { ProviderID($0[...]) == session.providerID }
     }
 
-    /// What this process's memory says; `nil` where only the store knows.
+    /// The claims from this process's memory; `nil` if only the store has them.
     ///
-    /// It is what the store would say if nothing was committed since the memory was read, which is asked before.
+    /// They are those of the store if nothing was committed since memory was read, which the caller checks first.
     private func basis(of session: Session) -> Basis? {
         guard let level = caches.levels.known(session.userID) else { return nil }
         return Basis(
             audience: session.providerID.description, assurance: level.value(at: environment.now()))
     }
 
-    /// What the store says: the node's memory may be a second old, and the token outlives that.
+    /// The claims from the store, because the node's memory may be a second old, and the token is valid for longer.
     private func readBasis(of session: Session, for targets: [String], withClaims: Bool) async throws -> Basis {
         let (keys, urls, levels) = (keys.personal, urls, caches.levels)
         let (mark, isKnown) = (levels.mark, levels.known(session.userID) != nil)
@@ -176,7 +176,7 @@ extension Service {
         return audience
     }
 
-    /// A proof's `jti` is not remembered: who repeats one here holds the key that signed it, since the connection has
+    /// A proof's `jti` is not stored: a caller who can repeat it has the key that signed it, because the connection has
     /// its certificate.
     private func confirmation(
         by proof: String?, on connection: ClientConnection

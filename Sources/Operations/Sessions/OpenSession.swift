@@ -9,8 +9,8 @@ extension Service {
     /// `CreateSession`: opens a session of the verified identity token's user on this device and connection.
     ///
     /// - Parameters:
-    ///   - applicationID: may be `nil` where the provider has one app.
-    ///   - proof: what the token may be.
+    ///   - applicationID: may be `nil` if the provider has one app.
+    ///   - proof: the kinds of token that are accepted.
     /// - Throws: `Refusal` `invalid_identity_token`, `malformed_request`, `rate_limited`, `certificate_revoked`,
     ///   `user_banned`, `unavailable`.
     package func openSession(
@@ -38,7 +38,7 @@ extension Service {
             assurance: assurance, now: session.createdAt, policy: policy, ignored: identity.token.ignored)
     }
 
-    /// By one statement if the user is known and nothing stands against it, else by a transaction that says what does.
+    /// By one statement if the user is known and nothing forbids it, otherwise by a transaction that gives the reason.
     private func open(
         _ draft: Session, _ identity: VerifiedIdentity, on connection: ClientConnection
     ) async throws -> (Session, Assurance) {
@@ -59,27 +59,27 @@ extension Service {
         }
     }
 
-    /// The user has as many sessions on the device as may be, and the oldest one is all that is to end.
+    /// The user has the maximum number of sessions on the device, and only the oldest one must end.
     private struct DeviceIsFull: Error {
         let oldest: Session
     }
 
-    /// Finds out what became of a session whose commit had no answer: one that was not kept is opened now.
+    /// Finds out whether a session with an unknown commit was stored. If it was not, it is opened now.
     ///
-    /// - Parameter unknown: what is thrown where that cannot be found out.
+    /// - Parameter unknown: the error to throw if that cannot be found out.
     private func resolve(
         _ draft: Session, _ identity: VerifiedIdentity, on connection: ClientConnection, _ unknown: Refusal
     ) async throws -> (Session, Assurance) {
         do {
             return try await decide(draft, identity, on: connection)
         } catch let refusal as Refusal where refusal.reason == .nonceUsed {
-            // By the statement itself, if the row has the digest of a token that nobody else knows.
+            // Opened by the statement itself, if the row has the digest of this token.
             let opened: (Session, Assurance)?
             do { opened = try await confirm(draft) } catch { throw unknown }
             guard let opened else { throw refusal }
             return opened
         } catch let refusal as Refusal where refusal.code == .userBanned {
-            // The nonce is spent by this refusal, not by a session.
+            // This refusal spends the nonce, without a session.
             throw refusal
         } catch {
             throw unknown
@@ -96,8 +96,8 @@ extension Service {
         }
     }
 
-    /// - Parameter mayReplace: whether `DeviceIsFull` is thrown, with nothing changed, where a statement that others share a
-    ///   transaction with may do it.
+    /// - Parameter mayReplace: whether to throw `DeviceIsFull` without a change if a shared statement may open the
+    ///   session.
     private func decide(
         _ draft: Session, _ identity: VerifiedIdentity, on connection: ClientConnection, mayReplace: Bool = false
     ) async throws -> (Session, Assurance) {
@@ -115,7 +115,7 @@ extension Service {
             if found.user == nil { try UserRepository(transaction).enqueueInsert(user) }
             let session = Session(draft, of: user, at: now)
             if found.mayUserBeBanned, let entry = try RefuseBanned.activeBan(atSignInOf: user.id, in: transaction) {
-                // The nonce stays spent: the refusal is thrown outside.
+                // The refusal is thrown outside the transaction, so the nonce stays spent.
                 try SessionRepository(transaction).enqueueEnded(Session(spending: nonce, of: session, at: now))
                 return .banned(user.id, entry, at: now)
             }
@@ -137,7 +137,7 @@ extension Service {
             admission, thumbprint: connection.thumbprint)
     }
 
-    /// The oldest sessions of the user on the device beyond what the policy allows.
+    /// The oldest sessions of the user on the device above the policy's limit.
     private static func superseded(
         with session: Session, policy: SessionPolicy, in transaction: any Transaction
     ) throws -> ArraySlice<Session> {
@@ -147,7 +147,7 @@ extension Service {
         return live.prefix(max(0, live.count + 1 - policy.perUserAndDevice))
     }
 
-    /// - Parameter subject: what the caller's form of sign-in calls the app's id.
+    /// - Parameter subject: the app's id as the caller's form of sign-in names it.
     private static func application(
         _ text: String?, of identity: VerifiedIdentity, about subject: Refusal.Subject
     ) throws(Refusal) -> Application {
@@ -183,7 +183,7 @@ extension Service {
 }
 
 extension Provider {
-    /// What a text is that should be the `app_id` of one of its apps. The clients of OAuth know several ids.
+    /// The refusal of a text that is not an `app_id` of this provider. OAuth clients have several other ids.
     func mistakenApplication(_ text: String, about subject: Refusal.Subject) -> Refusal {
         if ProviderID(text[...]) == id { return .providerIDAsApplication(subject) }
         if issuer?.audiences.contains(where: { $0.hasSameBytes(as: text) }) ?? false {

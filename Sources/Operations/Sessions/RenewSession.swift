@@ -5,9 +5,9 @@ import Repositories
 import Tokens
 
 extension Service {
-    /// `RenewSession`: a challenged session proves its user again and keeps its id under a new token.
+    /// `RenewSession`: renews a challenged session by another identity token. It keeps its id and gets a new token.
     ///
-    /// - Throws: `Refusal` `conflict` where the session is not challenged or the token is another user's; the session
+    /// - Throws: `Refusal` `conflict` if the session is not challenged or the token is another user's; the session
     ///   codes; `invalid_identity_token`; `rate_limited`; `user_banned`.
     package func renewSession(
         sessionToken: String, identityToken: String, on connection: ClientConnection
@@ -29,7 +29,7 @@ extension Service {
             transaction, events -> RefuseBanned.Admission<(Session, Assurance)> in
             let found = try identity.signInContext(
                 on: connection, deviceID: old.deviceID, mostSessions: 0, in: transaction)
-            // By id: names that Unicode calls equivalent are those of two users.
+            // Compared by id, because names that are equivalent in Unicode may be those of two users.
             guard found.user?.id == old.userID else { throw anotherUser }
             let now = transaction.now
             try SessionRepository(transaction).enqueueEnded(Session(spending: identity.nonce, of: old, at: now))

@@ -5,22 +5,22 @@ import Foundation
 import Repositories
 import Tokens
 
-/// A session as its holder is told about it; the token only where it is new.
+/// A session as it is returned to its device.
 package struct OpenedSession: Sendable {
     package let session: Session
-    /// Its new token, to be said once.
+    /// Its token, if it is new. It is returned only once.
     package let token: SessionToken?
-    /// `<provider slug>/<external id>`.
+    /// The user's address in the API: `<provider slug>/<external id>`.
     package let address: String
     /// How far the user is verified.
     package let assurance: Assurance
-    /// When the session ends at the latest.
+    /// When the session expires at the latest.
     package let expiresAt: Date
-    /// Seconds from now until then.
+    /// Seconds from now until the expiry.
     package let lifetime: Int
-    /// Seconds without use until it is challenged.
+    /// Seconds without use after which it is challenged.
     package let idleLifetime: Int
-    /// The names of the identity token's claims that describe the user and were left out.
+    /// The names of the identity token's claims about the user that were ignored.
     package let ignoredClaims: [String]
 
     init(
@@ -39,7 +39,7 @@ package struct OpenedSession: Sendable {
 }
 
 extension Service {
-    /// The live sessions of a session's user, oldest first, each with its state at this moment.
+    /// The sessions of a session's user that have not ended, oldest first, each with its current state.
     package func listSessions(
         for session: Session
     ) async throws -> [(session: Session, state: Session.EffectiveState)] {
@@ -50,10 +50,10 @@ extension Service {
             .filter { $0.1 == .authenticated || $0.1 == .challenged }
     }
 
-    /// `ResumeSession`: attaches a session to another connection of its device, and shows what it is.
+    /// `ResumeSession`: attaches a session to another connection of its device, and returns it.
     ///
-    /// - Parameter userID: what the device remembers the user's id to be.
-    /// - Throws: `Refusal` with the session codes; `session_destroyed` too where the user is another.
+    /// - Parameter userID: the user's id that the device has stored.
+    /// - Throws: `Refusal` with the session codes; `session_destroyed` also for another user's session.
     package func resumeSession(
         userID: String, sessionToken: String, on connection: ClientConnection
     ) async throws -> OpenedSession {

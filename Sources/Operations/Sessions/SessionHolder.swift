@@ -3,7 +3,7 @@ import Domain
 import Repositories
 
 extension Service {
-    /// Reads for the holder of a session that was let in before, if the store still lets them in.
+    /// Reads for the holder of an admitted session, if the store still admits the session.
     ///
     /// - Throws: `Refusal` as ``act(for:inTurn:ahead:_:)``.
     func read<T: Sendable>(
@@ -13,10 +13,10 @@ extension Service {
         try await read { try body($0, SessionHolder(shown, in: $0, ahead)) }
     }
 
-    /// Writes for the holder of a session that was let in before. Between that and this the session may have been ended,
-    /// challenged or renewed, the user banned, the certificate revoked: then nothing is written.
+    /// Writes for the holder of an admitted session. If the session was ended, challenged or renewed meanwhile, the
+    /// user banned, or the certificate revoked, nothing is written.
     ///
-    /// - Parameter turn: what it has in common with others that read and change the same rows.
+    /// - Parameter turn: the turn of writers that read and change the same rows.
     /// - Throws: `Refusal` with the session codes, `certificate_revoked` or `user_banned`; what the body throws.
     @discardableResult
     func act<T: Sendable>(
@@ -28,7 +28,7 @@ extension Service {
         }
     }
 
-    /// Writes for a device that shows a user's export token, since no session is left to act in.
+    /// Writes for a device that shows a user's export token, because the user has no session.
     ///
     /// - Throws: `Refusal` `certificate_revoked`; what the body throws.
     @discardableResult
@@ -48,18 +48,18 @@ extension Service {
     }
 }
 
-/// The holder of a session that may act in this transaction: whoever has one has looked.
+/// The holder of a session that is authenticated in this transaction. A value only exists after the check.
 ///
-/// The session's clocks are not compared again. They were when the request began, and the request is no older than its
-/// time-out; what another act has decided meanwhile is respected.
+/// The session's lifetimes are not checked again. They were checked when the request began, and a request cannot be
+/// older than its time limit. Changes by other requests are respected.
 struct SessionHolder {
-    /// What a body is going to ask whoever holds the session: see `Transaction/ahead(_:)`. It goes with the look at the
-    /// session, when the transaction has no time yet.
+    /// The queries of a body for the session's holder: see `Transaction/ahead(_:)`. They are sent together with the
+    /// check of the session, when the transaction has no time yet.
     typealias Ahead = @Sendable (any Transaction) throws -> Void
 
-    /// The user, as the store knows them now.
+    /// The user in the store's current state.
     let user: User
-    /// The session, as the store knows it now.
+    /// The session in the store's current state.
     let session: Session
 
     fileprivate init(_ shown: Session, in transaction: any Transaction, _ ahead: Ahead?) throws {

@@ -5,8 +5,8 @@ import Repositories
 import Tokens
 
 extension VerifiedIdentity {
-    /// The memories by which key and certificate were verified may be a moment old: the transaction looks again, so that
-    /// nothing opens a session after its revocation was answered. Whoever goes on spends the nonce.
+    /// The transaction reads key and certificate again, because the caches that verified them may be a moment old. So
+    /// no session is opened after a revocation was confirmed. A caller that continues spends the nonce.
     func signInContext(
         on connection: ClientConnection, deviceID: DeviceID, mostSessions: Int, in transaction: any Transaction
     ) throws -> SignInRepository.Context {
@@ -31,10 +31,10 @@ extension VerifiedIdentity {
 }
 
 extension Service {
-    /// Opens a session in one statement, which other sign-ins share a transaction with; `nil` if a transaction of its own is to
-    /// decide.
+    /// Opens a session in one statement that shares a transaction with other sign-ins; `nil` if a separate transaction
+    /// must decide.
     ///
-    /// - Parameter old: what is ended by the same statement.
+    /// - Parameter old: the session that the same statement ends.
     /// - Throws: `Refusal` `unavailable`.
     func openAtOnce(
         _ draft: Session, _ identity: VerifiedIdentity, insteadOf old: Session? = nil
@@ -51,8 +51,8 @@ extension Service {
         guard let opened else { return nil }
         let (profile, user, keys) = (identity.profile, opened.user, keys.personal)
         if profile.newIndex(for: user, keys: keys) != nil {
-            // The session stands whatever becomes of this: the next sign-in tries again. Nothing is kept of a user who was
-            // erased meanwhile, whose sessions have ended.
+            // The session is open whatever the result: the next sign-in tries again. Nothing is stored for a user who
+            // was erased meanwhile, whose sessions have ended.
             _ = try? await write { transaction, _ in
                 let state = try SessionRepository(transaction).find(opened.session.id)?.state
                 guard state == .authenticated else { return }
@@ -62,8 +62,8 @@ extension Service {
         return (opened.session, user.assurance)
     }
 
-    /// Decides a sign-in, whose nonce is spent with the commit. Where a row was there already, it was the nonce's, or
-    /// another sign-in of the same new user was faster: then that user is there when it is decided again.
+    /// Decides a sign-in, whose nonce is spent with the commit. If a row existed already, either the nonce was spent,
+    /// or another sign-in of the same new user was faster. Then the user exists in the second decision.
     ///
     /// - Throws: `Refusal`, `invalid_identity_token` with reason `nonce_used` for a spent nonce.
     func signIn<T: Sendable>(

@@ -2,20 +2,20 @@ import Domain
 import Foundation
 import Tokens
 
-/// What a verified identity token says, with the nonce that it will spend.
+/// The content of a verified identity token, with the nonce to spend.
 package struct VerifiedIdentity: Sendable {
     let token: IdentityToken
     let known: CachedProvider
     /// Its nonce: issued by this service to this certificate, not yet spent here.
     let nonce: Nonce
 
-    /// What the provider says of the user.
+    /// The provider's claims about the user.
     var profile: UserProfile {
         UserProfile(displayName: token.displayName, avatarURL: token.avatarURL)
     }
 }
 
-/// What a user may prove themselves by.
+/// The kinds of token that identify a user.
 package enum IdentityProof: Sendable {
     /// An identity token, or an ID token of an issuer.
     case any
@@ -26,8 +26,8 @@ package enum IdentityProof: Sendable {
 }
 
 extension Service {
-    /// Verifies an identity token as far as that needs no transaction. It counts the attempt, and then verifies
-    /// signature, claims and nonce, in this order: what a forger wrote is never evaluated.
+    /// Verifies an identity token without a transaction. It counts the attempt, then verifies signature, claims and
+    /// nonce, in this order, so unsigned content is never evaluated.
     ///
     /// - Throws: `Refusal` `invalid_identity_token` with the contract's reasons; `rate_limited`.
     func verifyIdentity(
@@ -85,7 +85,7 @@ extension Service {
             guard error.reason == .badSignature else { throw error }
             guard let before = known, let issuer = before.provider.issuer else { throw error }
             let now = try await IssuerKeys(self).current(before, of: issuer, for: unverified.header, doubtful: true)
-            // Without another key there is nothing to verify again.
+            // Without another key the result would be the same.
             guard now.issuerKey(of: unverified.header)?.id != before.issuerKey(of: unverified.header)?.id else {
                 throw error
             }

@@ -2,12 +2,13 @@ import Domain
 import Foundation
 import Repositories
 
-/// An act and its words in the audit log: ids and codes, no personal data. Who did it, and why, is recorded with it.
+/// An act and its form in the audit log: ids and codes, no personal data. The actor and the reason are recorded with
+/// it.
 struct AuditedAct: Sendable {
     let event: AuditRepository.Event
     let subject: AuditSubject
     let detail: String?
-    /// The entry's own name, if somebody is given it.
+    /// The entry's id, if it is returned to a caller.
     let id: UUID?
 
     init(_ event: AuditRepository.Event, _ subject: AuditSubject, _ detail: String? = nil, id: UUID? = nil) {
@@ -15,7 +16,7 @@ struct AuditedAct: Sendable {
     }
 }
 
-/// Acts that have no other consequence. What follows from others is in ``Consequence``, with their words.
+/// Acts without other consequences. Those with consequences are in ``Consequence``.
 extension AuditedAct {
     static func certificateIssued(serial: String) -> Self {
         Self(.certificateIssued, AuditSubject(.certificate, serial))
@@ -25,7 +26,7 @@ extension AuditedAct {
         Self(.webhookSet, AuditSubject(.provider, id), "signed by key \(key)")
     }
 
-    /// The key is `nil` if the receiver said that it is gone.
+    /// The key is `nil` if the receiver answered that it is gone.
     static func webhookRemoved(_ id: ProviderID, by key: ProviderKeyID?) -> Self {
         Self(
             .webhookRemoved, AuditSubject(.provider, id), key.map { "signed by key \($0)" } ?? "the receiver is gone")
@@ -39,12 +40,12 @@ extension AuditedAct {
         Self(.eventStreamRemoved, AuditSubject(.stream, id), "provider \(provider)")
     }
 
-    /// The stream's receiver wants the events of a user again.
+    /// The stream's receiver includes the events of a user again.
     static func eventSubjectAdded(_ id: EventStreamID, _ user: UserID) -> Self {
         Self(.eventSubjectAdded, AuditSubject(.stream, id), "user \(user)")
     }
 
-    /// The stream's receiver wants no events of a user.
+    /// The stream's receiver excludes the events of a user.
     static func eventSubjectRemoved(_ id: EventStreamID, _ user: UserID) -> Self {
         Self(.eventSubjectRemoved, AuditSubject(.stream, id), "user \(user)")
     }
@@ -62,7 +63,7 @@ extension AuditedAct {
     static func phoneVerified(_ user: UserID) -> Self { Self(.phoneVerified, AuditSubject(.user, user)) }
     static func phoneFrozen(_ user: UserID) -> Self { Self(.phoneFrozen, AuditSubject(.user, user)) }
 
-    /// - Parameter name: that of a prefix, a network or a provider.
+    /// - Parameter name: the name of a prefix, a network or a provider.
     static func phoneSendsStopped(name: String) -> Self {
         Self(.phoneSendsStopped, AuditSubject(scopeOfTexts: name), "thinned out")
     }

@@ -5,10 +5,10 @@ import Foundation
 import Repositories
 import Synchronization
 
-/// Keeps this process's memories coherent with the store, and knows how old they are.
+/// Keeps this process's caches consistent with the store, and knows how old they are.
 ///
-/// Own commits are applied when they are made; this applies what other processes did, by the change log. What it knows is
-/// as young as the last heartbeat that it read back: a server that was cut off from the others may go on answering.
+/// A process applies its own commits itself. This type applies commits of other processes, by the change log. The view
+/// is as recent as the last heartbeat that was read back, because an isolated server may continue to answer.
 package final class CacheInvalidator: Sendable {
     let store: any Database
     let policy: CurrentPolicy
@@ -17,29 +17,28 @@ package final class CacheInvalidator: Sendable {
     private let nonceGeneration: String?
     private let clock = ContinuousClock()
     private let state: Mutex<State>
-    /// Called when this machine's clock begins and ends to differ too much from the store's; `true` when it ends.
+    /// Called when the difference between this machine's clock and the store's begins and ends to be too large; `true`
+    /// when it ends.
     private let onClockChange: @Sendable (Bool) -> Void
-    /// Called when this process has begun a log anew that another server wrote.
+    /// Called after this process replaced a change log that another server wrote.
     private let onForeignLog: @Sendable () -> Void
 
     private struct State {
         var position: ChangePosition?
         var stamp: Int64?
         var heartbeats: Heartbeats<Heartbeat>
-        /// Whether it takes more than a reading to tell that the store was reached.
+        /// Whether readings alone do not prove that the view is current.
         var needsHeartbeats = true
-        /// For how many seconds at least the oldest transaction of the server has been open.
+        /// The minimum age in seconds of the server's oldest open transaction.
         var horizonAge: TimeInterval = 0
-        /// Wakes the loop that polls; `nil` where none runs.
+        /// Wakes the polling loop; `nil` if none runs.
         var signal: LoopSignal?
-        /// Seconds that this machine's clock is known to be ahead of the store's at least, or behind where negative.
+        /// The minimum number of seconds by which this machine's clock is ahead of the store's; negative if it is slow.
         var clockDifference: TimeInterval = 0
     }
 
-    /// Watches a store for a node.
-    ///
-    /// - Parameter nonceGeneration: the one that the node makes and knows nonces in; a restore begins another, and ends
-    ///   this node. `nil` where that is not to be compared.
+    /// - Parameter nonceGeneration: the node's generation of nonces. A restore starts another one and ends this node.
+    ///   `nil` if it must not be compared.
     package init(
         store: any Database, node: ServingNode, policy: CurrentPolicy, environment: Environment,
         nonceGeneration: String? = nil,
@@ -60,9 +59,9 @@ package final class CacheInvalidator: Sendable {
         )
     }
 
-    /// Commits a heartbeat if it is time for one, and reads the changes since the last time.
+    /// Commits a heartbeat if it is due, and reads the changes since the last time.
     ///
-    /// - Throws: `Refusal` `unavailable`, ``StoreRestored``, or what the store says.
+    /// - Throws: `Refusal` `unavailable`, ``StoreRestored``, or the store's error.
     package func poll() async throws {
         if let beat = beginBeat() { try await commit(beat) }
         try await look()
@@ -85,11 +84,11 @@ package final class CacheInvalidator: Sendable {
                 state.heartbeats.read { position.shows($0) }
             }
         }
-        // After the view was found to be young: nobody waits for these.
+        // After the view was found current, because no request waits for these.
         try await node.settleSome()
     }
 
-    /// Begins a heartbeat, if it is time for one.
+    /// Begins a heartbeat, if it is due.
     func beginBeat() -> Heartbeats<Heartbeat>.Beat? {
         state.withLock { state in
             guard state.needsHeartbeats else { return nil }
@@ -98,7 +97,7 @@ package final class CacheInvalidator: Sendable {
         }
     }
 
-    /// Commits a heartbeat. A view that it can make younger is made so at once, where it is not young enough to wait.
+    /// Commits a heartbeat. If the view is too old to wait for the next poll, the changes are read at once.
     func commit(_ beat: Heartbeats<Heartbeat>.Beat) async throws {
         do {
             let commit = try await store.reached { try await store.heartbeat() }
@@ -114,12 +113,12 @@ package final class CacheInvalidator: Sendable {
         }
     }
 
-    /// How long to wait before the next heartbeat; `nil` where the store needs none.
+    /// How long to wait before the next heartbeat; `nil` if the store needs none.
     var pauseBetweenBeats: Duration? {
         state.withLock { $0.needsHeartbeats ? $0.heartbeats.pause(at: clock.now) : nil }
     }
 
-    /// Applies what happened since a position, page by page, or forgets everything where that cannot be told.
+    /// Applies the changes since a position, page by page, or drops all caches if the changes are unknown.
     private func catchUp(from known: ChangePosition?) async throws {
         var position: ChangePosition
         if let known {
@@ -147,22 +146,22 @@ package final class CacheInvalidator: Sendable {
             state.withLock { state in
                 state.position = reading.position
                 state.horizonAge = reading.horizonAge
-                // It may have been another server's.
+                // The heartbeats may be those of another server.
                 if reading.isInterrupted { state.heartbeats.forget() }
             }
         }
     }
 
-    /// A log that came here as a dump is of no use before it begins anew. The next reading then finds another log.
+    /// Replaces the log of a restored dump, which is of no use here. The next reading then finds another log.
     private func adoptLog() async throws {
         if try await store.reached({ try await store.adoptChangeLog() }) { onForeignLog() }
     }
 
-    /// How many changes are read at once.
+    /// The number of changes that are read at once.
     private static let page = 1000
 
-    /// A log that was begun anew is that of a restored store, or of one that was moved away: this process may go on in
-    /// neither. Otherwise changes were missed, or another server took over.
+    /// A replaced log belongs to a restored store, or to a store that was moved. This process must end in both cases.
+    /// Otherwise changes were missed, or another server took over.
     private func requireSameStore() async throws {
         let generation = try await store.reservedSnapshot { try RestoreRepository($0).nonceGeneration() }
         if let nonceGeneration, generation != nonceGeneration { throw StoreRestored() }
@@ -171,11 +170,11 @@ package final class CacheInvalidator: Sendable {
     /// How far the change log was read.
     package var position: ChangePosition? { state.withLock { $0.position } }
 
-    /// For how many seconds at least the oldest transaction of the store's server has been open, of whatever program:
-    /// what it changes is known to nobody yet.
+    /// The minimum age in seconds of the oldest transaction on the store's server, of any program. Its changes are not
+    /// visible yet.
     package var horizonAge: TimeInterval { state.withLock { $0.horizonAge } }
 
-    /// Compares the store's clock, read at some moment between two of this machine's, with this machine's.
+    /// Compares the store's clock, read between two times of this machine, with this machine's clock.
     private func compareClock(of store: Date, from before: Date, to after: Date) {
         let difference = max(0, before.timeIntervalSince(store)) - max(0, store.timeIntervalSince(after))
         let wasRight = isClockRight
@@ -183,12 +182,12 @@ package final class CacheInvalidator: Sendable {
         if isClockRight != wasRight { onClockChange(!wasRight) }
     }
 
-    /// Polls until the task is cancelled, and at once if a request met a change that was not read. A store that is away is
+    /// Polls until the task is cancelled, and at once if a request found an unread change. An unavailable store is
     /// tried again.
     ///
-    /// - Parameter onFailure: told about the first failed try of a row, and again while it lasts, every ten seconds.
-    /// - Throws: `StoreError.notUsable` once the store was moved: what this process remembers of it counts no more, not even
-    ///   where the store is taken back into use. ``StoreRestored``.
+    /// - Parameter onFailure: called with the first of consecutive failures, and every ten seconds while they last.
+    /// - Throws: `StoreError.notUsable` after the store was moved. This process's caches are then invalid, even if the
+    ///   store is reopened. ``StoreRestored``.
     package func run(onFailure: @escaping @Sendable (any Error) -> Void) async throws {
         let signal = LoopSignal()
         state.withLock { $0.signal = signal }
@@ -217,10 +216,10 @@ package final class CacheInvalidator: Sendable {
         }
     }
 
-    /// The shortest time between two polls, however often a request meets a change.
+    /// The shortest time between two polls, however often requests find changes.
     private static let pause: Duration = .milliseconds(10)
 
-    /// Refuses to decide from memories that are too old, or by a clock that is not the store's.
+    /// Refuses to decide if the caches are too old, or the clock differs from the store's.
     ///
     /// - Throws: `Refusal` `unavailable`.
     package func requireFresh() throws(Refusal) {
@@ -232,13 +231,13 @@ package final class CacheInvalidator: Sendable {
         }
     }
 
-    /// Whether the view of the store is young enough to decide from.
+    /// Whether the view of the store is recent enough for decisions.
     package var isFresh: Bool { clock.now - state.withLock { $0.heartbeats.freshAt } < maximumAge }
 
-    /// Whether nothing was committed since the change log was read: what the memories say is what the store says.
+    /// Whether nothing was committed since the change log was read, so that the caches equal the store.
     ///
-    /// It takes some microseconds where the store is a file. A server does not say so without being asked: then `false`. What
-    /// was committed since is read soon, without waiting for the next poll.
+    /// With SQLite it takes some microseconds. With a server it is always `false`, because that would need a query.
+    /// Later commits are read soon, without waiting for the next poll.
     var isCurrent: Bool {
         guard isFresh, isClockRight, !node.isDoubted, let stamp = try? store.changeStamp() else { return false }
         let (isCurrent, signal) = state.withLock { ($0.position != nil && $0.stamp == stamp, $0.signal) }
@@ -246,22 +245,22 @@ package final class CacheInvalidator: Sendable {
         return isCurrent
     }
 
-    /// How old the view of the store is, in seconds.
+    /// The age of the view of the store, in seconds.
     package var age: TimeInterval { (clock.now - state.withLock { $0.heartbeats.freshAt }) / .seconds(1) }
 
-    /// Whether this machine's clock is near enough to the store's to decide by: tokens, certificates and the ends of
-    /// sessions and bans are judged by it.
+    /// Whether this machine's clock is close enough to the store's. The validity of tokens and certificates, and the
+    /// ends of sessions and bans, depend on it.
     package var isClockRight: Bool { clockDifference.magnitude <= policy[\.bans].maximumClockDifference }
 
-    /// How many seconds this machine's clock is ahead of the store's, or behind where negative; what the way to the
-    /// store may account for is not counted.
+    /// How many seconds this machine's clock is ahead of the store's; negative if it is slow. The duration of the query
+    /// is subtracted.
     package var clockDifference: TimeInterval { state.withLock { $0.clockDifference } }
 
     private var maximumAge: Duration { .seconds(policy[\.bans].maximumStaleness) }
 }
 
-/// The store was put back to an earlier state while this process had it open: the nonces that it makes and knows are of
-/// before.
+/// The store was restored to an earlier state while this process had it open, so the process's key of nonces is
+/// outdated.
 package struct StoreRestored: Error {
     package init() {}
 }

@@ -4,28 +4,28 @@ import Encoding
 import Foundation
 import Repositories
 
-/// Changes a store, and sees that everything follows which has to.
+/// Changes a store, and applies the consequences of the recorded events.
 struct Commit: Sendable {
     let store: any Database
     let lane: Lane
-    /// Those who read and change the same rows.
+    /// The turn of writers that read and change the same rows.
     var turn: Turn?
     let environment: Environment
-    /// This process as a node; `nil` for a command, which remembers nothing.
+    /// This process as a node; `nil` for a command, which has no caches.
     let node: ServingNode?
 
-    /// What is to be done once a transaction is committed.
+    /// The consequences to apply after the commit.
     struct Aftermath: Sendable {
         var changes: [ChangeLog.Change] = []
         var opened: [Session] = []
         var wakesOutbox = false
-        /// Streams in which something waits now.
+        /// Streams that have new events now.
         var streams: Set<EventStreamID> = []
         var leavesRows = false
 
         init() {}
 
-        /// What is left of the consequences of events after a statement that committed them, with their change notices.
+        /// The consequences to apply after a statement that committed the events and their entries of the change log.
         init(of events: [DomainEvent]) {
             for consequence in events.map(Consequence.init(of:)) {
                 add(consequence)
@@ -42,9 +42,9 @@ struct Commit: Sendable {
         }
     }
 
-    /// Runs a body in a transaction with all that follows from it.
+    /// Runs a body in a transaction with all consequences.
     ///
-    /// - Parameter body: records what it changes. It may be begun again, with no events.
+    /// - Parameter body: records its events. It may run again, without events.
     /// - Throws: `Refusal` `unavailable`; what the body throws.
     func callAsFunction<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
@@ -52,7 +52,7 @@ struct Commit: Sendable {
         try await commit(body) { try await store.transaction(on: lane, inTurn: turn, $0) }
     }
 
-    /// The same for a body that maintains rows: see `Database/maintain(_:)`.
+    /// Runs a body that maintains rows, with all consequences: see `Database/maintain(_:)`.
     ///
     /// - Throws: `Refusal` `unavailable`; what the body throws.
     func maintain<T: Sendable>(
@@ -82,14 +82,14 @@ struct Commit: Sendable {
         do {
             try await node?.apply(outcome.aftermath, since: mark)
         } catch {
-            // It is committed all the same.
+            // The transaction is committed anyway.
             node?.doubt()
             throw error
         }
         return outcome.value
     }
 
-    /// The first half: audit entries, change notices and security events, in the transaction of the change.
+    /// Writes audit entries, entries of the change log and security events, in the transaction of the change.
     @discardableResult
     func write(_ events: RecordedEvents, in transaction: any Transaction) throws -> Aftermath {
         guard !events.entries.isEmpty else { return Aftermath() }
@@ -108,7 +108,7 @@ struct Commit: Sendable {
             aftermath.add(consequence)
             for notice in consequence.notices where seen.insert(notice).inserted { notices.append(notice) }
         }
-        // A banned user's notice says everything that the user's own would.
+        // The notice of a banned user includes the user's own notice.
         notices = notices.filter { if case .user(let id) = $0 { !seen.contains(.bannedUser(id)) } else { true } }
         for notice in notices { try ChangeLog(transaction).append(notice) }
         aftermath.changes += notices
@@ -120,7 +120,7 @@ struct Commit: Sendable {
 private final class QueueSecurityEvents {
     private let transaction: any Transaction
     private let environment: Environment
-    /// What all events of the transaction have in common.
+    /// An id that all events of the transaction share.
     private let cause: String
     private var receivers: [ProviderID: (hasWebhook: Bool, streams: [EventStreamRepository.Receiver])] = [:]
 
@@ -151,8 +151,7 @@ private final class QueueSecurityEvents {
     }
 }
 
-/// What follows from what happened in one transaction, in its order. An engine that begins a transaction again begins with
-/// none.
+/// The events of one transaction, in order. A transaction that runs again starts without events.
 struct RecordedEvents {
     struct Entry {
         let consequence: Consequence
@@ -162,16 +161,16 @@ struct RecordedEvents {
 
     private(set) var entries: [Entry] = []
 
-    /// Notes what happened.
+    /// Records an event.
     ///
     /// - Parameters:
-    ///   - actor: who did it, as the audit log names it; without meaning if the log keeps no entry of the event.
-    ///   - reason: why, if that is not in the event.
+    ///   - actor: the actor's name in the audit log; ignored if the event has no entry.
+    ///   - reason: the reason, if the event does not imply it.
     mutating func record(_ event: DomainEvent, by actor: String = "service", because reason: AuditReason? = nil) {
         entries.append(Entry(consequence: Consequence(of: event), actor: actor, reason: reason))
     }
 
-    /// Notes an act that is only written down.
+    /// Records an act that is only audited.
     mutating func record(_ act: AuditedAct, by actor: String, because reason: AuditReason? = nil) {
         entries.append(Entry(consequence: Consequence(act), actor: actor, reason: reason))
     }

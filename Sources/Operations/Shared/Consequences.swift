@@ -3,25 +3,25 @@ import Encoding
 import Foundation
 import Repositories
 
-/// What follows from an event, and how the audit log words it: the one table.
+/// The consequences of an event, and its form in the audit log: the only table.
 ///
-/// Inside the transaction the audit entry, the change notices and the security events are written. After the commit the
-/// same notices are applied to the memories and connections of this process (``ServingNode``), and of every other node
-/// that reads them. The outbox is woken.
+/// The audit entry, the entries of the change log and the security events are written in the transaction. After the
+/// commit the same changes are applied to the caches and connections of this process (``ServingNode``), and of every
+/// other node that reads them. The outbox is woken.
 struct Consequence {
     var audit: AuditedAct?
-    /// What every node must read anew, this one too.
+    /// Changes for every node, including this one.
     var notices: [ChangeLog.Change] = []
-    /// What this node alone must read anew.
+    /// Changes for this node only.
     var here: [ChangeLog.Change] = []
-    /// What is sent to the user's provider (RFC 8417).
+    /// Events for the user's provider (RFC 8417).
     var securityEvents: [SecurityEvent] = []
-    /// Streams whose receivers may be waiting for an answer.
+    /// Streams whose receivers may be waiting for events.
     var streams: Set<EventStreamID> = []
-    /// What this node may remember from now on.
+    /// The session that this node may cache.
     var opened: Session?
     var wakesOutbox = false
-    /// Whether rows of sessions are left to be ended.
+    /// Whether rows of ended sessions must still be updated.
     var leavesRows = false
 
     struct SecurityEvent {
@@ -123,7 +123,7 @@ struct Consequence {
 }
 
 extension ChangeLog.Change {
-    /// One notice for all sessions that hang on something.
+    /// The change for all sessions of a scope.
     fileprivate static func about(_ scope: RevocationScope) -> Self {
         switch scope {
         case .user(let id): .user(id)
@@ -135,7 +135,7 @@ extension ChangeLog.Change {
 }
 
 extension AuditedAct {
-    /// A session has no entry of its own if its user, a newer session or a larger change ended it.
+    /// A session has no separate entry if its user, a newer session or a larger change ended it.
     fileprivate static func ended(_ session: EndedSession, _ why: SessionEnding) -> AuditedAct? {
         why == .byAdmin || why == .byProvider ? AuditedAct(.sessionEnded, AuditSubject(.session, session.id)) : nil
     }

@@ -16,7 +16,7 @@ package final class LoopSignal: Sendable {
     }
 }
 
-/// Tells about the first failure of a row, and again while it lasts, every ten seconds.
+/// Reports the first of consecutive failures, and again every ten seconds while they last.
 final class FailureReports: Sendable {
     private let toldAt = Mutex<ContinuousClock.Instant?>(nil)
     private let onFailure: @Sendable (any Error) -> Void
@@ -32,6 +32,6 @@ final class FailureReports: Sendable {
         if isDue { onFailure(error) }
     }
 
-    /// It did not fail this time.
+    /// Records a success, which ends the failures.
     func end() { toldAt.withLock { $0 = nil } }
 }

@@ -1,14 +1,14 @@
 import Delivery
 import Domain
 
-/// What a message of the outbox comes to when it is to be sent.
+/// The content of an outbox message at the time of sending.
 enum OutboxContent: Sendable {
     case message(Message)
-    /// A Security Event Token, and where it is posted to.
+    /// A Security Event Token and its receiver.
     case event(SecurityEventDelivery)
-    /// Nothing any more, and why.
+    /// The message is no longer needed, for this reason.
     case overtaken(String)
-    /// Something that this node cannot read now, such as under a key that it does not have yet.
+    /// This node cannot read it now, such as with a key that it does not have yet.
     case unreadable(String)
 }
 
@@ -16,9 +16,9 @@ enum OutboxContent: Sendable {
 package struct SecurityEventDelivery: Sendable {
     package let token: String
     package let url: String
-    /// Whose receiver it is.
+    /// The provider that the receiver belongs to.
     package let provider: ProviderID
-    /// The `Authorization` header that the receiver wants; `nil` for none.
+    /// The `Authorization` header for the receiver; `nil` for none.
     package let authorization: Secret<String>?
     /// The stream; `nil` for the provider's webhook.
     let stream: EventStreamID?

@@ -2,8 +2,8 @@ import Domain
 import Foundation
 import Synchronization
 
-/// Callers that wait for something to happen to a topic, such as an event of a stream (RFC 8936 §2.4). They hold no
-/// connection to the store.
+/// Callers that wait for changes of a topic, such as events of a stream (RFC 8936 §2.4). They use no connection to the
+/// store.
 final class WaitingPolls<Topic: Hashable & Sendable, Owner: Hashable & Sendable>: Sendable {
     private struct State {
         /// The number of the last place.
@@ -22,21 +22,21 @@ final class WaitingPolls<Topic: Hashable & Sendable, Owner: Hashable & Sendable>
 
     private let state = Mutex(State())
 
-    /// How many there are.
+    /// The number of waiting callers.
     var count: Int { state.withLock { $0.waiting.count } }
 
-    /// One of them, with a place that its owner has until ``leave(_:)``.
+    /// A waiting caller, until ``leave(_:)``.
     struct Place: Sendable {
         let id: UInt64
         let topic: Topic
-        /// Whose limit it counts for; `nil` for nobody's.
+        /// The owner against whose limit it is counted; `nil` if it is not counted.
         let owner: Owner?
         fileprivate let rings: AsyncStream<Void>
         fileprivate let wake: AsyncStream<Void>.Continuation
 
-        /// Waits until an event may be there, at most so many seconds. A cancelled task waits no longer.
+        /// Waits until an event may be available, at most for a number of seconds. A cancelled task stops waiting.
         func wait(_ seconds: TimeInterval) async {
-            // A cancelled iteration would end the stream for good, so the alarm rings it.
+            // Cancelling an iteration would end the stream permanently, so the alarm wakes it.
             let alarm = Task { [wake] in
                 guard (try? await Task.sleep(for: .seconds(seconds))) != nil else { return }
                 wake.yield()
@@ -45,11 +45,11 @@ final class WaitingPolls<Topic: Hashable & Sendable, Owner: Hashable & Sendable>
             for await _ in rings { return }
         }
 
-        /// Rings each time that something may have happened, until the place is left.
+        /// An element for each possible change, until the place is left.
         var changes: AsyncStream<Void> { rings }
     }
 
-    /// Takes a place; `nil` if the owner has as many as it may.
+    /// Takes a place; `nil` if the owner has reached the limit.
     func enter(_ topic: Topic, of owner: Owner, limit: Int) -> Place? {
         let (rings, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id: UInt64? = state.withLock { state in
@@ -60,7 +60,7 @@ final class WaitingPolls<Topic: Hashable & Sendable, Owner: Hashable & Sendable>
         return id.map { Place(id: $0, topic: topic, owner: owner, rings: rings, wake: wake) }
     }
 
-    /// Takes a place that counts for nobody's limit: something else bounds how many there are.
+    /// Takes a place that is not counted, because their number is limited elsewhere.
     func enter(_ topic: Topic) -> Place {
         let (rings, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = state.withLock { $0.add(topic, wake) }
@@ -79,7 +79,7 @@ final class WaitingPolls<Topic: Hashable & Sendable, Owner: Hashable & Sendable>
         }
     }
 
-    /// Wakes whoever waits for some topics.
+    /// Wakes the callers that wait for some topics.
     func wake(_ topics: Set<Topic>) {
         guard !topics.isEmpty else { return }
         state.withLock { state in
@@ -87,7 +87,6 @@ final class WaitingPolls<Topic: Hashable & Sendable, Owner: Hashable & Sendable>
         }
     }
 
-    /// Wakes all of them.
     func wakeAll() {
         state.withLock { state in
             for waiting in state.waiting.values { waiting.wake.yield() }
@@ -95,7 +94,7 @@ final class WaitingPolls<Topic: Hashable & Sendable, Owner: Hashable & Sendable>
     }
 }
 
-/// Who is writing at this moment, for those who wait at this moment. Nothing is kept for others.
+/// Typing notices, for users who wait at this moment. They are not stored.
 package final class TypingNotices: Sendable {
     package struct Notice: Sendable, Hashable {
         package let stream: MessageStreamID
@@ -109,14 +108,14 @@ package final class TypingNotices: Sendable {
         var said: [UserID: ContinuousClock.Instant] = [:]
     }
 
-    /// Notices of one place: a caller who does not take them gets no more.
+    /// The maximum number of notices in a place. A caller that does not take them gets no further ones.
     private static let mostNotices = 64
-    /// Users whose last notice is known.
+    /// The maximum number of users whose last notice is stored.
     private static let mostKnown = 10_000
 
     private let state = Mutex(State())
 
-    /// Whether a user's notice counts: one in a second.
+    /// Whether a user's notice is permitted: one in a second.
     func permits(_ user: UserID, at now: ContinuousClock.Instant = .now) -> Bool {
         state.withLock { state in
             if let last = state.said[user], now - last < .seconds(1) { return false }
@@ -142,10 +141,10 @@ package final class TypingNotices: Sendable {
         }
     }
 
-    /// Whether a user waits here.
+    /// Whether a user waits on this node.
     func holds(_ user: UserID) -> Bool { state.withLock { $0.waiting[user] != nil } }
 
-    /// Shows a notice to some users; those of them who wait.
+    /// Delivers a notice to users. Returns the users who wait.
     func show(_ notice: Notice, to users: [UserID]) -> [UserID] {
         state.withLock { state in
             users.filter { user in
@@ -158,7 +157,7 @@ package final class TypingNotices: Sendable {
         }
     }
 
-    /// What has come to a place; it is empty afterwards.
+    /// Returns and removes the notices of a place.
     func take(_ user: UserID, _ place: UInt64) -> [Notice] {
         state.withLock { state in
             let notices = state.waiting[user]?[place] ?? []

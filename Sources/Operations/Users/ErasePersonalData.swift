@@ -43,7 +43,8 @@ extension Service {
             of: exportToken, thumbprint: connection.thumbprint, now: environment.now())
     }
 
-    /// Requires a session that was opened or renewed lately, for actions that cannot be undone or that show all data.
+    /// Requires a session that was opened or renewed in the last ten minutes, for actions that cannot be undone or that
+    /// return all data.
     ///
     /// - Throws: `Refusal` `session_challenged` if the session is older than ten minutes.
     func requireFresh(_ session: Session) throws(Refusal) {

@@ -3,17 +3,20 @@ import Domain
 import Foundation
 import Repositories
 
-/// Erases what a user shares with others, or may have any number of: permissions, streams, messages and their changes.
+/// Erases data that a user shares with others, or may have in any number: permissions, streams, messages and their
+/// changes.
 ///
-/// What is little goes with the erasure itself. Otherwise `ErasureRepository` keeps the user, whose rows nobody reads any
-/// more, and they go in batches: after a crash the next batch takes up those that are left.
+/// Small amounts are erased in the erasure's own transaction. Otherwise `ErasureRepository` records the user, whose
+/// rows are then hidden, and they are erased in batches. After a crash the next batch continues with the remaining
+/// rows.
 struct EraseRest {
     let transaction: any Transaction
 
-    /// How many rows go with the erasure itself: not more than a message to a full stream changes.
+    /// The number of rows that are erased in the erasure's transaction: no more than a message to a full stream
+    /// changes.
     static let atOnce = 50
 
-    /// Erases what is little, in the transaction of the erasure; leaves the rest to ``task``.
+    /// Erases small amounts in the transaction of the erasure, and leaves the rest to ``task``.
     func begin(_ user: UserID, at time: Date, _ events: inout RecordedEvents) throws {
         var left = Self.atOnce
         while left > 0 {
@@ -24,7 +27,7 @@ struct EraseRest {
         try ErasureRepository(transaction).begin(user, at: time)
     }
 
-    /// Erases rows of whoever has waited longest.
+    /// Erases rows of the user who has waited longest.
     static var task: MaintenanceTask {
         MaintenanceTask("erasures", every: 5) { transaction, batch, events in
             let erasures = ErasureRepository(transaction)
@@ -36,8 +39,8 @@ struct EraseRest {
         }
     }
 
-    /// Erases some rows; how many, 0 if none was left. The rows of a stream's members are locked in the order of their ids,
-    /// so one stream at a time.
+    /// Erases some rows. Returns their number, 0 if none was left. The rows of a stream's members are locked in the
+    /// order of their ids, so it processes one stream at a time.
     private func some(of user: UserID, at time: Date, limit: Int, _ events: inout RecordedEvents) throws -> Int {
         let members = StreamMemberRepository(transaction)
         if let stream = try members.firstStream(ofErased: user) {

@@ -3,11 +3,11 @@ import Domain
 import Foundation
 import Repositories
 
-/// Erases a user. The stored data and its data key are deleted, so that copies of the store become unreadable too.
-/// The user's sessions end in the same transaction. Indexes that bans in force need stay until those end.
+/// Erases a user. The stored data and its data key are deleted, so that copies of the store become unreadable too. The
+/// user's sessions end in the same transaction. Indexes that active bans need stay until those end.
 ///
-/// What only the user writes, and policy bounds, goes here. What others share is hidden here, and may go later: see
-/// ``EraseRest``.
+/// Data that only the user writes, and that the policy limits, is deleted here. Shared data is hidden here, and may be
+/// deleted later: see ``EraseRest``.
 struct EraseUser: Sendable {
     let keys: PersonalKeys
     let actor: String

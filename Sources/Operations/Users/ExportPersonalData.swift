@@ -33,7 +33,7 @@ extension Service {
             ? RateLimit(count: policy[\.requests].exportsPerHour, per: 3600) : nil
     }
 
-    /// Counts the export and writes its audit entry. Both stay, whatever becomes of the export.
+    /// Counts the export and writes its audit entry. Both stay, whatever the result of the export.
     private static func note(
         _ user: UserID, _ limit: RateLimit?, in transaction: any Transaction, _ events: inout RecordedEvents
     ) throws {
@@ -43,7 +43,7 @@ extension Service {
             because: "user_request")
     }
 
-    /// Opens what is sealed while nobody waits for it to write.
+    /// Decrypts the data outside the writing transaction, so no writer waits for it.
     private static func collect(
         _ user: UserID, _ keys: PersonalKeys, in transaction: any Transaction
     ) throws -> PersonalExport {

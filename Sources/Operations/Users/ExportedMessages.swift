@@ -4,16 +4,16 @@ import Encoding
 import Foundation
 import Repositories
 
-/// What a user has written in streams, and what the service holds on the user in them: for the export.
+/// The user's own messages in streams, and the data that the service stores about the user in them, for the export.
 struct ExportedMessages: Sendable, Confidential {
-    /// The user's own messages that were not deleted, oldest first. Others' messages are theirs.
+    /// The user's own messages that were not deleted, oldest first. Messages of other users are not included.
     let messages: [MessageView]
-    /// The streams that the user is or was in, with the user's private metadata.
+    /// The streams of which the user is or was a member, with the user's private metadata.
     let streams: [(member: StreamMember, metadata: StreamMetadata)]
-    /// What the user's provider has sent, and still waits for the user's devices.
+    /// Notifications from the user's provider that wait for the user's devices.
     let notifications: [(content: UserNotification, sentAt: Date)]
 
-    /// Streams that are read; the user's quota of bytes bounds the messages.
+    /// The maximum number of streams. The number of messages is limited by the user's quota of bytes.
     private static let maximumStreams = 10_000
     private static let page = 500
 

@@ -5,18 +5,18 @@ import Repositories
 
 /// All stored data of one user, for the user or an admin.
 package struct PersonalExport: Sendable, Confidential {
-    /// Bytes that an export is taken for before it is read; afterwards it counts as what it is.
+    /// The size in bytes that is claimed for an export before it is read. Then its actual size is used.
     package static let usualSize = 1_048_576
 
     package let user: User
-    /// `<provider slug>/<external id>`.
+    /// The user's address in the API: `<provider slug>/<external id>`.
     package let address: String
     /// The display name from the provider.
     package let displayName: String?
     /// The URL of the picture from the provider.
     package let avatarURL: String?
     package let proved: AuthenticatedUser?
-    /// The cards that were shown: name, status, submission, checks, what was read.
+    /// The submitted cards: name, status, submission, checks, and the data that was read.
     package let cards: [(entry: IdentityCardRepository.Entry, facts: CardFacts?)]
     /// The sessions that have not ended.
     package let sessions: [Session]
@@ -34,7 +34,7 @@ package struct PersonalExport: Sendable, Confidential {
         _ user: User, address: String, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> PersonalExport {
         let profile = try UserProfile.find(user.id, keys: keys, in: transaction)
-        // Of an erased user nothing is read, whether or not all rows are gone yet.
+        // No requests are read for an erased user, even if rows remain.
         let boxes = try ErasureRepository(transaction).isUnderWay(user.id) ? [] : AuthorizationBox.allCases
         let authorizations = try boxes.flatMap { box in
             try AuthorizationRepository(transaction).list(of: user.id, box: box, state: nil, limit: 10_000).map {

@@ -5,9 +5,9 @@ import Repositories
 /// A user's stored data, as the user sees it.
 package struct Profile: Sendable, Confidential {
     package let user: User
-    /// `<provider slug>/<external id>`.
+    /// The user's address in the API: `<provider slug>/<external id>`.
     package let address: String
-    /// The proved data; `nil` if there is none yet.
+    /// The verified data; `nil` if there is none yet.
     package let proved: AuthenticatedUser?
     package let age: Int?
 }

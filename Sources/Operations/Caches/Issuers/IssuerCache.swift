@@ -1,15 +1,15 @@
 import Domain
 import Synchronization
 
-/// What this process knows of issuers: which provider has an issuer and an audience, when an issuer's keys were read, and
-/// who is reading them now.
+/// The state of issuers in this process: the provider of each issuer and audience, when an issuer's keys were fetched,
+/// and the fetches in progress.
 final class IssuerCache: Sendable {
-    /// An issuer and an audience.
+    /// A client of an issuer: the pair of issuer and audience.
     struct Client: Hashable, Sendable {
         let issuer: String
         let audience: String
 
-        // As bytes: texts that Unicode calls equivalent are those of two issuers.
+        // Compared as bytes: texts that are equivalent in Unicode are different issuers.
         static func == (left: Client, right: Client) -> Bool {
             left.issuer.utf8.elementsEqual(right.issuer.utf8) && left.audience.utf8.elementsEqual(right.audience.utf8)
         }
@@ -22,7 +22,7 @@ final class IssuerCache: Sendable {
         }
     }
 
-    /// The provider of each client. A pair goes to another provider only after a change of the one that it had.
+    /// The provider of each client. A pair moves to another provider only after a change of its former provider.
     let clients = InvalidatingCache<Client, ProviderID>()
 
     private struct State {
@@ -33,17 +33,18 @@ final class IssuerCache: Sendable {
 
     private let state = Mutex(State())
 
-    /// When an issuer's keys were read, as far as this process knows: another may have read them since.
+    /// When an issuer's keys were fetched, as far as this process knows. Another process may have fetched them since.
     func reading(of issuer: String) -> IssuerReading? { state.withLock { $0.readings[issuer] } }
 
     func remember(_ reading: IssuerReading, of issuer: String) {
         state.withLock { $0.readings[issuer] = reading }
     }
 
-    /// The most parties of a provider that this process remembers.
+    /// The maximum number of remembered parties for a provider.
     static let mostParties = 64
 
-    /// Whether this process sees a party of a provider's ID tokens for the first time. It looks at a bounded number.
+    /// Whether this process sees a party of a provider's ID tokens for the first time. Only a limited number is
+    /// remembered.
     func isNew(_ party: String, of provider: ProviderID) -> Bool {
         state.withLock { state in
             guard state.parties[provider, default: []].count < Self.mostParties else { return false }
@@ -51,16 +52,16 @@ final class IssuerCache: Sendable {
         }
     }
 
-    /// Whether this process is reading an issuer now.
+    /// Whether this process is fetching an issuer's keys now.
     func isReading(_ issuer: String) -> Bool { state.withLock { $0.tries[issuer] != nil } }
 
-    /// Reads an issuer, or waits for who is reading it now: one at a time.
+    /// Fetches an issuer's keys, or waits for the fetch in progress.
     func read(
         _ issuer: String, by read: @escaping @Sendable () async throws -> IssuerReading
     ) async throws -> IssuerReading {
         let ongoing = state.withLock { state in
             if let ongoing = state.tries[issuer] { return ongoing }
-            // Of nobody's request: who gives up takes it from no other.
+            // Independent of the request, so that its cancellation does not affect other waiting requests.
             let task = Task.detached {
                 defer { self.state.withLock { $0.tries[issuer] = nil } }
                 return try await read()
@@ -71,7 +72,7 @@ final class IssuerCache: Sendable {
         return try await ongoing.value
     }
 
-    /// Forgets everything that the store may say otherwise.
+    /// Drops everything that may have changed in the store.
     func dropAll() {
         clients.drop { _ in true }
         state.withLock { $0.readings = [:] }

@@ -2,8 +2,8 @@ import Domain
 import Foundation
 import Synchronization
 
-/// How often callers have called of late, as this process has seen it. One moment is all that is remembered of a caller
-/// and a cost, and nothing of whoever could make a full burst of calls again.
+/// The recent calls of callers on this node. For each caller and cost only one time is stored, and none for callers who
+/// could make a full burst of calls again.
 final class CallRates: Sendable {
     private struct Key: Hashable {
         let caller: CountedCaller
@@ -17,7 +17,7 @@ final class CallRates: Sendable {
     private let shards = (0..<16).map { _ in Shard() }
     private let capacity: Int
 
-    /// - Parameter capacity: how many callers and costs each of the 16 parts remembers at most.
+    /// - Parameter capacity: the maximum number of callers and costs in each of the 16 shards.
     init(capacity: Int = 4096) {
         self.capacity = capacity
     }
@@ -40,23 +40,23 @@ final class CallRates: Sendable {
         throw Refusal.tooManyCalls(cost: cost.rawValue, retryAfter: retryAfter)
     }
 
-    /// Forgets whoever need not be remembered. If those are too few, so many call at once that a limit for each of them
-    /// does not help: then all are forgotten, so that the next call does not walk the table again.
+    /// Drops callers who could make a full burst again. If there are too few of them, so many callers exist that limits
+    /// for each are useless. Then all are dropped, so that the next call does not scan the table again.
     private func makeRoom(in arrivals: inout [Key: Date], now: Date) {
         arrivals = arrivals.filter { $0.value > now }
         if arrivals.count > capacity / 2 { arrivals = [:] }
     }
 
-    /// How many callers and costs are remembered.
+    /// The number of stored callers and costs.
     var count: Int { shards.reduce(0) { $0 + $1.arrivals.withLock { $0.count } } }
 }
 
-/// The attempts of one caller at one act, as this process has seen them.
+/// The recent attempts of one caller at one action, on this node.
 final class RecentAttempts: Sendable {
     private let arrival = Mutex<Date?>(nil)
     private let attempts: String
 
-    /// - Parameter attempts: what was attempted, in the plural.
+    /// - Parameter attempts: a plural noun for the attempts.
     init(_ attempts: String) {
         self.attempts = attempts
     }

@@ -4,12 +4,12 @@ import Domain
 import Foundation
 import Repositories
 
-/// Notifies members by a push if no device of theirs fetches a message. One push stands for everything in a stream that
-/// comes until a device does.
+/// Notifies members by a push if none of their devices fetches a message. One push covers all messages of a stream
+/// until a device fetches them.
 struct PushMessages: Sendable {
-    /// How long a device has to say that the message has reached it, seconds.
+    /// How long a device has to acknowledge the message before a push is sent, in seconds.
     static let patience: TimeInterval = 10
-    /// How long a push is tried, seconds.
+    /// How long a push is tried, in seconds.
     static let lifetime: TimeInterval = 86_400
 
     private let keys: PersonalKeys
@@ -21,11 +21,11 @@ struct PushMessages: Sendable {
         environment = context.environment
     }
 
-    /// Queues a push to some members, unless one waits or was sent since a device of theirs said how far it is. Whether
-    /// one does is not looked at: who reads the outbox here meets everybody who writes in it. The outbox is woken for the
-    /// first message that a member lacks; what is queued for another reason is found at its next round.
+    /// Queues a push to some members, unless one waits or was sent since a device of theirs acknowledged messages. The
+    /// outbox is not read, because that would conflict with every writer. The outbox is woken for the first message
+    /// that a member has not received. Other pushes are found in its next round.
     ///
-    /// - Parameter members: those who have an endpoint.
+    /// - Parameter members: members who have an endpoint.
     func queue(
         _ message: StreamMessage, of provider: ProviderID, to members: [StreamMember], in transaction: any Transaction,
         _ events: inout RecordedEvents
@@ -43,8 +43,8 @@ struct PushMessages: Sendable {
         if members.contains(where: { $0.deliveredThrough == message.sequence - 1 }) { events.record(.messageQueued) }
     }
 
-    /// The content of a push, read when it is sent. There is none if a device has the messages meanwhile, or the user may
-    /// not read them any more. It never has what a message says.
+    /// The content of a push, read when it is sent. It is empty if a device has fetched the messages meanwhile, or the
+    /// user may no longer read them. It never contains a message's text.
     func content(of message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
         guard let id = MessageStreamID(message.subject[...]),
             let stream = try MessageStreamRepository(transaction).find(id), stream.deletedAt == nil
@@ -85,7 +85,7 @@ struct PushMessages: Sendable {
         return try parties.arePermitted(user, sender) && parties.ban(of: sender) == nil
     }
 
-    /// Forgets an endpoint that was deleted.
+    /// Removes an endpoint that was deleted.
     func settle(
         _ content: OutboxContent, _ result: OutboxMessage.Result, of user: UserID, in transaction: any Transaction
     )

@@ -3,11 +3,11 @@ import Domain
 import Repositories
 
 extension Service {
-    /// Keeps a provider's notification for the user's devices, and queues a push if it has words and the user an
+    /// Stores a provider's notification for the user's devices, and queues a push if it has a text and the user has an
     /// endpoint.
     ///
-    /// - Throws: `Refusal` `not_found`; `rate_limited`; `provider_token_invalid` where the key or the provider ended
-    ///   meanwhile.
+    /// - Throws: `Refusal` `not_found`; `rate_limited`; `provider_token_invalid` if the key was retired or the provider
+    ///   was disabled meanwhile.
     package func notifyUser(
         _ notification: UserNotification, to externalID: String, by caller: ProvenProvider
     ) async throws {
@@ -24,7 +24,7 @@ extension Service {
         let known = try await user(externalID, of: caller.id)
         try await write { transaction, events in
             try caller.requireActive(in: transaction)
-            // An erased user must not get a key again.
+            // No new key may be made for an erased user.
             guard let user = try UserRepository(transaction).find(known.id),
                 try DataKeyRepository(transaction, keys: keys).erasedAt(user.id) == nil
             else { throw Refusal.unknownProviderUser }

@@ -9,10 +9,11 @@ import Repositories
 struct PushNotifications: Sendable {
     let keys: PersonalKeys
 
-    /// A push that is this old would come out of the blue, seconds. The notification itself waits for longer.
+    /// How long a push is tried, in seconds. An older one would surprise the user. The notification itself waits for
+    /// longer.
     private static let lifetime: TimeInterval = 3600
 
-    /// Queues a push; `false` if there is nothing to show, or no endpoint.
+    /// Queues a push; `false` without a text to show, or without an endpoint.
     func queue(
         _ notification: UserNotification, _ id: OutboxMessageID, as push: OutboxMessageID, to user: User,
         in transaction: any Transaction
@@ -29,7 +30,7 @@ struct PushNotifications: Sendable {
                 expiresAt: now.addingTimeInterval(Self.lifetime), dueAt: now))
     }
 
-    /// The content, read when it is sent. There is none for a user who was banned meanwhile.
+    /// The content, read when it is sent. It is empty if the user was banned meanwhile.
     func content(of message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
         do {
             guard let id = OutboxMessageID(message.subject[...]),
@@ -49,7 +50,7 @@ struct PushNotifications: Sendable {
         }
     }
 
-    /// The payload for SNS. What does not fit beside the words is left out: the device synchronizes it.
+    /// The payload for SNS. Data that does not fit in addition to the text is omitted, and the device synchronizes it.
     private static func payload(of content: UserNotification) -> String? {
         let id = (name: "notification_id", value: content.id)
         let data = content.data.compactMap { member in member.value.text.map { (name: member.name, value: $0) } }
@@ -59,7 +60,7 @@ struct PushNotifications: Sendable {
         return notification([id] + data).payload ?? notification([id]).payload
     }
 
-    /// Removes an endpoint that is gone, unless the user has registered another since.
+    /// Removes a deleted endpoint, unless the user has registered another one since.
     func settle(
         _ message: OutboxMessage, _ content: OutboxContent, _ result: OutboxMessage.Result,
         in transaction: any Transaction

@@ -7,16 +7,16 @@ import Repositories
 package struct MessageStreamView: Sendable, Confidential {
     package enum State: String, Sendable {
         case open
-        /// A direct stream that nobody permits any more: its content is not shown.
+        /// A direct stream whose authorization has ended. Its content is not shown.
         case closed
-        /// The user was removed, and sees what there was until then.
+        /// The user was removed, and sees the earlier messages only.
         case left
     }
 
-    /// A member as the others see one: no name, no number.
+    /// A member as other members see it, without name and number.
     package struct Member: Sendable, Confidential {
         package let member: StreamMember
-        /// The first letters of the name on the card.
+        /// The first letters of the name on the card; `nil` without a card.
         package let initials: String?
         package let assurance: Assurance
     }
@@ -26,7 +26,7 @@ package struct MessageStreamView: Sendable, Confidential {
     package let opening: JSONValue?
     /// The number of the last message that the user may see.
     package let lastSequence: Int64
-    /// Messages behind the user's last read one; `nil` in a forum.
+    /// The number of messages after the user's last read one; `nil` in a forum.
     package let unread: Int64?
     package let lastMessage: MessageView?
     /// The present members; empty in a forum, and for a user who was removed.
@@ -34,13 +34,13 @@ package struct MessageStreamView: Sendable, Confidential {
     package internal(set) var metadata: StreamMetadata?
     package internal(set) var privateMetadata: StreamMetadata?
 
-    /// About how many bytes it has in an answer at most: a title, a description and an image's URL, the last message, the
+    /// Its approximate maximum of bytes in a response: title, description, the image's URL, the last message, the
     /// members.
     static let largest = 8192 + 8192 + 256 * (1 + MessageStream.maximumMembers)
-    /// The same with the metadata of both kinds.
+    /// The approximate maximum of bytes with the metadata of both kinds.
     package static let largestWhole = largest + 2 * StreamMetadata.maximumBytes
 
-    /// About how many bytes it has in an answer.
+    /// Its approximate number of bytes in a response.
     var weight: Int {
         let texts = [opening, lastMessage?.parts, metadata?.value, privateMetadata?.value]
         return texts.reduce(256 + 256 * members.count) { $0 + ($1?.jsonText.utf8.count ?? 0) }

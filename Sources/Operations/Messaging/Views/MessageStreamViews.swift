@@ -3,43 +3,43 @@ import Domain
 import Encoding
 import Repositories
 
-/// Puts together what a user sees of streams, within one answer. All that it is made of is read at the beginning, in a
-/// few statements for any number of streams.
+/// Makes a user's views of streams for one response. All data is read at the beginning, in a few statements for any
+/// number of streams.
 struct MessageStreamViews {
     private let access: MessageStreamAccess
     private let entries: [MessageStreamID: StreamPageRepository.Entry]
     private let metadata: (shared: [MessageStreamID: [UInt8]], own: [MessageStreamID: [UInt8]])
     private let people: People
     private var partners: [UserID: Partner] = [:]
-    /// Without metadata.
+    /// The finished views, without metadata.
     private var shown: [MessageStreamID: MessageStreamView?] = [:]
 
-    /// What members see of each other.
+    /// The data of members that other members see.
     private typealias Partner = (initials: String?, assurance: Assurance)
 
-    /// What is known of members, of whom most are in several of the streams.
+    /// The data of members. Most members are in several of the streams.
     private struct People {
         let users: [UserID: User]
         let names: [UserID: UserNameRepository.Sealed]
-        /// Those of the other sides of streams between two who may not take part.
+        /// The banned users among the other sides of streams between two.
         let banned: Set<UserID>
-        /// Those of them who have a permission with the user.
+        /// Those of the other sides who have a permission with the user.
         let permitted: Set<UserID>
     }
 
-    /// A longer message is not in a list.
+    /// The largest body of a message in a list, in bytes.
     private static let longestShown: Int64 = 4096
 
-    /// Reads what is there of some streams.
+    /// Reads the data of some streams.
     ///
-    /// - Parameter whole: those that are shown with their metadata.
+    /// - Parameter whole: the streams that are shown with their metadata.
     init(
         _ access: MessageStreamAccess, of streams: [MessageStreamID], whole: Set<MessageStreamID> = []
     ) throws {
         self.access = access
         let (user, keys, streams) = (access.user.id, access.context.keys.personal, Array(Set(streams)))
         let described = streams.filter(whole.contains)
-        // The user's own key opens private metadata. Whether it is needed shows later.
+        // The user's own key decrypts private metadata. It is not known yet whether it is needed.
         try access.transaction.ahead {
             _ = try StreamPageRepository($0, keys: keys).find(streams, for: user, longest: Self.longestShown)
             _ = try StreamPageRepository($0, keys: keys).metadata(of: described, for: user)
@@ -62,16 +62,16 @@ struct MessageStreamViews {
         }
     }
 
-    /// What was found of a stream of the user's provider, deleted or not.
+    /// A stream of the user's provider, deleted or not.
     func find(_ id: MessageStreamID) -> MessageStreamAccess.Found? {
         guard let entry = entries[id], entry.stream.providerID == access.user.providerID else { return nil }
         return MessageStreamAccess.Found(
             stream: entry.stream, member: entry.members.first { $0.userID == access.user.id })
     }
 
-    /// The view of a stream; `nil` if it was deleted, or is not the user's.
+    /// The view of a stream; `nil` if it was deleted, or the user cannot see it.
     ///
-    /// - Parameter isWhole: whether metadata are shown, too: for those that they were read of.
+    /// - Parameter isWhole: whether to include metadata, only for streams whose metadata was read.
     mutating func view(of stream: MessageStreamID, isWhole: Bool) throws -> MessageStreamView? {
         if shown[stream] == nil { shown.updateValue(try makeView(of: stream), forKey: stream) }
         guard let view = shown[stream] ?? nil else { return nil }
@@ -94,7 +94,7 @@ struct MessageStreamViews {
     private mutating func makeView(of id: MessageStreamID) throws -> MessageStreamView? {
         guard let entry = entries[id], let found = find(id) else { return nil }
         let state: MessageStreamView.State
-        // No verdict on reading asks whether the user is banned.
+        // Reading does not depend on a ban of the user.
         switch access.rule(found, isBanned: false, partner: partner(in: entry, found)).verdict(on: .read) {
         case .allowed: state = found.membership == .former ? .left : .open
         case .closed: state = .closed
@@ -151,7 +151,7 @@ struct MessageStreamViews {
         }
     }
 
-    /// A member as the others see one; of what is sealed the name alone is opened.
+    /// A member as other members see it. Of the sealed data only the name is decrypted.
     private mutating func partner(_ user: UserID) throws -> Partner? {
         if let known = partners[user] { return known }
         guard let member = people.users[user] else { return nil }
@@ -164,7 +164,7 @@ struct MessageStreamViews {
 }
 
 extension StreamPageRepository.Entry {
-    /// The users who are in it now.
+    /// The ids of present members.
     fileprivate var present: [UserID] { members.filter { $0.leftAt == nil }.map(\.userID) }
 
     fileprivate func other(than user: UserID) -> UserID? { present.first { $0 != user } }

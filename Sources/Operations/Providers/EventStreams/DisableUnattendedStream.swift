@@ -4,18 +4,18 @@ import Encoding
 import Foundation
 import Repositories
 
-/// Disables a stream whose receiver does not attend to it: one that holds more events than it may, or one of which the
-/// receiver wanted nothing for a while. What waited is dropped, and the one event that is left says so. The receiver reads
-/// the state of its users anew and enables the stream.
+/// Disables a stream that has more events than it may, or whose receiver was inactive for too long. Its events are
+/// dropped, and one event remains that reports it. The receiver reads the state of its users again and enables the
+/// stream.
 struct DisableUnattendedStream {
-    /// How many events a stream may hold.
+    /// The maximum number of events in a stream.
     let held: Int
-    /// For how long a receiver may want nothing, seconds; `nil` for ever.
+    /// How long a receiver may be inactive, in seconds; `nil` without a limit.
     let inactivity: TimeInterval?
     let environment: Environment
     let transaction: any Transaction
 
-    /// Disables the stream if it is unattended.
+    /// Disables the stream if it exceeds a limit.
     func callAsFunction(_ stream: EventStream, _ events: inout RecordedEvents) throws {
         let streams = EventStreamRepository(transaction)
         let queue = StreamQueueRepository(transaction, of: stream.id)
@@ -25,11 +25,11 @@ struct DisableUnattendedStream {
         } else if let inactivity, try isInactive(stream, for: inactivity) {
             reason = "The receiver sent no request for \(Int(saturating: inactivity)) s; what waited was dropped."
         } else {
-            // A clock that ran on unattended would stop every stream when an operator sets the time.
+            // Cleared while there is no limit. Otherwise setting a limit would disable every stream at once.
             if inactivity == nil, stream.activeAt != nil { try streams.setActive(nil, of: stream.id) }
             return
         }
-        // It may be gone meanwhile.
+        // It may have been deleted meanwhile.
         guard try streams.disable(stream.id, because: reason) else { return }
         try queue.clear()
         try streams.enqueue(
@@ -39,7 +39,7 @@ struct DisableUnattendedStream {
         events.record(.eventsWait(in: stream.id))
     }
 
-    /// Whether the receiver was inactive for longer. The clock of a stream that had none starts now.
+    /// Whether the receiver was inactive for longer. If no activity was recorded, the time starts now.
     private func isInactive(_ stream: EventStream, for limit: TimeInterval) throws -> Bool {
         guard let active = stream.activeAt else {
             try EventStreamRepository(transaction).setActive(transaction.now, of: stream.id)

@@ -4,18 +4,19 @@ import Foundation
 import Repositories
 import Tokens
 
-/// What was revoked with a key.
+/// The effects of a revoked key.
 package struct ProviderKeyRevocation: Sendable {
     /// The key, and the keys that it added, in the order in which they were added.
     package let keys: [ProviderKeyID]
-    /// Whether the provider could sign before, and has no key left to sign with.
+    /// Whether the provider has no key left to sign with, but had one before.
     package let leavesNoKey: Bool
-    /// How many open sessions there were just before, if they end and an admin asks; `nil` if that was not counted.
+    /// The number of open sessions just before, if they end and an admin made the request; `nil` if they were not
+    /// counted.
     package internal(set) var sessionsEnded: CountedSessions?
 
     /// - Parameters:
-    ///   - taken: the keys that are revoked, as they were before.
-    ///   - all: all keys of the provider, as they were before.
+    ///   - taken: the revoked keys, in their former state.
+    ///   - all: all keys of the provider, in their former state.
     init(_ taken: [ProviderKeyRecord], of all: [ProviderKeyRecord], sessionsEnded: CountedSessions? = nil) {
         keys = taken.map(\.id)
         leavesNoKey = all.usable(besides: taken).isEmpty && !all.usable(besides: []).isEmpty
@@ -23,21 +24,21 @@ package struct ProviderKeyRevocation: Sendable {
     }
 }
 
-/// Changes of a provider's keys, in the transaction of whoever may: an admin or, within bounds, the provider itself.
+/// Changes of a provider's keys, in the transaction of an admin or, within limits, of the provider itself.
 struct ProviderKeyChanges {
     let actor: String
-    /// The provider and the key that it signs with, when it acts itself.
+    /// The provider and its signing key, if the provider itself makes the request.
     let requester: ProvenProvider?
     let transaction: any Transaction
 
-    /// How many keys a provider may have by adding one itself, the operator's and revoked ones included: none is deleted,
-    /// and all are read at once.
+    /// The maximum number of keys with which a provider may add another, including the operator's and revoked ones. No
+    /// key is deleted, and all are read at once.
     static let mostKept = 256
 
-    /// Adds a key; one that a provider adds remembers the one that signed for it.
+    /// Adds a key. A key that a provider adds records the key that signed for it.
     ///
-    /// - Throws: `Refusal` `conflict` where the key is known already, or there are too many; `provider_token_invalid`
-    ///   where the key that signed, or the provider, ended meanwhile.
+    /// - Throws: `Refusal` `conflict` if the key is already registered, or there are too many; `provider_token_invalid`
+    ///   if the signing key was retired or the provider was disabled meanwhile.
     func add(
         _ key: VerificationKey, as id: ProviderKeyID, to provider: ProviderID, _ events: inout RecordedEvents
     ) throws {
@@ -50,18 +51,18 @@ struct ProviderKeyChanges {
         guard try keys.insert(record) else {
             throw Refusal.keyRegistered
         }
-        // The key goes with the transaction.
+        // The rollback of the transaction removes the key.
         if requester != nil, try keys.list(of: provider).count(where: { $0.origin != .issuer }) > Self.mostKept {
             throw Refusal.providerKeysExhausted(Self.mostKept)
         }
         events.record(.providerKeyAdded(id, provider, signer: requester?.keyID), by: actor)
     }
 
-    /// Revokes a key and, unless they are to stay, the keys that it added, those that these added, and so on; ends the
-    /// sessions that they opened where asked.
+    /// Revokes a key and, unless they must stay, the keys that it added directly or indirectly. Ends the sessions that
+    /// they opened if requested.
     ///
-    /// A provider may not touch another's keys, those that an admin added (unless it signs with such a one), nor leave
-    /// itself without one.
+    /// A provider may not revoke another provider's keys, nor keys that an admin added (unless it signs with such a
+    /// key), nor its last key.
     ///
     /// - Throws: `Refusal` `not_found`, `conflict`, `provider_token_invalid`.
     func revoke(
@@ -75,7 +76,7 @@ struct ProviderKeyChanges {
         let taken = [key] + (keepingAdded ? [] : keys.descendants(of: id))
         if let requester { try Self.require(requester, mayRevoke: taken, of: keys) }
         for taken in taken {
-            // One that is revoked already is not revoked again, but what it opened may still live.
+            // A key that is already revoked stays so, but its sessions may still be open.
             try records.revoke(taken.id, at: transaction.now)
             if endingSessions {
                 try RevokeSessions(transaction: transaction)(.providerKey(taken.id), .providerKeyRevoked, &events)
@@ -90,7 +91,7 @@ struct ProviderKeyChanges {
         return ProviderKeyRevocation(taken, of: keys)
     }
 
-    /// What a revocation would come to, by an admin.
+    /// The effects that a revocation by an admin would have.
     func preview(
         _ id: ProviderKeyID, endingSessions: Bool, keepingAdded: Bool
     ) throws -> ProviderKeyRevocation {
@@ -106,9 +107,9 @@ struct ProviderKeyChanges {
         return ProviderKeyRevocation(taken, of: keys, sessionsEnded: sessions)
     }
 
-    /// Retires a key: nothing new is accepted from it, its sessions go on.
+    /// Retires a key: it opens no new sessions, and existing ones continue.
     ///
-    /// - Returns: whether the provider could sign before, and has no key left to sign with.
+    /// - Returns: whether the provider has no key left to sign with, but had one before.
     func retire(_ id: ProviderKeyID, _ events: inout RecordedEvents) throws -> Bool {
         let leavesNoKey = try previewRetirement(id)
         let key = try find(id)
@@ -117,7 +118,7 @@ struct ProviderKeyChanges {
         return leavesNoKey
     }
 
-    /// What a retirement would come to, as ``retire(_:_:)`` returns it.
+    /// The result that ``retire(_:_:)`` would return.
     func previewRetirement(_ id: ProviderKeyID) throws -> Bool {
         let key = try find(id)
         guard key.origin != .issuer else {
@@ -151,7 +152,7 @@ struct ProviderKeyChanges {
 }
 
 extension [ProviderKeyRecord] {
-    /// Those that the provider may sign with, without some. An issuer's keys are not the provider's.
+    /// The keys that the provider can sign with, except some. An issuer's keys are not the provider's.
     fileprivate func usable(besides taken: [ProviderKeyRecord]) -> [ProviderKeyRecord] {
         let ended = Set(taken.map(\.id))
         return filter { !ended.contains($0.id) && $0.revokedAt == nil && $0.retiredAt == nil && $0.origin != .issuer }

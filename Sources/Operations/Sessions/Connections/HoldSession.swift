@@ -4,7 +4,7 @@ import Encoding
 import Foundation
 import Repositories
 
-/// A session that a connection acts for.
+/// A session that a connection uses.
 package struct HeldSession: Sendable {
     package let token: Secret<String>
     package let userID: UserID
@@ -12,22 +12,22 @@ package struct HeldSession: Sendable {
 
     package enum Verdict: Sendable, Equatable {
         case holds
-        /// It must prove its user again.
+        /// The session must be renewed first.
         case challenged
-        /// Its user is banned.
+        /// The session's user is banned.
         case banned
-        /// It has ended, or is bound to another certificate by now; or the certificate is valid no more.
+        /// It has ended, is bound to another certificate by now, or the certificate is no longer valid.
         case ended
-        /// The store cannot be asked.
+        /// The store is unavailable, so the state is unknown.
         case unknown
     }
 }
 
 extension Service {
-    /// Attaches the session of a token to a connection that acts for it alone. Each token counts as a call of the device.
-    /// The connection asks for a verdict before each act, before it sends anything, and now and then.
+    /// Attaches the session of a token to a connection that uses only this session. Each token is counted as one call
+    /// of the device. The connection requests a verdict before each action, before it sends anything, and at intervals.
     ///
-    /// - Throws: `Refusal` with the session codes. `binding_mismatch` challenges the session. `user_banned` where a ban
+    /// - Throws: `Refusal` with the session codes. `binding_mismatch` challenges the session. `user_banned` if a ban
     ///   has ended it. `certificate_revoked`, `rate_limited`, `unavailable`.
     package func holdSession(_ shown: String, on connection: ClientConnection) async throws -> HeldSession {
         try await authenticate(connection)
@@ -46,7 +46,7 @@ extension Service {
         }
     }
 
-    /// The verdict from memory alone; `nil` if memory does not know. It is no use of the session.
+    /// The verdict from memory alone; `nil` if it is not known there. It is not a use of the session.
     package func verdictFromMemory(_ held: HeldSession, on connection: ClientConnection) -> HeldSession.Verdict? {
         guard isAuthenticated(connection), let cached = caches.sessions.known(held.hash) else {
             return nil
@@ -54,7 +54,7 @@ extension Service {
         return verdict(cached.session, on: connection)
     }
 
-    /// The verdict by the store.
+    /// The verdict from the store.
     package func verdict(_ held: HeldSession, on connection: ClientConnection) async -> HeldSession.Verdict {
         do {
             try await authenticate(connection)
@@ -80,7 +80,7 @@ extension Service {
         }
     }
 
-    /// The ban of the user of an ended session, for the device that had it.
+    /// The ban of an ended session's user, for the device that had the session.
     private func ban(behind token: SessionToken, on connection: ClientConnection) async throws -> BanEntry? {
         guard let cached = try await caches.sessions.find(token.hash, of: token.sessionID),
             cached.session.thumbprint == connection.thumbprint
