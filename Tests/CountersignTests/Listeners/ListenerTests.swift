@@ -216,14 +216,20 @@ struct ListenerTests {
         let service = try await RunningService()
         #expect(service.stop() == 0)
         func start(_ descriptors: Int) async throws -> (status: Int32, output: String, errors: String) {
-            try await Command.run(
+            // Ended as soon as it is ready, unless it ends by itself.
+            let script = """
+                ulimit -n \(descriptors); "$@" > "$0" &
+                for _ in {1..1000}; do grep -qs ready "$0" || ! kill -0 $! 2>/dev/null && break; sleep 0.1; done
+                kill $! 2>/dev/null; wait $!; status=$?; cat "$0"; exit $status
+                """
+            return try await Command.run(
                 "bash",
                 [
-                    "-c", "ulimit -n \(descriptors) && exec timeout --preserve-status 3 \"$@\"", "bash",
+                    "-c", script, service.path("output").path,
                     try RunningService.product("countersign"), "serve", "--keys", service.path("Keys").path,
                     "--policies", service.path("Policies").path, "--store", service.store, "--public", "127.0.0.1:0",
                     "--client", "127.0.0.1:0", "--ops", "127.0.0.1:0",
-                ])
+                ], seconds: 120)
         }
         let few = try await start(400)
         #expect(few.status == 1 && few.errors.contains("400 file descriptors are too few"), "\(few)")
