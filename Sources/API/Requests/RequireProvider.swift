@@ -4,19 +4,19 @@ import Hummingbird
 import Operations
 
 extension Service {
-    /// Who calls from a provider's side, proved by the request's bearer token.
+    /// The provider or application that calls, proved by the request's bearer token.
     ///
-    /// - Parameter scope: what an access token must permit; `nil` where any of the provider's does.
+    /// - Parameter scope: what an access token must permit; `nil` if any token of the provider is enough.
     func caller(of request: Request, for scope: ProviderScope?, at cost: CallCost) async throws -> ProvenProvider {
         try await authenticateProvider(request.bearer, for: scope, in: request.named, at: cost)
     }
 
-    /// Who makes a change from a provider's side that requires a fresh proof, instead of the access token or in addition to
-    /// it.
+    /// The provider or application that makes a change, proved by a fresh proof instead of the access token or in addition
+    /// to it.
     ///
     /// - Parameters:
-    ///   - body: the request's, which the proof names.
-    ///   - scope: what an access token must permit all the same; `nil` where any of the provider's does.
+    ///   - body: the request's body, which the proof names.
+    ///   - scope: what an access token must permit as well; `nil` if any token of the provider is enough.
     func changer(
         of request: Request, _ body: [UInt8] = [], for scope: ProviderScope? = nil, at cost: CallCost
     ) async throws -> FreshProof {
