@@ -11,7 +11,7 @@ from pathlib import Path
 import requests
 
 from Shared import postgresql
-from Shared.checks import accepted, expect
+from Shared.checks import accepted, expect, expect_soon
 from Shared.client import Device
 from Cluster.fault_cases import case, done_on, server
 from Shared.installation import NotReady
@@ -198,7 +198,7 @@ def clock(trial):
         answered = [event for event in trial.history.events if event.node == "b" and event.begin > noticed
                     and event.end and event.status != 503]
         expect(not answered, f"a node with a wrong clock decided: {answered[:3]}")
-        expect(done_on(trial, right, noticed) > 0, "the other node does not go on")
+        expect_soon(lambda: done_on(trial, right, noticed), "the other node does not go on")
         if seconds < 0:
             # The library delays the timers of a process that is behind: it has to be started anew.
             wrong.kill()

@@ -2,6 +2,7 @@
 
 import datetime
 import re
+import time
 import urllib.parse
 import uuid
 
@@ -56,6 +57,14 @@ def expect(condition, message):
     """Fails with the message unless the condition holds."""
     if not condition:
         raise Failure(message)
+
+
+def expect_soon(condition, message, seconds=60):
+    """Fails with the message if the condition does not hold after so long, which is for a busy machine."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        expect(time.monotonic() < deadline, message)
+        time.sleep(0.05)
 
 
 def equal(found, wanted, what):
