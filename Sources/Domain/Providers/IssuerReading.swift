@@ -37,7 +37,7 @@ package struct IssuerReading: Sendable, Equatable {
     /// Whether the cached keys may be used.
     package func mayServe(at now: Date) -> Bool { now.timeIntervalSince(readAt) <= Self.longestAbsence }
 
-    /// How long a key set is fresh by its `Cache-Control` (RFC 9111 §5.2.2), in seconds, within ``freshness``.
+    /// How long a key set is fresh by its `Cache-Control` (RFC 9111 §5.2.2), in seconds, within `freshness`.
     package static func freshness(byCacheControl field: String?) -> TimeInterval {
         let directives = (field ?? "").lowercased().split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
         guard !directives.contains("no-store"), !directives.contains("no-cache"),

@@ -11,7 +11,7 @@ package struct AddressRoutes: Sendable {
 
     package init(_ service: Service) {
         self.service = service
-        discovery = ContactDiscoveryRoutes(service)
+        discovery = ContactDiscoveryRoutes(service: service)
     }
 
     func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
