@@ -1,3 +1,4 @@
+import Authority
 import Database
 import Domain
 import Fixtures
