@@ -30,31 +30,45 @@ struct DocumentedCommandTests {
         }
     }
 
-    /// The help of the longest command that the path names, and how many of its words are names of commands.
-    private func help(_ path: [String]) -> (text: String, depth: Int) {
-        var found = ("", 0)
-        for depth in 0...path.count {
+    /// Each help is written once: that takes longer than all else here.
+    private final class Helps {
+        private var known: [[String]: String] = [:]
+
+        /// The help of a command; empty if there is none.
+        private func text(of path: [String]) -> String {
+            if let text = known[path] { return text }
+            var text = ""
             do {
                 // Running what was parsed throws the help, if parsing did not.
-                var command = try Countersign.parseAsRoot(Array(path.prefix(depth)) + ["--help"])
+                var command = try Countersign.parseAsRoot(path + ["--help"])
                 try command.run()
-                return found
             } catch {
-                let text = Countersign.fullMessage(for: error)
-                let usage = (["USAGE: countersign"] + path.prefix(depth)).joined(separator: " ")
-                guard text.contains(usage) else { return found }
+                text = Countersign.fullMessage(for: error)
+            }
+            let usage = (["USAGE: countersign"] + path).joined(separator: " ")
+            known[path] = text.contains(usage) ? text : ""
+            return known[path] ?? ""
+        }
+
+        /// The help of the longest command that the path names, and how many of its words are names of commands.
+        func help(_ path: [String]) -> (text: String, depth: Int) {
+            var found = ("", 0)
+            for depth in 0...path.count {
+                let text = text(of: Array(path.prefix(depth)))
+                guard !text.isEmpty else { return found }
                 found = (text, depth)
             }
+            return found
         }
-        return found
     }
 
     @Test("are there, with every flag")
     func present() throws {
         let commands = try commands()
+        let helps = Helps()
         #expect(commands.count > 60)
         for command in commands where command.path != ["help"] {
-            let (help, depth) = help(command.path)
+            let (help, depth) = helps.help(command.path)
             #expect(depth > 0 || command.path.isEmpty, "\(command.document): \(command.text)")
             // A word behind the command's name is its argument, if it takes one.
             #expect(depth == command.path.count || help.contains("ARGUMENTS:"), "\(command.document): \(command.text)")

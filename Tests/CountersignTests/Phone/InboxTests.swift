@@ -28,7 +28,7 @@ struct InboxTests {
         var found: [Int?] = []
         var cursor: UInt64?
         for _ in 0..<200 {
-            let page = file.last(70, before: cursor) { _ in true }.entries
+            let page = file.last(290, before: cursor) { _ in true }.entries
             guard let first = page.first else { break }
             found.insert(contentsOf: page.map(Self.number), at: 0)
             cursor = first.offset

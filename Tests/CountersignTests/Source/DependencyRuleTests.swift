@@ -50,7 +50,9 @@ struct DependencyRuleTests {
     @Test("a wait ends with its condition: `where` would ask it again until the loop's own end")
     func waits() throws {
         for file in try SourceFile.all(below: "Tests") {
-            #expect(!file.text.contains(/for _ in \d\S* where try\b/), "Tests/\(file.path)")
+            guard file.text.contains(" where try ") else { continue }
+            let asking = file.text.split(separator: "\n").filter { $0.contains(" where try ") }
+            #expect(!asking.contains { $0.drop { $0 == " " }.hasPrefix("for _ in ") }, "Tests/\(file.path)")
         }
     }
 
