@@ -9,7 +9,9 @@ actor Installations {
     private let scratch = Result { try ScratchDirectory.untilExit() }
 
     /// Copies keys, store and provider into the directory of a service.
-    func copy(development: Bool, to directory: URL) async throws {
+    ///
+    /// - Parameter withStore: whether the store is copied, and with it the provider, which it names.
+    func copy(development: Bool, to directory: URL, withStore: Bool = true) async throws {
         let template = URL(filePath: try scratch.get().path).appending(path: development ? "development" : "plain")
         let task =
             made[development]
@@ -24,7 +26,8 @@ actor Installations {
         made[development] = task
         let made = try await task.value
         try await onOwnThread {
-            for name in try FileManager.default.contentsOfDirectory(atPath: made.path) {
+            let names = try FileManager.default.contentsOfDirectory(atPath: made.path)
+            for name in names where withStore || ["Keys", "provider.key", "provider.pem"].contains(name) {
                 try FileManager.default.copyItem(
                     at: made.appending(path: name), to: directory.appending(path: name))
             }
@@ -46,6 +49,11 @@ struct Installation {
         let keys = try await countersign(["keys", "init"])
         guard keys.status == 0 else { throw RunningService.NotReady(description: keys.errors) }
         try await makeProviderKey()
+        try await fillStore(development: development)
+    }
+
+    /// Makes a store and a provider for the keys that are there.
+    func fillStore(development: Bool) async throws {
         if development {
             let marked = try await countersign(["store", "migrate", "--development"])
             guard marked.status == 0 else { throw RunningService.NotReady(description: marked.errors) }

@@ -70,7 +70,8 @@ package final class RunningService {
             try await prepare(directory)
             try await installation.make(development: isDevelopment)
         } else if store != nil {
-            try await installation.make(development: isDevelopment)
+            try await Installations.shared.copy(development: isDevelopment, to: directory, withStore: false)
+            try await installation.fillStore(development: isDevelopment)
         } else {
             try await Installations.shared.copy(development: isDevelopment, to: directory)
         }
