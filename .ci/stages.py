@@ -53,16 +53,16 @@ SERVICE = "CountersignTests"
 LAYERS = f"{SERVICE}|CountersignClientTests|OperationsTests|APITests"
 ON_POSTGRESQL = {"COUNTERSIGN_TEST_STORE": "postgresql"}
 SOAKING = {"COUNTERSIGN_SOAK": "1"}
-# Those with the most work come first, so that none is left running alone at the end.
+# Those with the most work and the longest waits come first, so that none is left running alone at the end.
 STAGES = [
     Stage("service", SERVICE, f"{CLIENTS}|{CONNECTIONS}|{FAULTS}|{CLUSTER}|{LONG}"),
     Stage("connections", CONNECTIONS, LONG),
     Stage("clients", CLIENTS, LONG),
+    Stage("client", "CountersignClientTests", CLUSTER),
     Stage("cluster", CLUSTER, LONG),
     Stage("operations", "OperationsTests", SERVICE),
     Stage("faults", FAULTS, LONG),
     Stage("units", skip=f"{LAYERS}|{STORES}|{LONG}"),
-    Stage("client", "CountersignClientTests", CLUSTER),
     Stage("api", "APITests"),
     Stage("stores", STORES),
     # Tests with such an argument run on every engine anyway.
