@@ -2675,6 +2675,7 @@ extension ServiceDocument {
          "blocked": [
           "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715"
          ],
+         "blocked_requesters": [],
          "findable_addresses": [
           "name"
          ],
@@ -3440,6 +3441,226 @@ extension ServiceDocument {
      },
      "503": {
       "$ref": "#/components/responses/Unavailable"
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The authorization's id",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/authorizations/{id}/block": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "post": {
+    "operationId": "blockRequester",
+    "tags": [
+     "Authorizations"
+    ],
+    "summary": "Block the requester",
+    "description": "For the recipient, who need not know the requester's id. Ends permissions between the two users, and the caller's own request. The request disappears for the caller and continues for the requester.",
+    "responses": {
+     "204": {
+      "description": "Blocked, now or before"
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: state is full",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited. Repeat the call after Retry-After",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable. Nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The authorization's id",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   },
+   "delete": {
+    "operationId": "unblockRequester",
+    "tags": [
+     "Authorizations"
+    ],
+    "summary": "Unblock the requester",
+    "description": "For the recipient. Permissions that ended are not restored.",
+    "responses": {
+     "204": {
+      "description": "Not blocked"
+     },
+     "400": {
+      "description": "Not readable: malformed_request",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "401": {
+      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "403": {
+      "description": "certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "description": "not_found",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "description": "payload_too_large",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "429": {
+      "description": "rate_limited. Repeat the call after Retry-After",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "503": {
+      "description": "unavailable. Nothing was changed",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
      }
     },
     "parameters": [
@@ -10712,7 +10933,16 @@ extension ServiceDocument {
       "items": {
        "type": "string",
        "format": "uuid"
-      }
+      },
+      "description": "Users that the user blocks by their ids"
+     },
+     "blocked_requesters": {
+      "type": "array",
+      "items": {
+       "type": "string",
+       "format": "uuid"
+      },
+      "description": "Authorizations whose requesters the user blocks without their ids"
      },
      "findable_addresses": {
       "type": "array",
@@ -10879,6 +11109,7 @@ extension ServiceDocument {
      "sessions",
      "authorizations",
      "blocked",
+     "blocked_requesters",
      "findable_addresses",
      "streams",
      "messages",

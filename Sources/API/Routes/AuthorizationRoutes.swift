@@ -33,6 +33,15 @@ package struct AuthorizationRoutes: Sendable {
             try await counted(
                 service.cancelAuthorization(try context.parameters.require("id"), for: try context.checkedSession))
         }
+        protected.post(":id/block", cost: .write) { _, context in
+            try await service.blockRequester(of: try context.parameters.require("id"), for: try context.checkedSession)
+            return Response(status: .noContent)
+        }
+        protected.delete(":id/block", cost: .write) { _, context in
+            try await service.unblockRequester(
+                of: try context.parameters.require("id"), for: try context.checkedSession)
+            return Response(status: .noContent)
+        }
         let blocks = router.group("blocks").behind(session)
         blocks.put(":id", cost: .write) { _, context in
             try await service.blockUser(try context.parameters.require("id"), for: try context.checkedSession)

@@ -62,6 +62,18 @@ public struct Permissions: Sendable {
         try await client.send(Call(.delete, "/blocks/\(user.path)"))
     }
 
+    /// Blocks the user who requested a permission of this user, like ``block(_:)``, without the user's id.
+    ///
+    /// - Parameter id: the id of the request.
+    public func block(requesterOf id: UUID) async throws(Refusal) {
+        try await client.send(Call(.post, "/authorizations/\(id.path)/block", isRepeatable: true))
+    }
+
+    /// Ends the block of the user who requested a permission. Ended permissions stay ended.
+    public func unblock(requesterOf id: UUID) async throws(Refusal) {
+        try await client.send(Call(.delete, "/authorizations/\(id.path)/block"))
+    }
+
     /// Every approved permission, page by page. A newly installed app rebuilds its list from it.
     public var grants: Grants { Grants(permissions: self) }
 

@@ -13,27 +13,9 @@ extension Service {
     /// - Throws: `Refusal` `malformed_request` for one's own id, `not_found` for an invalid user id or another
     ///   provider's user, `conflict` if the user blocks as many as the policy allows, `unavailable`.
     package func blockUser(_ text: String, for session: Session) async throws {
-        let limit = policy[\.authorizations].blocksPerUser
         try await act(for: session) { transaction, _, _ in
             guard let other = try find(text, session, in: transaction) else { return }
-            let now = transaction.now
-            let (me, records, blocks) = (
-                session.userID, AuthorizationRepository(transaction), BlockRepository(transaction)
-            )
-            guard try blocks.insert(me, blocks: other.id, at: now, limit: limit) else {
-                throw Refusal.blocksExhausted(limit)
-            }
-            try records.hideRequests(askedBy: other.id, from: me)
-            for (authorizations, event) in [
-                (try records.permissions(askedBy: me, of: other.id), MessagingPermissionState.Event.cancelByRequester),
-                (try records.requests(askedBy: me, of: other.id), .cancelByRequester),
-                (try records.permissions(askedBy: other.id, of: me), .cancelByRecipient),
-            ] {
-                for authorization in authorizations where authorization.state(now: now).isOpen {
-                    guard let moved = try authorization.after(event, now: now) else { continue }
-                    _ = try records.move(moved, from: authorization.state)
-                }
-            }
+            try block(other.id, for: session, in: transaction)
         }
     }
 
@@ -44,6 +26,55 @@ extension Service {
         try await act(for: session) { transaction, _, _ in
             guard let other = try find(text, session, in: transaction) else { return }
             try BlockRepository(transaction).delete(session.userID, blocks: other.id)
+        }
+    }
+
+    /// Blocks the requester of an authorization, like ``blockUser(_:for:)``, for a recipient who does not know the
+    /// requester's id. The id stays unknown: the export names the authorization.
+    ///
+    /// An erased requester is blocked like any other. A repetition also finds the request that the block has hidden.
+    ///
+    /// - Throws: `Refusal` `not_found` if this user is not the recipient, `conflict` if the user blocks as many as
+    ///   policy allows, `unavailable`.
+    package func blockRequester(of text: String, for session: Session) async throws {
+        try await act(for: session) { transaction, _, _ in
+            guard let id = AuthorizationID(text[...]), let found = try AuthorizationRepository(transaction).find(id),
+                found.recipientID == session.userID
+            else { throw Refusal.unknownAuthorization }
+            guard let requester = found.requesterID else { return }
+            try block(requester, namedBy: id, for: session, in: transaction)
+        }
+    }
+
+    /// Ends the block of the requester of an authorization. It is also found if the authorization was deleted since.
+    ///
+    /// - Throws: `Refusal` `not_found` for an invalid id, `unavailable`.
+    package func unblockRequester(of text: String, for session: Session) async throws {
+        guard let id = AuthorizationID(text[...]) else { throw Refusal.unknownAuthorization }
+        try await act(for: session) { transaction, _, _ in
+            try BlockRepository(transaction).delete(session.userID, blocksRequesterOf: id)
+        }
+    }
+
+    private func block(
+        _ other: UserID, namedBy authorization: AuthorizationID? = nil, for session: Session,
+        in transaction: any Transaction
+    ) throws {
+        let limit = policy[\.authorizations].blocksPerUser
+        let isBlocked = try BlockRepository(transaction).insert(
+            session.userID, blocks: other, namedBy: authorization, at: transaction.now, limit: limit)
+        guard isBlocked else { throw Refusal.blocksExhausted(limit) }
+        let (me, now, records) = (session.userID, transaction.now, AuthorizationRepository(transaction))
+        try records.hideRequests(askedBy: other, from: me)
+        for (authorizations, event) in [
+            (try records.permissions(askedBy: me, of: other), MessagingPermissionState.Event.cancelByRequester),
+            (try records.requests(askedBy: me, of: other), .cancelByRequester),
+            (try records.permissions(askedBy: other, of: me), .cancelByRecipient),
+        ] {
+            for authorization in authorizations where authorization.state(now: now).isOpen {
+                guard let moved = try authorization.after(event, now: now) else { continue }
+                _ = try records.move(moved, from: authorization.state)
+            }
         }
     }
 

@@ -7,7 +7,7 @@ import Repositories
 /// addresses. It also adds the blocks that they made.
 struct ReplayWithdrawals: Sendable {
     private let permissions: [(id: AuthorizationID, state: MessagingPermissionState)]
-    private let blocks: [(blocker: UserID, blocked: UserID, at: Date)]
+    private let blocks: [WithdrawalRepository.Block]
     private let members: [(user: UserID, stream: MessageStreamID, leftAt: Int64)]
     private let findable: Set<WithdrawalRepository.FindableAddressKey>
 
@@ -27,7 +27,7 @@ struct ReplayWithdrawals: Sendable {
         let records = WithdrawalRepository(transaction)
         var count = 0
         for (id, state) in permissions where try records.end(id, as: state) { count += 1 }
-        for (blocker, blocked, time) in blocks where try records.block(blocked, by: blocker, at: time) { count += 1 }
+        for block in blocks where try records.insert(block) { count += 1 }
         for (user, stream, last) in members where try records.remove(user, from: stream, at: last) { count += 1 }
         let addresses = FindableAddressRepository(transaction)
         for hidden in try records.findableAddresses().subtracting(findable) {

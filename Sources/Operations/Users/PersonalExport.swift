@@ -23,6 +23,8 @@ package struct PersonalExport: Sendable, Confidential {
     /// The user's requests to others, in the user's words, and others' requests to the user.
     let authorizations: [AuthorizationEntry]
     package let blocked: [UserID]
+    /// The authorizations whose requesters the user blocks without knowing their ids.
+    let blockedRequesters: [AuthorizationID]
     /// The addresses by which others can find the user.
     let findable: [FindableAddress]
     /// The user's messages, and the streams that they are in.
@@ -50,6 +52,7 @@ package struct PersonalExport: Sendable, Confidential {
             },
             sessions: try SessionRepository(transaction).listOpen(.user(user.id)), authorizations: authorizations,
             blocked: try BlockRepository(transaction).list(of: user.id),
+            blockedRequesters: try BlockRepository(transaction).listAuthorizations(of: user.id),
             findable: try FindableAddressRepository(transaction).list(of: user.id),
             written: try ExportedMessages.collect(user.id, keys: keys, in: transaction))
     }
@@ -71,6 +74,7 @@ package struct PersonalExport: Sendable, Confidential {
             "cards": .array(cards.map { Self.json($0) }), "sessions": .array(sessions.map { Self.json($0) }),
             "authorizations": .array(authorizations.map { Self.json($0.0, $0.1, to: $0.2?.to, event: $0.2?.eventID) }),
             "blocked": .array(blocked.map { .string($0.description) }),
+            "blocked_requesters": .array(blockedRequesters.map { .string($0.description) }),
             "findable_addresses": .array(findable.map { .string($0.type.rawValue) }),
             "streams": written.streamsJSON, "messages": written.messagesJSON,
             "notifications": written.notificationsJSON,

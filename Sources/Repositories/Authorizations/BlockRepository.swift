@@ -11,13 +11,17 @@ package struct BlockRepository {
     }
 
     private static let columns = ColumnTuple(
-        Column<UserID>("blocker_id"), Column<UserID>("blocked_id"), Column<Date>("created_at"))
+        Column<UserID>("blocker_id"), Column<UserID>("blocked_id"), Column<Date>("created_at"),
+        Column<AuthorizationID?>("authorization_id"))
 
     /// Stores a block, unless it exists.
     ///
+    /// - Parameter authorization: the authorization by which the blocker named its requester; `nil` if the blocker knows
+    ///   the user's id.
     /// - Returns: `false` if the user has `limit` blocks already, and this is not among them.
     package func insert(
-        _ blocker: UserID, blocks blocked: UserID, at time: Date, limit: Int = .max
+        _ blocker: UserID, blocks blocked: UserID, namedBy authorization: AuthorizationID? = nil, at time: Date,
+        limit: Int = .max
     ) throws -> Bool {
         let held: Int =
             try transaction.value(
@@ -28,7 +32,7 @@ package struct BlockRepository {
             """
             INSERT INTO blocks (\(Self.columns)) VALUES (\(Self.columns.placeholders))
             ON CONFLICT (blocker_id, blocked_id) DO NOTHING
-            """, Self.columns.row(blocker, blocked, time))
+            """, Self.columns.row(blocker, blocked, time, authorization))
         return true
     }
 
@@ -38,15 +42,36 @@ package struct BlockRepository {
             "DELETE FROM blocks WHERE blocker_id = $1 AND blocked_id = $2", [.id(blocker), .id(blocked)])
     }
 
+    /// Deletes the block of an authorization's requester, if it exists.
+    package func delete(_ blocker: UserID, blocksRequesterOf authorization: AuthorizationID) throws {
+        try transaction.execute(
+            """
+            DELETE FROM blocks WHERE blocker_id = $1 AND (authorization_id = $2
+                OR blocked_id = (SELECT asker_id FROM authorizations WHERE id = $2 AND accepter_id = $1))
+            """, [.id(blocker), .id(authorization)])
+    }
+
     package func holds(_ blocker: UserID, blocks blocked: UserID) throws -> Bool {
         try transaction.first(
             "SELECT 1 FROM blocks WHERE blocker_id = $1 AND blocked_id = $2", [.id(blocker), .id(blocked)]) != nil
     }
 
-    /// The users that a user blocks, oldest block first.
+    /// The users whom a user blocks by their ids, oldest block first.
     package func list(of blocker: UserID) throws -> [UserID] {
         try transaction.values(
-            "SELECT blocked_id FROM blocks WHERE blocker_id = $1 ORDER BY created_at, blocked_id", [.id(blocker)])
+            """
+            SELECT blocked_id FROM blocks WHERE blocker_id = $1 AND authorization_id IS NULL
+            ORDER BY created_at, blocked_id
+            """, [.id(blocker)])
+    }
+
+    /// The authorizations whose requesters a user blocks without knowing their ids, oldest block first.
+    package func listAuthorizations(of blocker: UserID) throws -> [AuthorizationID] {
+        try transaction.values(
+            """
+            SELECT authorization_id FROM blocks WHERE blocker_id = $1 AND authorization_id IS NOT NULL
+            ORDER BY created_at, authorization_id
+            """, [.id(blocker)])
     }
 
     /// Deletes a user's own blocks. Other users' blocks of the user stay.

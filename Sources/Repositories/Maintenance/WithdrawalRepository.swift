@@ -31,22 +31,34 @@ package struct WithdrawalRepository {
         return true
     }
 
-    package func blocks() throws -> [(blocker: UserID, blocked: UserID, at: Date)] {
-        let columns = ColumnTuple(
-            Column<UserID>("blocker_id"), Column<UserID>("blocked_id"), Column<Date>("created_at"))
-        return try transaction.query("SELECT \(columns) FROM blocks").map(columns.read)
+    /// A block in the other store.
+    package struct Block: Sendable {
+        fileprivate let blocker: UserID
+        fileprivate let blocked: UserID
+        fileprivate let at: Date
+        fileprivate let authorization: AuthorizationID?
+    }
+
+    private static let blockColumns = ColumnTuple(
+        Column<UserID>("blocker_id"), Column<UserID>("blocked_id"), Column<Date>("created_at"),
+        Column<AuthorizationID?>("authorization_id"))
+
+    package func blocks() throws -> [Block] {
+        try transaction.query("SELECT \(Self.blockColumns) FROM blocks").map(Self.blockColumns.read).map {
+            Block(blocker: $0, blocked: $1, at: $2, authorization: $3)
+        }
     }
 
     /// Blocks a user as in the other store; `false` if one of the two is unknown, or the block exists.
-    package func block(_ blocked: UserID, by blocker: UserID, at time: Date) throws -> Bool {
+    package func insert(_ block: Block) throws -> Bool {
         let inserted = try transaction.execute(
             """
-            INSERT INTO blocks (blocker_id, blocked_id, created_at)
-            SELECT a.id, b.id, CAST($3 AS BIGINT) FROM users a JOIN users b ON b.id = $2 WHERE a.id = $1
+            INSERT INTO blocks (\(Self.blockColumns))
+            SELECT a.id, b.id, CAST($3 AS BIGINT), CAST($4 AS TEXT) FROM users a JOIN users b ON b.id = $2 WHERE a.id = $1
             ON CONFLICT (blocker_id, blocked_id) DO NOTHING
-            """, [.id(blocker), .id(blocked), .time(time)])
+            """, Self.blockColumns.row(block.blocker, block.blocked, block.at, block.authorization))
         guard inserted > 0 else { return false }
-        try AuthorizationRepository(transaction).hideRequests(askedBy: blocked, from: blocker)
+        try AuthorizationRepository(transaction).hideRequests(askedBy: block.blocked, from: block.blocker)
         return true
     }
 

@@ -73,6 +73,7 @@ extension Schema {
             blocker_id TEXT NOT NULL REFERENCES users (id),
             blocked_id TEXT NOT NULL REFERENCES users (id),
             created_at BIGINT NOT NULL,
+            authorization_id TEXT,
             PRIMARY KEY (blocker_id, blocked_id)
         )
         """,

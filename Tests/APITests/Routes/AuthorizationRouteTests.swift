@@ -63,7 +63,7 @@ struct AuthorizationRouteTests {
     }
 
     static let cases = [
-        asking, answering("approval", byRecipient: true, "APPROVAL"),
+        asking, blocking, answering("approval", byRecipient: true, "APPROVAL"),
         answering("rejection", byRecipient: true, "REJECTED"),
         answering("cancellation", byRecipient: false, "CANCELLED"),
     ].flatMap(\.self)
@@ -129,6 +129,46 @@ struct AuthorizationRouteTests {
             let (ann, bob) = try await pair(bench)
             let id = try await bench.askPermission(ann, bob)
             return try await bench.verified("carol", 3).send("GET /authorizations/\(id)")
+        },
+    ]
+
+    private static let blocking: [RouteCase] = [
+        RouteCase("POST /authorizations/{id}/block", 204) { bench in
+            let (ann, bob) = try await pair(bench)
+            let id = try await bench.askPermission(ann, bob)
+            let first = try await bob.send("POST /authorizations/\(id)/block")
+            #expect(first.status == 204)
+            #expect(try await bob.send("GET /authorizations/\(id)").status == 404)
+            #expect(try await ann.send("GET /authorizations/\(id)").text("state") == "REQUEST")
+            return try await bob.send("POST /authorizations/\(id)/block")
+        },
+        RouteCase("POST /authorizations/{id}/block", 404, .notFound) { bench in
+            let (ann, bob) = try await pair(bench)
+            let id = try await bench.askPermission(ann, bob)
+            return try await ann.send("POST /authorizations/\(id)/block")
+        },
+        RouteCase(
+            "POST /authorizations/{id}/block", 409, .conflict,
+            policy: RouterBench.policy { $0.authorizations.blocksPerUser = 1 }
+        ) { bench in
+            let (ann, bob) = try await pair(bench)
+            let id = try await bench.askPermission(ann, bob)
+            let carol = try await bench.signIn("carol")
+            _ = try await bob.send("PUT /blocks/\(carol.session.userID)")
+            return try await bob.send("POST /authorizations/\(id)/block")
+        },
+        RouteCase("DELETE /authorizations/{id}/block", 204) { bench in
+            let (ann, bob) = try await pair(bench)
+            let id = try await bench.askPermission(ann, bob)
+            _ = try await bob.send("POST /authorizations/\(id)/block")
+            let reply = try await bob.send("DELETE /authorizations/\(id)/block")
+            _ = try await ann.send("POST /authorizations/\(id)/cancellation")
+            let again = try await bench.askPermission(ann, bob)
+            #expect(try await bob.send("GET /authorizations/\(again)").status == 200)
+            return reply
+        },
+        RouteCase("DELETE /authorizations/{id}/block", 404, .notFound) { bench in
+            try await bench.signIn().send("DELETE /authorizations/x/block")
         },
         RouteCase("PUT /blocks/{id}", 204) { bench in
             let (ann, bob) = try await pair(bench)

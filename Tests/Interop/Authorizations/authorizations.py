@@ -186,6 +186,8 @@ def walk(chosen, provider, carrier):
     export = accepted(alice.call("GET", "/me/export"))
     expect({one, two, nobody} <= {row["id"] for row in export["authorizations"]}, "the export lacks authorizations")
     carrier.pushes(2)
+    accepted(alice.call("POST", f"/authorizations/{two}/cancellation"))
+    block(alice, bob)
 
     # Permitted anew, and ended by a ban.
     three = str(uuid.uuid4())
@@ -193,6 +195,24 @@ def walk(chosen, provider, carrier):
     accepted(alice.call("POST", f"/authorizations/{three}/approval"))
     admin = Admin(chosen)
     streams.banned(alice, bob, stream, lambda user: admin.run("ban", "add", "--user", user, "--reason", "spam"))
+
+
+def block(alice, bob):
+    """The asked person blocks an asker whom no answer names, and ends the block."""
+    first, second = str(uuid.uuid4()), str(uuid.uuid4())
+    accepted(alice.ask(first, bob.address), 201)
+    refused(alice.call("POST", f"/authorizations/{first}/block"), 404, "not_found")
+    for _ in range(2):
+        equal(bob.call("POST", f"/authorizations/{first}/block").status_code, 204, "the status")
+    refused(bob.call("GET", f"/authorizations/{first}"), 404, "not_found")
+    equal(accepted(bob.call("GET", "/me/export"))["blocked_requesters"], [first], "who is blocked")
+    equal(accepted(alice.call("GET", f"/authorizations/{first}"))["state"], "REQUEST", "the state")
+    for _ in range(2):
+        equal(bob.call("DELETE", f"/authorizations/{first}/block").status_code, 204, "the status")
+    accepted(alice.call("POST", f"/authorizations/{first}/cancellation"))
+    accepted(alice.ask(second, bob.address), 201)
+    equal(accepted(bob.call("GET", f"/authorizations/{second}"))["box"], "in", "the box")
+    accepted(alice.call("POST", f"/authorizations/{second}/cancellation"))
 
 
 def main():

@@ -78,6 +78,8 @@ struct HeldBackTests {
                 ("…/approval", { _ = try await fixture.context.approveAuthorization(id, for: $0.session) }),
                 ("…/rejection", { _ = try await fixture.context.rejectAuthorization(id, for: $0.session) }),
                 ("…/cancellation", { _ = try await fixture.context.cancelAuthorization(id, for: $0.session) }),
+                ("POST …/block", { try await fixture.context.blockRequester(of: id, for: $0.session) }),
+                ("DELETE …/block", { try await fixture.context.unblockRequester(of: id, for: $0.session) }),
                 ("PUT /blocks", { try await fixture.context.blockUser(stranger.description, for: $0.session) }),
                 ("DELETE /blocks", { try await fixture.context.unblockUser(stranger.description, for: $0.session) }),
                 (

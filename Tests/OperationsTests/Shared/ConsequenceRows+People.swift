@@ -204,11 +204,8 @@ extension ConsequenceTests {
             }
         },
         .service("ApproveAuthorization", queued: ["authorization_push"], here: [.wakesOutbox]) { world in
-            let (alice, bob) = try await world.verified()
-            let id = try await world.fixture.context.requestPermission(
-                try .init(id: UUID().uuidString, to: bob.session.userID.description, eventID: nil),
-                for: alice.session)
-            return { node in _ = try await node.context.approveAuthorization(id.description, for: bob.session) }
+            let (bob, id) = try await requested(world)
+            return { node in _ = try await node.context.approveAuthorization(id, for: bob) }
         },
         .service("BlockUser") { world in
             let bob = try await world.cards.phones.person("bob")
@@ -221,6 +218,15 @@ extension ConsequenceTests {
             return { node in
                 try await node.context.unblockUser(bob.session.userID.description, for: world.alice.session)
             }
+        },
+        .service("BlockRequester") { world in
+            let (bob, id) = try await requested(world)
+            return { node in try await node.context.blockRequester(of: id, for: bob) }
+        },
+        .service("UnblockRequester") { world in
+            let (bob, id) = try await requested(world)
+            try await world.fixture.context.blockRequester(of: id, for: bob)
+            return { node in try await node.context.unblockRequester(of: id, for: bob) }
         },
         .service("DeliverOutbox", audit: ["outbox_message_died"]) { world in
             try await world.cards.phones.begin("+14155552671", world.alice)
@@ -238,6 +244,14 @@ extension ConsequenceTests {
             return { _ in _ = try await world.fixture.admin.dropMessage(dead) }
         },
     ]
+
+    /// A user's request to bob, and bob's session.
+    private static func requested(_ world: ConsequenceWorld) async throws -> (bob: Session, id: String) {
+        let (alice, bob) = try await world.verified()
+        let id = try await world.fixture.context.requestPermission(
+            try .init(id: UUID().uuidString, to: bob.session.userID.description, eventID: nil), for: alice.session)
+        return (bob.session, id.description)
+    }
 
     /// A card that a reviewer must look at: it is another user's, too.
     private static func waitingCard(_ world: ConsequenceWorld) async throws -> IdentityCardID {

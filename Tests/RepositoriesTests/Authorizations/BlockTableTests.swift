@@ -1,5 +1,6 @@
 import Database
 import Domain
+import Encoding
 import Fixtures
 import Foundation
 import Testing
@@ -36,6 +37,47 @@ struct BlockTableTests {
                     try BlockRepository($0).insert(eve, blocks: UserID(UUID()), at: TestTables.now)
                 }
             }
+        }
+    }
+
+    @Test(
+        "A block that names an authorization is listed by it, and ended by it or by the user's id",
+        arguments: StoreKind.shared)
+    func requesters(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let (eve, bob) = (try await tables.newUser("eve"), try await tables.newUser("bob"))
+            let request = MessagingPermission(
+                id: AuthorizationID(UUID()), providerID: tables.provider, requesterID: bob, recipientID: tables.user,
+                target: .of("target"), isDelivered: true, state: .request, createdAt: TestTables.now,
+                expiresAt: TestTables.now, changedAt: TestTables.now, sealedTo: nil, sealedEvent: nil)
+            let unknown = AuthorizationID(UUID())
+            func listed() async throws -> ([UserID], [AuthorizationID]) {
+                try await tables.read {
+                    let records = BlockRepository($0)
+                    return (try records.list(of: tables.user), try records.listAuthorizations(of: tables.user))
+                }
+            }
+            try await tables.write { transaction in
+                _ = try AuthorizationRepository(transaction).insert(request)
+                let records = BlockRepository(transaction)
+                for name in [unknown, nil] {
+                    _ = try records.insert(tables.user, blocks: eve, namedBy: name, at: TestTables.now)
+                }
+                for name in [nil, request.id] {
+                    _ = try records.insert(tables.user, blocks: bob, namedBy: name, at: TestTables.now)
+                }
+            }
+            #expect(try await listed() == ([bob], [unknown]))
+            try await tables.write { transaction in
+                let records = BlockRepository(transaction)
+                try records.delete(eve, blocksRequesterOf: request.id)
+                try records.delete(tables.user, blocksRequesterOf: AuthorizationID(UUID()))
+            }
+            #expect(try await tables.count("blocks") == 2)
+            for name in [unknown, request.id] {
+                try await tables.write { try BlockRepository($0).delete(tables.user, blocksRequesterOf: name) }
+            }
+            #expect(try await tables.count("blocks") == 0)
         }
     }
 
