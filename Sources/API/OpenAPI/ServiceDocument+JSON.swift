@@ -3187,7 +3187,7 @@ extension ServiceDocument {
      "Authorizations"
     ],
     "summary": "Approve a request",
-    "description": "For the recipient. Both may message each other from now on.",
+    "description": "For the recipient. Both may message each other from now on. The caller's own request to the other user becomes CANCELLED. If the other user approved that request before, the answer is its row.",
     "responses": {
      "200": {
       "description": "Done, now or before",
@@ -3292,7 +3292,7 @@ extension ServiceDocument {
      "Authorizations"
     ],
     "summary": "Reject a request",
-    "description": "For the recipient. The requester may ask again after 30 days.",
+    "description": "For the recipient. The requester may ask again after 30 days. The caller's own request to the other user becomes CANCELLED.",
     "responses": {
      "200": {
       "description": "Done, now or before",
@@ -3384,7 +3384,7 @@ extension ServiceDocument {
      "Authorizations"
     ],
     "summary": "Cancel a request or a permission",
-    "description": "For the requester of an open request, and for both sides of an approved one.",
+    "description": "For the requester of an open request, and for both sides of an approved one. Cancelling a request that ended by the approval of the other user's request ends the permission.",
     "responses": {
      "200": {
       "description": "Done, now or before",

@@ -25,13 +25,17 @@ public struct Permissions: Sendable {
         return asked.id
     }
 
+    /// Answers a request. An approval also ends this user's own request to the other user: two users have one permission.
+    ///
+    /// - Returns: the permission. It has another id if the other user approved this user's own request before.
     @discardableResult
     public func answer(_ id: UUID, _ answer: Answer) async throws(Refusal) -> Permission {
         try await client.perform(
             Call(.post, "/authorizations/\(id.path)/\(answer.rawValue)", isRepeatable: true))
     }
 
-    /// Withdraws a request, or ends a permission.
+    /// Withdraws a request, or ends a permission. Cancelling a request that ended by the approval of the other user's
+    /// request ends the permission.
     @discardableResult
     public func cancel(_ id: UUID) async throws(Refusal) -> Permission {
         try await client.perform(Call(.post, "/authorizations/\(id.path)/cancellation", isRepeatable: true))

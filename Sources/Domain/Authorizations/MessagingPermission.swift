@@ -89,11 +89,13 @@ package struct MessagingPermission: Sendable, Equatable {
     package let sealedTo: [UInt8]?
     /// The event that the request is about, sealed under the requester's key; `nil` if none was named.
     package let sealedEvent: [UInt8]?
+    /// For a request that the approval of the crossed request ended: the authorization that was approved.
+    package private(set) var replacedBy: AuthorizationID?
 
     package init(
         id: AuthorizationID, providerID: ProviderID, requesterID: UserID?, recipientID: UserID?, target: Digest256,
         isDelivered: Bool, state: MessagingPermissionState, createdAt: Date, expiresAt: Date, changedAt: Date,
-        sealedTo: [UInt8]?, sealedEvent: [UInt8]?
+        sealedTo: [UInt8]?, sealedEvent: [UInt8]?, replacedBy: AuthorizationID? = nil
     ) {
         self.id = id
         self.providerID = providerID
@@ -107,6 +109,7 @@ package struct MessagingPermission: Sendable, Equatable {
         self.changedAt = changedAt
         self.sealedTo = sealedTo
         self.sealedEvent = sealedEvent
+        self.replacedBy = replacedBy
     }
 
     /// The state at `now`: an unanswered request past its time is expired, whatever the stored state.
@@ -144,6 +147,31 @@ package struct MessagingPermission: Sendable, Equatable {
         case .forbidden:
             throw Refusal.authorizationIs(present.rawValue)
         }
+    }
+
+    /// The authorization after a decision about another open one of the same two users; `nil` if it stays as it is.
+    ///
+    /// An approval ends the crossed request, so that two users have one permission. A rejection withdraws the crossed
+    /// request, because its requester has just said no. The end of a permission leaves nothing open. A requester who
+    /// withdraws a request leaves the other user's request.
+    ///
+    /// - Parameters:
+    ///   - event: what happens to the other one.
+    ///   - other: the other one before the event.
+    package func after(
+        _ event: MessagingPermissionState.Event, of other: MessagingPermission, now: Date
+    ) -> MessagingPermission? {
+        let isEnded =
+            switch event {
+            case .approve, .reject: true
+            case .cancelByRequester, .cancelByRecipient: other.state(now: now) == .approval
+            case .request, .expire, .ban: false
+            }
+        guard isEnded, id != other.id, state(now: now).isOpen else { return nil }
+        var ended = self
+        (ended.state, ended.changedAt) = (.cancelled, now)
+        if event == .approve { ended.replacedBy = other.id }
+        return ended
     }
 
     /// Refuses a new request to the same recipient while this one is open, and for some time after it was declined.

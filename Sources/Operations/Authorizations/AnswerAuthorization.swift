@@ -4,7 +4,10 @@ import Foundation
 import Repositories
 
 extension Service {
-    /// Approves a request: both users may message each other from now on. Both must be verified at this moment.
+    /// Approves a request: both users may message each other from now on. Both must be verified at this moment. The caller's own
+    /// request to the other user ends: it becomes cancelled.
+    ///
+    /// If the other user has approved the crossed request already, the permission that this gave is returned.
     ///
     /// - Throws: `Refusal` `not_found` if this user is not the recipient, `not_verified` for either side, `conflict`
     ///   with the state that forbids it, `gone` after its expiry, `unavailable`.
@@ -12,16 +15,19 @@ extension Service {
         try await move(text, session) { $0 == .incoming ? .approve : nil }
     }
 
+    /// Declines a request, and withdraws the caller's own request to the other user.
+    ///
     /// - Throws: `Refusal` `not_found`, `conflict`, `gone`, `unavailable`.
     package func rejectAuthorization(_ text: String, for session: Session) async throws -> AuthorizationView {
         try await move(text, session) { $0 == .incoming ? .reject : nil }
     }
 
-    /// Cancels a request by its requester, or a permission by either side.
+    /// Cancels a request by its requester, or a permission by either side. Cancelling a request that
+    /// ended by the approval of the crossed request ends the permission.
     ///
     /// - Throws: `Refusal` `not_found`, `conflict`, `gone`, `unavailable`.
     package func cancelAuthorization(_ text: String, for session: Session) async throws -> AuthorizationView {
-        try await move(text, session) { $0 == .incoming ? .cancelByRecipient : .cancelByRequester }
+        try await move(text, session) { $0.cancellation }
     }
 
     private func move(
@@ -35,6 +41,16 @@ extension Service {
                 let box = found.box(of: session.userID), let event = event(box)
             else { throw Refusal.unknownAuthorization }
             let parties = AuthorizationParties(policy, in: transaction)
+            let pair = AuthorizationPair(self, in: transaction)
+            if let permission = try found.replacedBy.flatMap(records.find), permission.state == .approval,
+                let box = permission.box(of: session.userID)
+            {
+                switch event {
+                case .approve: return try AuthorizationView(permission, box, parties: parties, keys: keys)
+                case .cancelByRequester, .cancelByRecipient: try pair.move(permission, on: box.cancellation, &events)
+                case .request, .reject, .expire, .ban: break
+                }
+            }
             guard let moved = try found.after(event, now: transaction.now) else {
                 return try AuthorizationView(found, box, parties: parties, keys: keys)
             }
@@ -42,11 +58,7 @@ extension Service {
                 try parties.requireCaller(session.userID)
                 try parties.requirePartner(found.requesterID)
             }
-            guard try records.move(moved, from: found.state) else {
-                let state = try records.find(id)?.state(now: transaction.now)
-                throw Refusal.authorizationChanged(state: (state ?? .cancelled).rawValue)
-            }
-            try authorizationPushes.queue(AuthorizationRow(of: moved), of: moved, in: transaction, &events)
+            try pair.move(found, on: event, &events)
             return try AuthorizationView(moved, box, parties: parties, keys: keys)
         }
     }

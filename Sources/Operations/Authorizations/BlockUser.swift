@@ -13,9 +13,9 @@ extension Service {
     /// - Throws: `Refusal` `malformed_request` for one's own id, `not_found` for an invalid user id or another
     ///   provider's user, `conflict` if the user blocks as many as the policy allows, `unavailable`.
     package func blockUser(_ text: String, for session: Session) async throws {
-        try await act(for: session) { transaction, _, _ in
+        try await act(for: session, inTurn: .permissions) { transaction, _, events in
             guard let other = try find(text, session, in: transaction) else { return }
-            try block(other.id, for: session, in: transaction)
+            try block(other.id, for: session, in: transaction, &events)
         }
     }
 
@@ -37,12 +37,12 @@ extension Service {
     /// - Throws: `Refusal` `not_found` if this user is not the recipient, `conflict` if the user blocks as many as
     ///   policy allows, `unavailable`.
     package func blockRequester(of text: String, for session: Session) async throws {
-        try await act(for: session) { transaction, _, _ in
+        try await act(for: session, inTurn: .permissions) { transaction, _, events in
             guard let id = AuthorizationID(text[...]), let found = try AuthorizationRepository(transaction).find(id),
                 found.recipientID == session.userID
             else { throw Refusal.unknownAuthorization }
             guard let requester = found.requesterID else { return }
-            try block(requester, namedBy: id, for: session, in: transaction)
+            try block(requester, namedBy: id, for: session, in: transaction, &events)
         }
     }
 
@@ -58,24 +58,13 @@ extension Service {
 
     private func block(
         _ other: UserID, namedBy authorization: AuthorizationID? = nil, for session: Session,
-        in transaction: any Transaction
+        in transaction: any Transaction, _ events: inout RecordedEvents
     ) throws {
         let limit = policy[\.authorizations].blocksPerUser
         let isBlocked = try BlockRepository(transaction).insert(
             session.userID, blocks: other, namedBy: authorization, at: transaction.now, limit: limit)
         guard isBlocked else { throw Refusal.blocksExhausted(limit) }
-        let (me, now, records) = (session.userID, transaction.now, AuthorizationRepository(transaction))
-        try records.hideRequests(askedBy: other, from: me)
-        for (authorizations, event) in [
-            (try records.permissions(askedBy: me, of: other), MessagingPermissionState.Event.cancelByRequester),
-            (try records.requests(askedBy: me, of: other), .cancelByRequester),
-            (try records.permissions(askedBy: other, of: me), .cancelByRecipient),
-        ] {
-            for authorization in authorizations where authorization.state(now: now).isOpen {
-                guard let moved = try authorization.after(event, now: now) else { continue }
-                _ = try records.move(moved, from: authorization.state)
-            }
-        }
+        try AuthorizationPair(self, in: transaction).withdraw(session.userID, from: other, &events)
     }
 
     private func find(_ text: String, _ session: Session, in transaction: any Transaction) throws -> User? {

@@ -25,7 +25,8 @@ package struct AuthorizationRepository {
         Field("expires_at", \.expiresAt),
         Field("changed_at", \.changedAt),
         Field(.authorizationTo, \.sealedTo) { hidden(SealedColumn.authorizationTo.name, in: $0, "asker_id") },
-        Field(.authorizationEvent, \.sealedEvent) { hidden(SealedColumn.authorizationEvent.name, in: $0, "asker_id") })
+        Field(.authorizationEvent, \.sealedEvent) { hidden(SealedColumn.authorizationEvent.name, in: $0, "asker_id") },
+        Field("replaced_by", \.replacedBy))
 
     /// A column that hides a user who is being erased.
     private static func hidden(_ column: String, in table: String, _ side: String) -> String {
@@ -57,8 +58,8 @@ package struct AuthorizationRepository {
     /// Stores an authorization's new state with the row for it; `false` if its state has changed since it was read.
     package func move(_ moved: MessagingPermission, from before: MessagingPermissionState) throws -> Bool {
         let changed = try transaction.execute(
-            "UPDATE authorizations SET state = $2, changed_at = $3 WHERE id = $1 AND state = $4",
-            [.id(moved.id), moved.state.value, .time(moved.changedAt), before.value])
+            "UPDATE authorizations SET state = $2, changed_at = $3, replaced_by = $5 WHERE id = $1 AND state = $4",
+            [.id(moved.id), moved.state.value, .time(moved.changedAt), before.value, moved.replacedBy.value])
         guard changed > 0 else { return false }
         try AuthorizationRowRepository(transaction).insert(AuthorizationRow(of: moved))
         return true
@@ -87,10 +88,19 @@ package struct AuthorizationRepository {
 
     /// The permissions that one user requested and the other gave.
     package func permissions(askedBy requester: UserID, of recipient: UserID) throws -> [MessagingPermission] {
+        try storedOpen(askedBy: requester, of: recipient).filter { $0.state == .approval }
+    }
+
+    /// The authorizations of two users whose stored state is open, in either direction. A bulk revocation may have ended
+    /// some of them: their ``MessagingPermission/state`` says so.
+    package func storedOpen(between one: UserID, and other: UserID) throws -> [MessagingPermission] {
+        try storedOpen(askedBy: one, of: other) + storedOpen(askedBy: other, of: one)
+    }
+
+    private func storedOpen(askedBy requester: UserID, of recipient: UserID) throws -> [MessagingPermission] {
         try transaction.query(
-            Self.columns, "WHERE asker_id = $1 AND accepter_id = $2 AND state = 'APPROVAL'",
-            [.id(requester), .id(recipient)]
-        ).filter { $0.state == .approval }
+            Self.columns, "WHERE accepter_id = $1 AND asker_id = $2 AND \(Self.isStoredOpen)",
+            [.id(recipient), .id(requester)])
     }
 
     private static let between = ColumnTuple(
@@ -119,14 +129,6 @@ package struct AuthorizationRepository {
             guard state == .approval, let other = asker == user ? accepter : asker else { return }
             found.insert(other)
         }
-    }
-
-    /// The unanswered requests of one user to another.
-    package func requests(askedBy requester: UserID, of recipient: UserID) throws -> [MessagingPermission] {
-        try transaction.query(
-            Self.columns, "WHERE asker_id = $1 AND accepter_id = $2 AND state = 'REQUEST'",
-            [.id(requester), .id(recipient)]
-        ).filter { $0.state == .request }
     }
 
     /// The time of the oldest of a user's newest `count` requests; `nil` if there are fewer since a time.

@@ -17,20 +17,29 @@ extension Schema {
             changed_at BIGINT NOT NULL,
             sealed_to BYTEA,
             sealed_event BYTEA,
+            replaced_by TEXT,
             CHECK (state IN ('REQUEST', 'APPROVAL', 'REJECTED', 'CANCELLED', 'EXPIRED', 'BANNED')),
             CHECK (is_delivered = 0 OR accepter_id IS NOT NULL),
-            CHECK (state <> 'APPROVAL' OR (asker_id IS NOT NULL AND is_delivered = 1))
+            CHECK (state <> 'APPROVAL' OR (asker_id IS NOT NULL AND is_delivered = 1)),
+            CHECK (replaced_by IS NULL OR state = 'CANCELLED')
         )
         """,
         """
         CREATE UNIQUE INDEX authorizations_open ON authorizations (asker_id, target)
         WHERE state IN ('REQUEST', 'APPROVAL')
         """,
+        // One permission for two users, no matter which of the two requested it.
+        """
+        CREATE UNIQUE INDEX authorizations_of_pair ON authorizations (
+            (CASE WHEN asker_id < accepter_id THEN asker_id ELSE accepter_id END),
+            (CASE WHEN asker_id < accepter_id THEN accepter_id ELSE asker_id END))
+        WHERE state = 'APPROVAL'
+        """,
         "CREATE INDEX authorizations_by_asker ON authorizations (asker_id, created_at, id)",
         "CREATE INDEX authorizations_by_accepter ON authorizations (accepter_id, created_at, id)",
-        // The open authorizations of a recipient, so that a batch that ends some reads no others.
+        // The open authorizations of a recipient, so that a batch that ends some reads no others, and those of two users.
         """
-        CREATE INDEX authorizations_open_by_accepter ON authorizations (accepter_id)
+        CREATE INDEX authorizations_open_by_accepter ON authorizations (accepter_id, asker_id)
         WHERE state IN ('REQUEST', 'APPROVAL')
         """,
         "CREATE INDEX authorizations_unanswered ON authorizations (expires_at) WHERE state = 'REQUEST'",

@@ -58,6 +58,32 @@ struct AuthorizationStateTests {
             expiresAt: start + 1000, changedAt: start, sealedTo: nil, sealedEvent: nil)
     }
 
+    @Test("ends the crossed request by an approval or a rejection, and everything by the end of a permission")
+    func crossed() {
+        let now = Self.start + 1
+        let ending: [State.Event: Set<State>] = [
+            .approve: [.request], .reject: [.request], .cancelByRequester: [.approval], .cancelByRecipient: [.approval],
+        ]
+        for event in State.Event.allCases {
+            for state in State.allCases {
+                let other = Self.authorization(state)
+                for crossed in State.allCases.map({ Self.authorization($0) }) {
+                    let ended = crossed.after(event, of: other, now: now)
+                    let isDecided = (try? other.after(event, now: now)) != nil
+                    guard isDecided, crossed.state.isOpen else { continue }
+                    #expect((ended != nil) == (ending[event]?.contains(state) == true), "\(event) of \(state)")
+                    guard let ended else { continue }
+                    #expect(ended.state == .cancelled && ended.changedAt == now && ended.id == crossed.id)
+                    #expect(ended.replacedBy == (event == .approve ? other.id : nil))
+                }
+            }
+        }
+        let request = Self.authorization(.request)
+        #expect(request.after(.approve, of: request, now: now) == nil)
+        #expect(request.after(.approve, of: Self.authorization(.request), now: Self.start + 1000) == nil)
+        #expect(Self.authorization(.rejected).after(.approve, of: request, now: now) == nil)
+    }
+
     @Test("permits by a grant string of both user ids while it is approved, and by nothing else")
     func grant() {
         for state in State.allCases {

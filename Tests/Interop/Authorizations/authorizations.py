@@ -186,7 +186,7 @@ def walk(chosen, provider, carrier):
     export = accepted(alice.call("GET", "/me/export"))
     expect({one, two, nobody} <= {row["id"] for row in export["authorizations"]}, "the export lacks authorizations")
     carrier.pushes(2)
-    accepted(alice.call("POST", f"/authorizations/{two}/cancellation"))
+    cross(judge, alice, bob, stream)
     block(alice, bob)
 
     # Permitted anew, and ended by a ban.
@@ -195,6 +195,27 @@ def walk(chosen, provider, carrier):
     accepted(alice.call("POST", f"/authorizations/{three}/approval"))
     admin = Admin(chosen)
     streams.banned(alice, bob, stream, lambda user: admin.run("ban", "add", "--user", user, "--reason", "spam"))
+
+
+def cross(judge, alice, bob, stream):
+    """Both ask, both approve, one cancels: there was one permission, and no request brings it back."""
+    there, back = str(uuid.uuid4()), str(uuid.uuid4())
+    [hidden] = accepted(alice.call("GET", "/authorizations?box=out&state=REQUEST"))["authorizations"][:1]
+    accepted(bob.ask(back, alice.address), 201)
+    accepted(alice.call("POST", f"/authorizations/{hidden['id']}/cancellation"))
+    equal(accepted(alice.ask(there, bob.address), 201)["state"], "REQUEST", "the answer")
+    for person, name in ((bob, there), (alice, back)):
+        answer = judge("/authorizations/{id}/approval", person.call("POST", f"/authorizations/{name}/approval"))
+        equal((answer["id"], answer["state"]), (there, "APPROVAL"), "the permission")
+        equal(answer["grant"], f"{alice.user_id} -> {bob.user_id}", "the grant")
+    for person in (alice, bob):
+        states = [accepted(person.call("GET", f"/authorizations/{name}"))["state"] for name in (there, back)]
+        equal(states, ["APPROVAL", "CANCELLED"], "the states")
+    accepted(alice.call("POST", f"/authorizations/{back}/cancellation"))
+    for person, name in ((bob, there), (alice, back)):
+        equal(refused(person.call("POST", f"/authorizations/{name}/approval"), 409, "conflict")["state"],
+              "CANCELLED", "the state")
+    streams.closed(alice, bob, path=stream)
 
 
 def block(alice, bob):

@@ -73,6 +73,8 @@ private struct Model {
         let createdAt: Date
         var changedAt: Date
         var history: [MessagingPermissionState] = [.request]
+        /// The crossed request whose approval ended it.
+        var replacedBy: String?
     }
 
     var entries: [String: Entry] = [:]
@@ -98,6 +100,13 @@ private struct Model {
     mutating func act(_ event: String, _ id: String, _ actor: Int, _ now: Date) -> Refusal.Code? {
         guard let entry = entries[id], let state = state(id, now) else { return .notFound }
         let isRequester = entry.requester == actor
+        if let permission = entry.replacedBy, entries[permission]?.state == .approval {
+            if event == "approve", !isRequester { return nil }
+            if event == "cancel" {
+                enter(.cancelled, permission, now)
+                return nil
+            }
+        }
         let next: MessagingPermissionState
         switch event {
         case "approve" where !isRequester: next = .approval
@@ -110,6 +119,11 @@ private struct Model {
             state == .request ? (next != .cancelled || isRequester) : state == .approval && next == .cancelled
         guard isAllowed else { return state == .expired ? .gone : .conflict }
         enter(next, id, now)
+        guard next != .cancelled else { return nil }
+        for other in entries.keys where other != id && self.state(other, now) == .request {
+            enter(.cancelled, other, now)
+            if next == .approval { entries[other]?.replacedBy = id }
+        }
         return nil
     }
 
@@ -169,11 +183,11 @@ struct AuthorizationSimulationTests {
             case 6..<14:
                 guard let old else { continue }
                 let event = ["approve", "approve", "reject", "cancel"].randomElement(using: &random) ?? "cancel"
-                let before = model.entries[old]
+                let before = model.entries
                 let died = try await attempt(store, moment, "\(step) \(event)") {
                     model.act(event, old, actor, bench.clock.now)
                 } undo: {
-                    model.entries[old] = before
+                    model.entries = before
                 } act: {
                     switch event {
                     case "approve": _ = try await bench.context.approveAuthorization(old, for: people[actor])

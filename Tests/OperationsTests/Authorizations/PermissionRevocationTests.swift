@@ -10,11 +10,19 @@ import Testing
 
 @Suite("Bans of users with very many permissions")
 struct PermissionRevocationTests {
-    /// Permissions of a user with another, as many as no requests could make, but for one statement each.
+    /// Permissions of a user with another and with new users, as many as no requests could make, by two statements each.
     private static func plant(_ count: Int, of user: Session, with other: Session, in store: any Database) async throws
     {
         try await store.write { transaction in
             for number in 0..<count {
+                let partner = number == 0 ? other.userID : UserID(UUID())
+                if number > 0 {
+                    try transaction.enqueue(
+                        """
+                        INSERT INTO users (id, provider_id, external_id, assurance, created_at, held)
+                        VALUES ($1, $2, $1, 'none', 0, 0)
+                        """, [.text("\(partner)"), .text("\(user.providerID)")])
+                }
                 try transaction.enqueue(
                     """
                     INSERT INTO authorizations (id, provider_id, asker_id, accepter_id, target, is_delivered, state,
@@ -24,7 +32,7 @@ struct PermissionRevocationTests {
                     """,
                     [
                         .text(UUID().uuidString.lowercased()), .text("\(user.providerID)"), .text("\(user.userID)"),
-                        .text("\(other.userID)"), .bytes(Digest256.of("planted \(UUID())").bytes),
+                        .text("\(partner)"), .bytes(Digest256.of("planted \(UUID())").bytes),
                         .integer(Int64(number)),
                     ])
             }

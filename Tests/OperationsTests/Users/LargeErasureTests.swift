@@ -15,10 +15,8 @@ struct LargeErasureTests {
 
     private struct Crash: Error {}
 
-    /// A user's messages in a stream and permissions with another: as many as no test sends one by one.
-    private static func plant(
-        in stream: String, _ user: Session, with other: Session, _ store: any Database
-    ) async throws {
+    /// A user's messages in a stream and permissions with new users: as many as no test sends one by one.
+    private static func plant(in stream: String, _ user: Session, _ store: any Database) async throws {
         try await store.write { transaction in
             let (id, now) = (Value.text(user.userID.description), Value.integer(0))
             for number in 0..<messages {
@@ -31,6 +29,12 @@ struct LargeErasureTests {
                         .text(stream), .integer(Int64(number + 2)), .text(UUID().uuidString.lowercased()), id, now,
                         .bytes([1]),
                     ])
+                let partner = Value.text(UUID().uuidString.lowercased())
+                try transaction.enqueue(
+                    """
+                    INSERT INTO users (id, provider_id, external_id, assurance, created_at, held)
+                    VALUES ($1, $2, $1, 'none', 0, 0)
+                    """, [partner, .text(user.providerID.description)])
                 try transaction.enqueue(
                     """
                     INSERT INTO authorizations (id, provider_id, asker_id, accepter_id, asker_generation,
@@ -39,7 +43,7 @@ struct LargeErasureTests {
                     """,
                     [
                         .text(UUID().uuidString.lowercased()), .text(user.providerID.description), id,
-                        .text(other.userID.description), .bytes(Digest256.of("planted \(number)").bytes), now,
+                        partner, .bytes(Digest256.of("planted \(number)").bytes), now,
                     ])
             }
             try transaction.enqueue(
@@ -59,7 +63,7 @@ struct LargeErasureTests {
             var streams: [String] = []
             for _ in 0..<2 { streams.append(try await bench.open("conversation", [bob], by: ann)) }
             try await bench.send("hi", to: streams[0], by: bob)
-            try await plant(in: streams[0], ann, with: bob, bench.context.store)
+            try await plant(in: streams[0], ann, bench.context.store)
             try await body(bench, ann, bob, streams)
         }
     }

@@ -157,7 +157,7 @@ struct AuthorizationTableTests {
                 try records.expire(limit: 5)
                 return (
                     try records.permissions(askedBy: eve, of: tables.user).map(\.id),
-                    try records.requests(askedBy: tables.user, of: eve).map(\.id),
+                    try records.storedOpen(between: eve, and: tables.user).filter { $0.state == .request }.map(\.id),
                     try records.withdraw(allOf: tables.user, because: .banned, at: TestTables.now)
                 )
             }
@@ -168,6 +168,36 @@ struct AuthorizationTableTests {
                 try [open, late, back].map { try AuthorizationRepository(transaction).find($0.id)?.state }
             }
             #expect(states == [.banned, .expired, .banned])
+        }
+    }
+
+    @Test("Two users have one permission, no matter which of them requested it", arguments: StoreKind.shared)
+    func pair(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let eve = try await tables.newUser("eve")
+            let (there, back) = (
+                Self.request(tables, to: eve), Self.request(tables, from: eve, to: tables.user, target: "b")
+            )
+            try await tables.write { transaction in
+                let records = AuthorizationRepository(transaction)
+                for request in [there, back] { _ = try records.insert(request) }
+                _ = try records.move(Self.moved(there, .approval), from: .request)
+            }
+            await #expect(throws: StoreError.constraint(kind: .unique)) {
+                try await tables.write {
+                    try AuthorizationRepository($0).move(Self.moved(back, .approval), from: .request)
+                }
+            }
+            let crossed = try #require(back.after(.approve, of: there, now: TestTables.now))
+            let (open, read) = try await tables.write { transaction in
+                let records = AuthorizationRepository(transaction)
+                _ = try records.move(crossed, from: .request)
+                return (
+                    try records.storedOpen(between: tables.user, and: eve).map(\.id), try records.find(back.id)
+                )
+            }
+            #expect(open == [there.id])
+            #expect(read == crossed && read?.replacedBy == there.id && read?.state == .cancelled)
         }
     }
 

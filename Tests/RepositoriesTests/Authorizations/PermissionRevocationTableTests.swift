@@ -25,13 +25,20 @@ struct PermissionRevocationTableTests {
         _ = try AuthorizationRepository(transaction).move(moved, from: .request)
     }
 
-    private static func planted(_ tables: TestTables, with other: UserID, _ count: Int) async throws {
-        let requests = (0..<count).map { number in
+    /// Permissions of a user, on each side by turns: the first with another user, the rest with new ones.
+    private static func plant(
+        _ tables: TestTables, _ count: Int, of user: UserID, and other: UserID
+    ) async throws {
+        let partners = [other] + (1..<count).map { _ in UserID(UUID()) }
+        let requests = partners.enumerated().map { number, partner in
             number.isMultiple(of: 2)
-                ? request(tables, from: tables.user, to: other, target: "\(number)")
-                : request(tables, from: other, to: tables.user, target: "\(number)")
+                ? request(tables, from: user, to: partner, target: "\(number)")
+                : request(tables, from: partner, to: user, target: "\(number)")
         }
         try await tables.store.write { transaction in
+            for partner in partners.dropFirst() {
+                try UserRepository(transaction).enqueueInsert(tables.person(partner, "\(partner)"))
+            }
             for request in requests {
                 _ = try AuthorizationRepository(transaction).insert(request)
                 try approve(request, in: transaction)
@@ -51,12 +58,12 @@ struct PermissionRevocationTableTests {
     func unswept(kind: StoreKind, requesterIsCut: Bool) async throws {
         try await TestTables.run(kind) { tables in
             let eve = try await tables.newUser("eve")
-            try await Self.planted(tables, with: eve, 2 * PermissionRevocationRepository.atOnce + 20)
+            let (cut, other) = requesterIsCut ? (tables.user, eve) : (eve, tables.user)
+            try await Self.plant(tables, 2 * PermissionRevocationRepository.atOnce + 20, of: cut, and: other)
             let (open, late) = (
                 Self.request(tables, from: tables.user, to: eve, target: "open"),
                 Self.request(tables, from: tables.user, to: eve, target: "late", lasts: -1)
             )
-            let cut = requesterIsCut ? tables.user : eve
             let count = try await tables.write { transaction in
                 let records = AuthorizationRepository(transaction)
                 for request in [open, late] { _ = try records.insert(request) }
@@ -67,13 +74,13 @@ struct PermissionRevocationTableTests {
             let (counted, given, asked, listed, between) = try await tables.read { transaction in
                 let records = AuthorizationRepository(transaction)
                 func listed(_ state: MessagingPermissionState?) throws -> [MessagingPermissionState] {
-                    try records.list(of: tables.user, box: .outgoing, state: state, limit: 200).map(\.state)
+                    try records.list(of: cut, box: .outgoing, state: state, limit: 200).map(\.state)
                 }
                 return try (
                     records.countOpen(of: tables.user) + records.countOpen(of: eve),
                     records.permissions(askedBy: tables.user, of: eve).count
                         + records.permissions(askedBy: eve, of: tables.user).count,
-                    records.requests(askedBy: tables.user, of: eve).map(\.id),
+                    records.storedOpen(between: tables.user, and: eve).filter { $0.state == .request }.map(\.id),
                     [listed(.approval).count, listed(.banned).count, listed(.expired).count],
                     records.between(tables.user, and: eve, targets: [.of("0")], declinedSince: .distantPast)
                         .map(\.state)
@@ -82,7 +89,7 @@ struct PermissionRevocationTableTests {
             #expect(counted == 0 && given == 0)
             // Nobody answered it in time; it is not the cut that ended it.
             #expect(asked == [late.id])
-            #expect(listed == [0, 61, 1])
+            #expect(listed == (requesterIsCut ? [0, 61, 1] : [0, 60, 0]))
             #expect(between.filter(\.isOpen).count == 1)
         }
     }
@@ -93,7 +100,7 @@ struct PermissionRevocationTableTests {
     func following(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
             let eve = try await tables.newUser("eve")
-            try await Self.planted(tables, with: eve, 400)
+            try await Self.plant(tables, 400, of: eve, and: tables.user)
             try await tables.write {
                 _ = try AuthorizationRepository($0).withdraw(allOf: eve, because: .cancelled, at: TestTables.now)
             }
@@ -162,15 +169,24 @@ struct PermissionRevocationTableTests {
     func erased(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
             let eve = try await tables.newUser("eve")
-            try await Self.planted(tables, with: eve, 2 * PermissionRevocationRepository.atOnce + 40)
+            let bob = try await tables.newUser("bob")
+            try await Self.plant(tables, 1, of: eve, and: tables.user)
+            try await Self.plant(tables, 1, of: tables.user, and: bob)
             try await tables.write { transaction in
-                let records = AuthorizationRepository(transaction)
-                _ = try records.withdraw(allOf: eve, because: .banned, at: TestTables.now)
-                try records.erase(tables.user, at: TestTables.now.addingTimeInterval(1))
+                for other in [eve, bob] {
+                    _ = try AuthorizationRepository(transaction).withdraw(
+                        allOf: other, because: .banned, at: TestTables.now)
+                }
+            }
+            // As if they were among the rows that are left for later.
+            try await tables.sql("UPDATE authorizations SET state = 'APPROVAL'")
+            try await tables.write {
+                try AuthorizationRepository($0).erase(tables.user, at: TestTables.now.addingTimeInterval(1))
             }
             #expect(try await Self.stored(.approval, tables) == 0)
             #expect(try await Self.stored(.cancelled, tables) == 0)
-            #expect(try await Self.stored(.banned, tables) == 70)
+            // The one that the erased user requested is deleted.
+            #expect(try await Self.stored(.banned, tables) == 1)
         }
     }
 }
