@@ -3482,44 +3482,16 @@ extension ServiceDocument {
       "description": "Blocked, now or before"
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "409": {
       "description": "conflict: state is full",
@@ -3532,34 +3504,13 @@ extension ServiceDocument {
       }
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
@@ -3593,74 +3544,25 @@ extension ServiceDocument {
       "description": "Not blocked"
      },
      "400": {
-      "description": "Not readable: malformed_request",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
-      "description": "A session code: session_required, session_expired, session_challenged, session_destroyed or session_not_attached",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/CallerRefused"
      },
      "404": {
-      "description": "not_found",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/NotFound"
      },
      "413": {
-      "description": "payload_too_large",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/PayloadTooLarge"
      },
      "429": {
-      "description": "rate_limited. Repeat the call after Retry-After",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/RateLimited"
      },
      "503": {
-      "description": "unavailable. Nothing was changed",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/Unavailable"
      }
     },
     "parameters": [
