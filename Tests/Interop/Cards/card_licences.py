@@ -6,10 +6,8 @@ import datetime
 from Cards.card_numbers import DATED, FORMS, filled, number
 from Cards.card_people import AMERICAN, names
 from Cards.card_places import ISSUERS, OTHERS
-from Cards.card_population import ACCENTED, DAY, Card
+from Cards.card_population import ACCENTED, DAY, YEARS, Card
 
-# The year from which a version of the standard could be printed.
-YEARS = {1: 2000, 2: 2003, 3: 2005, 4: 2009, 5: 2010, 6: 2011, 7: 2012, 8: 2013, 9: 2016, 10: 2020, 11: 2025}
 # How often issuers print it: the newer, the more.
 WEIGHTS = {1: 2, 2: 2, 3: 4, 4: 4, 5: 3, 6: 3, 7: 3, 8: 18, 9: 26, 10: 34, 11: 3}
 HARMLESS = {"number_first", "two_subfiles"}

@@ -12,6 +12,7 @@ import base64
 import datetime
 import random
 
+from Cards.card_numbers import DATED, any_digits, number
 from Cards.card_places import ISSUERS, MILITARY, OTHERS, towns
 
 GIVEN = "JAMES MARY ROBERT LINDA DAVID SARAH WEI PRIYA OMAR AISHA CHLOE NOAH OLGA DIEGO YUKI AMARA IVAN INGRID HUGO LEILA".split()
@@ -19,6 +20,8 @@ FAMILY = "BAKER NGUYEN GARCIA OKAFOR KOWALSKI COHEN SILVA ANDERSSON PATEL MURPHY
 ACCENTED = ["GAGNÉ", "LÉVESQUE", "BÉDARD", "CÔTÉ"]
 NOISE = ["\x80", "\x85", "\x9f", "\xa0", "\xad", "\xa0\xa0"]
 DAY = datetime.timedelta(days=1)
+# The year from which a version of the standard could be printed.
+YEARS = {1: 2000, 2: 2003, 3: 2005, 4: 2009, 5: 2010, 6: 2011, 7: 2012, 8: 2013, 9: 2016, 10: 2020, 11: 2025}
 
 # How often a card departs from the standard, independent of each other. What real samples are known for comes first: a
 # third and more have offsets that point nowhere; the rest are single cards among some hundred, and layouts of whole states.
@@ -54,11 +57,14 @@ class Card:
             self.family += source.choice([" ", "-"]) + source.choice(FAMILY)
         if self.has("mononym"):
             self.given, self.middle, self.suffix = "", [], ""
+        self.sex = source.choice("MFX")
         self.birth = today - DAY * source.randrange(18 * 366, 95 * 365)
-        self.issue = max(today - DAY * source.randrange(1, 7 * 365), self.birth + DAY * 16 * 366)
+        self.issue = max(
+            today - DAY * source.randrange(1, 7 * 365), self.birth + DAY * 16 * 366, datetime.date(YEARS[version], 1, 1))
         self.expiry = today + DAY * source.randrange(0, 8 * 365)
-        self.number = "".join(source.choice("0123456789") for _ in range(source.choice([7, 8, 9, 12])))
-        if source.random() < 0.5 and not self.is_stripe:
+        self.number = any_digits(source, source.choice([7, 8, 9, 12])) if self.is_stripe else number(source, code, self)
+        if code not in DATED and not self.is_stripe and source.random() < 0.1:
+            # A form that is newer than every list of forms.
             self.number = source.choice("ABCDEFGHJKLMNPRSTW") + self.number
         self.place()
         self.stated_country = self.country
@@ -125,7 +131,7 @@ class Card:
         country = {"USA": "US", "CAN": "CANADA"}.get(self.stated_country) if self.has("country_word") else None
         found = self.names() + [
             ("DBD", "" if self.has("no_issue") else self.date(self.issue)), ("DBB", self.date(self.birth)),
-            ("DBA", self.date("never" if self.has("never") else self.expiry)), ("DBC", self.random.choice("129")),
+            ("DBA", self.date("never" if self.has("never") else self.expiry)), ("DBC", {"M": "1", "F": "2", "X": "9"}[self.sex]),
             ("DAU", "070 in"), ("DAY", "BRO")] + pairs
         found += [("DAR", "D"), ("DAS", ""), ("DAT", "")] if self.version == 1 else [
             ("DCA", "D"), ("DCB", "NONE"), ("DCD", "NONE"), ("DCF", "83D9BN217QO983B1"),
