@@ -18,7 +18,7 @@ struct AAMVACardTests {
         #expect(read.name.suffix == "JR")
         #expect(read.name.full == "MICHAEL JOHN SAMPLE JR")
         #expect(read.dateOfBirth?.text == "1986-06-16")
-        #expect(read.issuedOn?.text == "2024-06-06")
+        #expect(read.issuedOn == specimen.issue)
         #expect(read.expiresOn?.text == "2032-12-10")
         #expect(read.documentNumber == specimen.number)
         #expect(read.address?.street == "2300 WEST BROAD STREET")
@@ -40,8 +40,7 @@ struct AAMVACardTests {
                 #expect(card.conformance.departures.isEmpty, "\(version) \(jurisdiction.code) \(subfile)")
                 #expect(card.header.issuerNumber == jurisdiction.issuerNumber)
                 #expect(card.version.number == version)
-                // The specimen's number follows from nobody's name and birthday.
-                #expect(try specimen.assessed().failed.isSubset(of: [.numberRule]))
+                #expect(try specimen.assessed().failed.isEmpty, "\(version) \(jurisdiction.code) \(subfile)")
             }
         }
     }

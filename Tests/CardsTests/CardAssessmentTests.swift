@@ -79,7 +79,7 @@ struct CardAssessmentTests {
             #expect(try CardSpecimen.of { $0.replaced["DCG"] = other }.assessed().result(.issuer) == .passed)
         }
         #expect(try CardSpecimen.of("CA") { $0.replaced["DCG"] = "CA" }.assessed().result(.issuer) == .passed)
-        for (state, postalCode) in [("CA", "941030000"), ("XX", "941030000")] {
+        for (state, postalCode) in [("CA", "941030000"), ("XX", "SW1A 1AA")] {
             let moved = try CardSpecimen.of {
                 $0.replaced["DAJ"] = state
                 $0.postalCode = postalCode
@@ -142,7 +142,7 @@ struct CardAssessmentTests {
 
     @Test("only report a number of another form, a post office box and departures from the standard")
     func reported() throws {
-        let number = try CardSpecimen.of { $0.number = "ABCDE" }.assessed()
+        let number = try CardSpecimen.of { $0.number = "AB12345" }.assessed()
         #expect(number.failed == [.numberFormat])
         let box = try CardSpecimen.of { $0.street = "P.O. Box 123" }.assessed()
         #expect(box.failed == [.poBox])

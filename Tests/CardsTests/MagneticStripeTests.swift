@@ -79,6 +79,21 @@ struct MagneticStripeTests {
         #expect(card.sex == .male)
     }
 
+    @Test("waits for a reviewer with a sex that no stripe has, or a number shorter than any of the issuer's")
+    func contradictions() throws {
+        for (old, new) in [("   M183", "   Z183"), ("   M183", "   7183"), ("1234567=", "12=")] {
+            let assessment = try assessed(Self.victoria.replacing(old, with: new))
+            #expect(assessment.failed == [.contradiction], "\(new)")
+            #expect(assessment.verdict == .inReview)
+        }
+        // Unstated, of another layout, or a letter written as digits.
+        for (old, new) in [
+            ("   M183", "    183"), ("   M183", "   X183"), ("   M183", "   ZYX "), ("1234567=", "12345678901234567="),
+        ] {
+            #expect(try assessed(Self.victoria.replacing(old, with: new)).failed.isEmpty, "\(new)")
+        }
+    }
+
     @Test("that contradicts itself, or lacks what a card cannot count without, is rejected")
     func rejected() throws {
         for (old, new, check) in [

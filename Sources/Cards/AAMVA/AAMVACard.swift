@@ -102,7 +102,7 @@ package struct AAMVACard: Sendable, Equatable, Confidential {
         protectedElements =
             card.issuerSignature.credential == nil ? nil : ProtectedElements(elements, of: bytes)
         self.identityCard = card
-        statements = Statements(&values, card)
+        statements = Statements(&values, card, header, elements)
         self.conformance = values.conformance
     }
 
@@ -113,34 +113,6 @@ package struct AAMVACard: Sendable, Equatable, Confidential {
         case "2", "F": .female
         case "9", "0", "X", "N", "U": .unspecified
         default: nil
-        }
-    }
-}
-
-extension AAMVACard {
-    /// Statements that become no property of the card, but may deny one.
-    struct Statements: Sendable, Equatable {
-        /// Whether an element that says who the holder is occurs twice with two values.
-        let hasTwoValues: Bool
-        /// Whether there is a day of issue that is no date.
-        let isIssueUnreadable: Bool
-        /// Whether there is a sex that is no code.
-        let isSexUnreadable: Bool
-        /// The days on which the holder becomes 18, 19 and 21.
-        let birthdays: [Int: CalendarDate]
-        /// When the card's design was revised.
-        let revisedOn: CalendarDate?
-
-        init(_ values: inout AAMVAValues, _ card: IdentityCard) {
-            hasTwoValues = values.hasTwoValues()
-            isIssueUnreadable = card.issuedOn == nil && values.text(ElementID("DBD")) != nil
-            isSexUnreadable = card.sex == nil && values.text(ElementID("DBC")) != nil
-            var birthdays: [Int: CalendarDate] = [:]
-            for (age, id) in [(18, ElementID("DDH")), (19, ElementID("DDI")), (21, ElementID("DDJ"))] {
-                birthdays[age] = values.day(of: id)
-            }
-            self.birthdays = birthdays
-            revisedOn = values.day(of: ElementID("DDB"))
         }
     }
 }

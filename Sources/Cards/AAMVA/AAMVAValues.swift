@@ -79,6 +79,26 @@ struct AAMVAValues {
         elements.first(id).flatMap { AAMVADate(bytes[$0.value]).day }
     }
 
+    /// The code of an element, in capitals; `nil` if it is empty or means nothing. It departs from nothing.
+    func code(_ id: ElementID) -> String? {
+        guard let element = elements.first(id), !Self.meansNothing(bytes[element.value]) else { return nil }
+        let text = Self.printable(Self.decode(bytes[element.value]).text).uppercased()
+        return text.isEmpty ? nil : text
+    }
+
+    /// Whether a name has characters within it that nobody sees, and that ISO/IEC 8859-1 does not have.
+    func hasInvisibleLetters() -> Bool {
+        elements.all.contains { element in
+            switch element.id.property {
+            case .name, .familyName, .givenName, .middleName:
+                Self.decode(bytes[element.value]).text.unicodeScalars.contains {
+                    $0.properties.generalCategory == .format && $0.value > 0xFF
+                }
+            default: false
+            }
+        }
+    }
+
     /// Whether an element of ``ElementID/saysWho`` has two values, in one subfile or in two. Nothing is no value, and
     /// case, marks and blanks make no difference.
     func hasTwoValues() -> Bool {

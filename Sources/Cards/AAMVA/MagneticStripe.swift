@@ -10,6 +10,8 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
     /// The issuer number as written; `nil` if it does not have six digits.
     package let issuerNumber: Int?
     package let identityCard: IdentityCard
+    /// Whether the sex has a code that no stripe has.
+    let isSexUnreadable: Bool
     var issuer: Issuer? { issuerNumber.flatMap { Issuer.of(number: $0) } }
 
     /// Whether a text begins like a first track: a percent sign and two letters, after blanks and controls.
@@ -64,7 +66,11 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
         // The part of a long number that does not fit before the dates comes after them.
         let overflow = dates.dropFirst(12).prefix { $0.isDigit }
         card.documentNumber = (Self.text(number.dropFirst(6)) ?? "") + (Self.text(overflow) ?? "")
-        card.sex = third.dropFirst(29).first.flatMap(Self.sex)
+        let (sex, height) = (third.dropFirst(29).first, third.dropFirst(30).prefix(3))
+        card.sex = sex.flatMap(Self.sex)
+        // Only if the height follows, so that the track has this layout.
+        isSexUnreadable =
+            card.sex == nil && sex.map { $0 > 0x20 } ?? false && height.count == 3 && height.allSatisfy(\.isDigit)
         card.fields = [
             CardField(element: "name", raw: Self.raw(rest.first ?? []), subfile: "track 1", property: .name),
             CardField(element: "address", raw: Self.raw(first), subfile: "track 1", property: .street),

@@ -22,16 +22,15 @@ extension CardRule {
     }
 
     static let numberRule = CardRule(name: .numberRule) { input in
-        let card = input.identityCard
-        let rule: IssuerNumberRule? =
+        let findings: IssuerNumberRule.Findings? =
             switch input.card {
-            case .aamva: card.jurisdiction.flatMap { IssuerNumberRule($0) }
+            case .aamva: IssuerNumberRule.findings(of: input.identityCard)
             case .stripe, .machineReadable: nil
             }
-        guard let rule, let birth = card.dateOfBirth, card.isBirthdayInFull, let family = card.name.family,
-            let fits = rule.admits(card.normalisedNumber, family: family, birth: birth)
-        else { return (.notApplicable, "The issuer has no public rule for numbers of this form.") }
-        return fits
+        guard let findings else {
+            return (.notApplicable, "The issuer has no public rule for numbers of this form.")
+        }
+        return findings.hasName && findings.hasBirthday
             ? (.passed, "The document number follows from name and birthday, as the issuer's do.")
             : (.failed, "The document number does not follow from name and birthday, as the issuer's do.")
     }

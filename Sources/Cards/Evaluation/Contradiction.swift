@@ -3,28 +3,51 @@ import Domain
 /// What no card of an issuer says: two statements that deny each other, or one that denies what is possible. Of 65 fair
 /// cards of public suites none does. Each card that does is shown to a reviewer.
 enum Contradiction: CaseIterable {
-    case twoValues, unreadableIssue, birthdays, unknownSex, revision, nationalNumber
-    case validity, age, scripts, digits, numberLength
+    case twoValues, twoNames, unreadableIssue, birthdays, unknownSex, unknownCode, measures, cutName, invisibleLetters
+    case revision, unknownEdition, laterEdition, youngDriver, otherSubfiles, subfileOfAnother, nationalNumber
+    case validity, passportValidity, age, scripts, digits, unknownState
+    case numberLength, numberLetters, numberBirthday, numberSex
 
     /// The longest validity of a card that expires, years: Arizona's are valid until the holder is 65.
     static let longestValidity = 50
+    /// The longest validity of a passport, years. ICAO 9303-2 recommends ten at most, and no state is known for more.
+    static let longestPassport = 15
     /// The greatest age of a holder, years.
     static let greatestAge = 110
+    /// The least age at which a state or province lets anybody drive, years.
+    static let leastDrivingAge = 14
+    /// The longest name that a barcode holds whole, characters.
+    static let longestName = 40
 
     /// A few words, without data of the card.
     var explanation: String {
         switch self {
         case .twoValues: "an element has two different values"
+        case .twoNames: "the whole name (DAA) has another family name than the family name (DCS)"
         case .unreadableIssue: "the day of issue is no date"
         case .birthdays: "the days of reaching 18, 19 or 21 are not those of the birthday"
         case .unknownSex: "the sex is no code of the standard"
-        case .revision: "the card's design is newer than today"
-        case .nationalNumber: "the national number has a wrong check digit or another birthday"
+        case .unknownCode: "a colour, the compliance or the mark of a cut name has an unknown code"
+        case .measures: "the height or the weight is impossible"
+        case .cutName: "a short name is marked as cut, or one of more than \(Self.longestName) characters as whole"
+        case .invisibleLetters: "a name has characters that cannot be seen"
+        case .revision: "the card's design is newer than the card or than today"
+        case .unknownEdition: "the version of the standard does not exist"
+        case .laterEdition: "the version of the standard is newer than the card"
+        case .youngDriver: "the driver's licence was issued to a child under \(Self.leastDrivingAge)"
+        case .otherSubfiles: "the header announces other subfiles than there are"
+        case .subfileOfAnother: "the jurisdiction's subfile is not that of the issuer"
+        case .nationalNumber: "the national number has a wrong check digit, another birthday or another sex"
         case .validity: "the card is valid for more than \(Self.longestValidity) years"
+        case .passportValidity: "the passport is valid for more than \(Self.longestPassport) years"
         case .age: "the holder is older than \(Self.greatestAge) years"
         case .scripts: "a name mixes letters of two scripts"
         case .digits: "a name has digits"
+        case .unknownState: "the address has a postal code, and is in a state or province that does not exist"
         case .numberLength: "the document number has a length that the issuer never gave out"
+        case .numberLetters: "the document number has more letters than any that the issuer gave out"
+        case .numberBirthday: "the document number is that of another birthday"
+        case .numberSex: "the document number is that of another sex"
         }
     }
 
@@ -32,43 +55,27 @@ enum Contradiction: CaseIterable {
     func isIn(_ input: CardRule.Input) -> Bool {
         let card = input.identityCard
         switch self {
-        case .twoValues, .unreadableIssue, .birthdays, .unknownSex, .revision, .nationalNumber:
-            return switch input.card {
-            case .aamva(let barcode): isIn(barcode.statements, of: card, input.today)
-            case .machineReadable(let zone): isIn(zone)
-            case .stripe: false
-            }
         case .validity:
-            guard let expiry = card.expiresOn, expiry != .never else { return false }
-            return expiry.year - (card.issuedOn ?? input.today).year > Self.longestValidity
+            return card.kind != .passport && Self.isValid(card, longerThan: Self.longestValidity, input.today)
+        case .passportValidity:
+            return card.kind == .passport && Self.isValid(card, longerThan: Self.longestPassport, input.today)
         case .age: return (card.age(on: input.today) ?? 0) > Self.greatestAge
         case .scripts: return Self.isMixed(card.name.full)
         case .digits:
             return Self.words(card.name).contains { word in
                 word.utf8.contains(where: \.isDigit) && !NameFolding.isSuffix(NameFolding.folded(String(word)))
             }
-        case .numberLength:
-            guard case .aamva = input.card else { return false }
-            let format = card.jurisdiction.flatMap { Jurisdiction.of(code: $0) }?.numberFormat
-            let length = card.normalisedNumber.utf8.count
-            return format.map { length > 0 && !$0.isNearLength(length) } ?? false
+        case .unknownState:
+            guard let address = card.address, let state = address.jurisdiction, let postalCode = address.postalCode,
+                state.utf8.count == 2
+            else { return false }
+            return PostalArea.code(postalCode) != nil && !PostalArea.isKnown(state)
+        default: break
         }
-    }
-
-    private func isIn(_ statements: AAMVACard.Statements, of card: IdentityCard, _ today: CalendarDate) -> Bool {
-        switch self {
-        case .twoValues: return statements.hasTwoValues
-        case .unreadableIssue: return statements.isIssueUnreadable
-        case .unknownSex: return statements.isSexUnreadable
-        case .revision: return statements.revisedOn.map { $0 > today.next && $0.year < 9999 } ?? false
-        case .birthdays:
-            guard let birth = card.dateOfBirth, card.isBirthdayInFull else { return false }
-            return statements.birthdays.contains { age, day in
-                // A day early or late: issuers differ on when an age is reached, and in years without 29 February.
-                let reached = birth.reaching(age)
-                return day.year < 9999 && ![reached, reached.next].contains(day) && day.next != reached
-            }
-        case .nationalNumber, .validity, .age, .scripts, .digits, .numberLength: return false
+        return switch input.card {
+        case .aamva(let barcode): isIn(barcode) || isIn(barcode.statements, of: card, input.today)
+        case .machineReadable(let zone): isIn(zone)
+        case .stripe(let stripe): isIn(stripe)
         }
     }
 
@@ -76,9 +83,29 @@ enum Contradiction: CaseIterable {
         switch self {
         case .unknownSex: zone.identityCard.sex == nil
         case .nationalNumber: zone.nationalNumberFits == false
-        case .twoValues, .unreadableIssue, .birthdays, .revision, .validity, .age, .scripts, .digits, .numberLength:
-            false
+        default: false
         }
+    }
+
+    /// A stripe writes letters as digits, so its number may be longer than the issuer's, but not shorter.
+    private func isIn(_ stripe: MagneticStripe) -> Bool {
+        let card = stripe.identityCard
+        switch self {
+        case .unknownSex: return stripe.isSexUnreadable
+        case .numberLength:
+            let length = card.normalisedNumber.utf8.count
+            return length > 0 && Self.numberFormat(of: card)?.isTooShort(length) ?? false
+        default: return false
+        }
+    }
+
+    static func numberFormat(of card: IdentityCard) -> NumberFormat? {
+        card.jurisdiction.flatMap { Jurisdiction.of(code: $0) }?.numberFormat
+    }
+
+    private static func isValid(_ card: IdentityCard, longerThan years: Int, _ today: CalendarDate) -> Bool {
+        guard let expiry = card.expiresOn, expiry != .never else { return false }
+        return expiry.year - (card.issuedOn ?? today).year > years
     }
 
     /// The words of all names but the suffix, which may be 2ND.
@@ -102,13 +129,5 @@ enum Contradiction: CaseIterable {
         case 0x41...0x5A, 0x61...0x7A, 0xAA, 0xBA, 0xC0...0x24F, 0x1E00...0x1EFF, 0x2C60...0x2C7F, 0xA720...0xA7FF: true
         default: false
         }
-    }
-}
-
-extension CalendarDate {
-    /// The day on which one born on this day reaches an age.
-    fileprivate func reaching(_ age: Int) -> CalendarDate {
-        CalendarDate(year: year + age, month: month, day: day)
-            ?? CalendarDate(lastDayOf: month, year: year + age) ?? .never
     }
 }

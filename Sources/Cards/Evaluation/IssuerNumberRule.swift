@@ -1,30 +1,94 @@
 import Domain
 
-/// How an issuer derives its document numbers from the holder's name and birthday, where its rule is public.
+/// How an issuer derives its document numbers from the holder's name, birthday and sex, where its rule is public.
 ///
 /// Numbers of another form, which most issuers also give out, have no such part. A number may be as old as the holder's
-/// name before a marriage. The rules come from public descriptions, so a number that denies them is only reported.
-struct IssuerNumberRule {
+/// name before a marriage, so another name is only reported. Birthday and sex do not change with a marriage.
+package struct IssuerNumberRule {
     /// One letter for each character: `F` the family name's first letter, `S` its Soundex digits, `N` its first
-    /// letters, `Y` year, `M` month, `W` month or 50 more, `D` day, `A` and `I` the days of Florida and Illinois, `C`
-    /// the month of Connecticut. Digits stand for themselves, and a dot for any character.
+    /// letters, `Y` year, `M` month, `W` month or 50 more, `D` day, `A` and `I` the days of Florida and Illinois, `B`
+    /// the days of Maryland and Michigan, `C` the month of Connecticut. Digits stand for themselves, and a dot for any
+    /// character. Descriptions of Montana's numbers differ, so both of its forms are in use here.
     private static let patterns: [String: String] = [
-        "FL": "FSSS...YYAAA.", "IL": "FSSS...YYIII", "WI": "FSSS...YYAAA..", "MD": "FSSS.........",
-        "MI": "FSSS.........",
-        "NJ": "F.........WWYY.", "MT": "MM...YYYY41DD", "ND": "NNNYY....", "NH": "MM...YYDD.", "CT": "CC.......",
+        "FL": "FSSS...YYAAA.", "IL": "FSSS...YYIII", "WI": "FSSS...YYAAA..", "MD": "FSSS......BBB",
+        "MI": "FSSS......BBB",
+        "NJ": "F.........WWYY.", "MT": "MM...YYYY41DD MM...YYYYDD41", "ND": "NNNYY....", "NH": "MM...YYDD.",
+        "CT": "CC.......",
         "NL": "FYYMMDD...", "NS": "NNNNNDDMMYY...", "ON": "F........YYWWDD", "QC": "F....DDMMYY..",
     ]
 
+    /// Maryland and Michigan count on over the year, with gaps for persons of one name and birthday: the number of each
+    /// month's first day.
+    private static let firstDays = [2, 86, 159, 258, 334, 412, 521, 603, 681, 757, 841, 917]
+
     private let pattern: [UInt8]
 
-    /// The rule of a jurisdiction, if it is public.
-    init?(_ jurisdiction: String) {
-        guard let pattern = Self.patterns[jurisdiction] else { return nil }
-        self.pattern = Array(pattern.utf8)
+    /// What of its holder a number has; `true` for a part that the issuer's numbers do not have.
+    struct Findings: Equatable {
+        var hasName = true
+        var hasBirthday = true
+        var hasSex = true
     }
 
-    /// Whether a number follows from name and birthday; `nil` if it has another form.
-    func admits(_ number: String, family: String, birth: CalendarDate) -> Bool? {
+    /// The rules of a jurisdiction that are public.
+    private static func all(of jurisdiction: String) -> [IssuerNumberRule] {
+        patterns[jurisdiction]?.split(separator: " ").map { IssuerNumberRule(pattern: Array($0.utf8)) } ?? []
+    }
+
+    /// What a card's number has of its holder. `nil` if it has another form than the one that the issuer's rule gives,
+    /// or if name or birthday are missing.
+    static func findings(of card: IdentityCard) -> Findings? {
+        guard let jurisdiction = card.jurisdiction, let birth = card.dateOfBirth, card.isBirthdayInFull,
+            let family = card.name.family
+        else { return nil }
+        let found = all(of: jurisdiction).compactMap {
+            $0.findings(in: card.normalisedNumber, family: family, birth: birth, sex: card.sex)
+        }
+        return found.first(where: \.hasBirthday) ?? found.first
+    }
+
+    /// A number of the issuer's form with the parts that its rule gives for a holder: for invented cards. Other numbers
+    /// stay as they are.
+    package static func fitting(
+        _ number: String, of jurisdiction: String, family: String, birth: CalendarDate, sex: IdentityCard.Sex?
+    ) -> String {
+        guard let rule = all(of: jurisdiction).first, rule.pattern.count == number.utf8.count else { return number }
+        let name = NameFolding.folded(family).utf8.filter(\.isCapital)
+        var parts: [UInt8: ArraySlice<UInt8>] = [:]
+        for kind in Set(rule.pattern) where !kind.isDigit && kind != UInt8(ascii: ".") {
+            let width = rule.pattern.count { $0 == kind }
+            if "FN".utf8.contains(kind) {
+                parts[kind] = name.prefix(width)
+            } else if let value = value(kind, width, name, birth, isFemale: sex == .female) {
+                parts[kind] = Array(String(value + 10_000).utf8).suffix(width)
+            }
+        }
+        let fitted = zip(rule.pattern, number.utf8).map { kind, character in
+            kind.isDigit ? kind : parts[kind]?.popFirst() ?? character
+        }
+        return String(decoding: fitted, as: UTF8.self)
+    }
+
+    private static func value(_ kind: UInt8, _ width: Int, _ name: [UInt8], _ birth: CalendarDate, isFemale: Bool)
+        -> Int?
+    {
+        switch kind {
+        case UInt8(ascii: "S"): soundex(name)
+        case UInt8(ascii: "Y"): width == 4 ? birth.year : birth.year % 100
+        case UInt8(ascii: "M"): birth.month
+        case UInt8(ascii: "W"): birth.month + (isFemale ? 50 : 0)
+        case UInt8(ascii: "D"): birth.day
+        case UInt8(ascii: "A"): (birth.month - 1) * 40 + birth.day + (isFemale ? 500 : 0)
+        case UInt8(ascii: "I"): (birth.month - 1) * 31 + birth.day + (isFemale ? 600 : 0)
+        case UInt8(ascii: "B"): firstDays[birth.month - 1] + (birth.day - 1) * 5 / 2
+        case UInt8(ascii: "C"): birth.month + (birth.year % 2 == 0 ? 12 : 0)
+        default: nil
+        }
+    }
+
+    private func findings(
+        in number: String, family: String, birth: CalendarDate, sex: IdentityCard.Sex?
+    ) -> Findings? {
         let characters = Array(number.utf8)
         guard characters.count == pattern.count else { return nil }
         var parts: [UInt8: [UInt8]] = [:]
@@ -36,36 +100,62 @@ struct IssuerNumberRule {
             }
         }
         let name = NameFolding.folded(family).utf8.filter(\.isCapital)
-        var isAdmitted = true
+        var found = Findings()
         for (kind, written) in parts {
-            guard let fits = Self.fits(kind, written, name: name, birth) else { return nil }
-            isAdmitted = isAdmitted && fits
+            if "FNS".utf8.contains(kind) {
+                guard let fits = Self.fits(kind, written, name: name) else { return nil }
+                found.hasName = found.hasName && fits
+            } else {
+                guard let value = Self.value(written), let fits = Self.fits(kind, value, written.count, birth) else {
+                    return nil
+                }
+                found.hasBirthday = found.hasBirthday && fits
+                if let coded = Self.sex(kind, value), let sex, sex != .unspecified { found.hasSex = coded == sex }
+            }
         }
-        return isAdmitted
+        return found
     }
 
-    private static func fits(_ kind: UInt8, _ written: [UInt8], name: [UInt8], _ birth: CalendarDate) -> Bool? {
-        switch kind {
-        case UInt8(ascii: "F"): return written.allSatisfy(\.isCapital) ? written.first == name.first : nil
-        case UInt8(ascii: "N"):
+    private static func fits(_ kind: UInt8, _ written: [UInt8], name: [UInt8]) -> Bool? {
+        guard kind == UInt8(ascii: "S") else {
             guard written.allSatisfy(\.isCapital) else { return nil }
             return name.count < written.count || name.starts(with: written)
-        default: break
         }
-        guard written.allSatisfy(\.isDigit) else { return nil }
-        let value = written.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+        return value(written).map { $0 == soundex(name) }
+    }
+
+    /// Whether a part of the number is that of a birthday; `nil` if it is that of none.
+    private static func fits(_ kind: UInt8, _ written: Int, _ width: Int, _ birth: CalendarDate) -> Bool? {
+        let (coded, possible): (Int, ClosedRange<Int>) =
+            switch kind {
+            case UInt8(ascii: "M"): (written, 1...12)
+            case UInt8(ascii: "W"): (written % 50, 1...12)
+            case UInt8(ascii: "D"): (written, 1...31)
+            case UInt8(ascii: "A"): (written % 500, 1...471)
+            case UInt8(ascii: "I"): (written % 600, 1...372)
+            case UInt8(ascii: "C"): (written, 1...24)
+            case UInt8(ascii: "B"): ((firstDays.lastIndex { $0 <= written } ?? -1) + 1, 1...12)
+            default: (written, 0...9999)
+            }
+        guard possible.contains(coded) else { return nil }
+        // Of the days of Maryland and Michigan only the month is compared.
+        if kind == UInt8(ascii: "B") { return coded == birth.month }
+        return coded == value(kind, width, [], birth, isFemale: false)
+    }
+
+    /// The sex that a part of the number means: the parts of women are greater.
+    private static func sex(_ kind: UInt8, _ value: Int) -> IdentityCard.Sex? {
         switch kind {
-        case UInt8(ascii: "S"): return value == soundex(name)
-        case UInt8(ascii: "Y"): return value == (written.count == 4 ? birth.year : birth.year % 100)
-        case UInt8(ascii: "M"): return value == birth.month
-        case UInt8(ascii: "W"): return value % 50 == birth.month
-        case UInt8(ascii: "D"): return value == birth.day
-        // 500 or 600 more for women.
-        case UInt8(ascii: "A"): return value % 500 == (birth.month - 1) * 40 + birth.day
-        case UInt8(ascii: "I"): return value % 600 == (birth.month - 1) * 31 + birth.day
-        case UInt8(ascii: "C"): return value == birth.month + (birth.year % 2 == 0 ? 12 : 0)
-        default: return nil
+        case UInt8(ascii: "W"): value > 50 ? .female : .male
+        case UInt8(ascii: "A"): value > 500 ? .female : .male
+        case UInt8(ascii: "I"): value > 600 ? .female : .male
+        default: nil
         }
+    }
+
+    private static func value(_ digits: [UInt8]) -> Int? {
+        guard digits.allSatisfy(\.isDigit) else { return nil }
+        return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
 
     /// The three digits of a name in American Soundex.

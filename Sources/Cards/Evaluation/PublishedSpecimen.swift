@@ -2,19 +2,27 @@ import Domain
 import Encoding
 
 /// The invented persons of published specimens: examples of the standards, and sample cards that states show. Their
-/// names and birthdays are known to everybody, so a card of theirs is somebody's exercise. Only digests are here.
+/// names, birthdays and numbers are known to everybody, so a card of theirs is somebody's exercise. Only digests are here.
+///
+/// The persons of AAMVA's and ICAO's own examples are known by their birthday alone. With another birthday, they are what
+/// developers test with.
 enum PublishedSpecimen {
-    /// Whether a card's holder is such a person, whatever its number and other dates.
+    /// Whether a card's holder is such a person: by the birthday, whatever the number, or by the number, whatever the
+    /// birthday.
     static func isOne(_ card: IdentityCard) -> Bool {
-        guard let birth = card.dateOfBirth, let family = card.name.family,
+        guard let family = card.name.family,
             let given = card.name.given?.split(whereSeparator: { $0 == " " || $0 == "-" }).first
         else { return false }
-        let person = "\(NameFolding.folded(family)) \(NameFolding.folded(String(given))) \(birth.text)"
-        return digests.contains(Digest256.of(person).base64URL)
+        let name = "\(NameFolding.folded(family)) \(NameFolding.folded(String(given)))"
+        func isListed(_ datum: String, in digests: Set<String>) -> Bool {
+            digests.contains(Digest256.of("\(name) \(datum)").base64URL)
+        }
+        return isListed(card.normalisedNumber, in: numbers)
+            || (card.dateOfBirth.map { isListed($0.text, in: birthdays) } ?? false)
     }
 
     /// SHA-256 of folded family name, first given name and birthday, by publisher.
-    private static let digests: Set<String> = [
+    private static let birthdays: Set<String> = [
         // AAMVA, 2009 to 2020.
         "YEuJG2RNAPQEsXZ3rwSIO5r5WP_26UTOFIDcyu5NApE",
         // AAMVA, 2000.
@@ -43,5 +51,29 @@ enum PublishedSpecimen {
         "nkgiS5OgW_u1PL1ZctucgcVS1-ZBLQI3_Nq5cRHNcR0",
         // Pennsylvania.
         "4NnPr7Gnyxc3fhws1uPOjse09Kc54nJK2hm5BjmHcZU",
+        // California, and the example of many readers of barcodes.
+        "jMYGYtNIQockLx8-cbGjLT9cLyeJdRnjwhvmXRjRby8",
+        "Bb-Y3naJi3VChC-Ctb3HH_LhwtJfOoVVvdRVp_dqo5k",
+    ]
+
+    /// SHA-256 of folded family name, first given name and document number, by publisher.
+    private static let numbers: Set<String> = [
+        // California, and the example of many readers of barcodes.
+        "mDFFozRSwWBPJjg_sDiZwBDRMunG3Y6CPlO36-s0DkM",
+        "zI3EYT3-cD_jGV4oRSRqr1svNyh-8w_eEew2M-Q1NWY",
+        "Y5E_8kyhO9gDEZqZTx42Gz9pSsbo4566el_MWAuX_g0",
+        // Germany.
+        "tPstGEBT7dsUT54z4pgQhM3UT2pM4t04u-Dff1NnTIY",
+        "3e6Zb5s0dQzr94yjCi44OGrFXRmskKCfg2wuR0DfyMA",
+        // The Netherlands.
+        "H-jZUVrpGzkjduXyPDpkkby0JoPQCgpByh2Taw68E3Q",
+        // The United Kingdom.
+        "reXjltMmgZsNBZk7JrVZnbw99w1c8zd4gQoKQQ7oovI",
+        // Spain.
+        "xUe654Qf8tbbT31f2fBkgBkjLtcnVJatpCHfJc1fd6g",
+        // France.
+        "_9E26e9GnvTTflNftQnUFKNkW7JXUFvw8PVO37xHG9k",
+        // Estonia.
+        "NynXzBwp-dSQ89ewYUkMbTohVUnUnt79M5RPACNHsDk",
     ]
 }

@@ -7,7 +7,8 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
     package let identityCard: IdentityCard
     /// Each check digit and whether it is right, in the zone's order.
     package let checkDigits: [CheckedDigit]
-    /// Whether the holder's national number in the optional data has the right check digit and the zone's birthday.
+    /// Whether the holder's national number in the optional data has the right check digit, the zone's birthday and its
+    /// sex.
     /// `nil` if there is none of a known form.
     let nationalNumberFits: Bool?
 
@@ -78,7 +79,8 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
         nationalNumberFits = card.country.flatMap { state in
             let optional = [format.optionalData, format.furtherOptionalData].compactMap { $0.map { Array(zone[$0]) } }
             return NationalNumber.fits(
-                optional, of: state, birth: Array(zone[format.birth]), year: birth?.day.year, isTD2: format == .td2)
+                optional, of: state, birth: Array(zone[format.birth]), year: birth?.day.year, sex: card.sex,
+                isTD2: format == .td2)
         }
         checkDigits = Self.verifyCheckDigits(zone, format, numberFits: number.fits)
     }

@@ -1,16 +1,21 @@
+import Domain
+
 /// The number that some states give a person for life and write into the optional data of their documents. Most have a
-/// check digit, and the birthday.
+/// check digit, the birthday and the sex.
 ///
 /// The rules are public; python-stdnum has the same.
 enum NationalNumber {
-    /// Whether the number has the right check digit and the zone's birthday. `nil` if the state has no known rule, or
+    /// Whether the number has the right check digit, the zone's birthday and its sex. `nil` if the state has no known rule, or
     /// if no optional data has the form of its number.
     ///
     /// - Parameters:
     ///   - optional: the fields of optional data, with fillers.
     ///   - birth: the zone's six digits.
     ///   - year: the year that they mean.
-    static func fits(_ optional: [[UInt8]], of state: String, birth: [UInt8], year: Int?, isTD2: Bool) -> Bool? {
+    ///   - sex: the zone's; a number's is compared with a man's or a woman's only.
+    static func fits(
+        _ optional: [[UInt8]], of state: String, birth: [UInt8], year: Int?, sex: IdentityCard.Sex?, isTD2: Bool
+    ) -> Bool? {
         let filler = UInt8(ascii: "<")
         let fields = optional.map { field in
             let start = field.drop { $0 == filler }
@@ -18,7 +23,8 @@ enum NationalNumber {
         }
         for field in fields {
             guard let number = Number(field, of: state, birth: birth, year: year, isTD2: isTD2) else { continue }
-            return number.isCheckRight && (number.birth == nil || number.birth == digits(birth))
+            let isSexRight = sex.map { $0 == .unspecified || $0 == number.sex ?? $0 } ?? true
+            return number.isCheckRight && isSexRight && (number.birth == nil || number.birth == digits(birth))
         }
         return nil
     }
@@ -27,6 +33,8 @@ enum NationalNumber {
         let isCheckRight: Bool
         /// The birthday as the zone writes it; `nil` if the number does not say.
         let birth: [Int]?
+        /// `nil` if the number does not say.
+        private(set) var sex: IdentityCard.Sex?
 
         init?(_ field: [UInt8], of state: String, birth: [UInt8], year: Int?, isTD2: Bool) {
             if state == "ESP" {
@@ -35,33 +43,56 @@ enum NationalNumber {
                 return
             }
             guard let d = digits(field) else { return nil }
+            // Where the birthday begins with the year.
+            let month = value(d.dropFirst(2).prefix(2))
             switch (state, d.count) {
             case ("BEL", 11):
                 // A 2 is thought before the numbers of those born since 2000.
                 let number = value(d.prefix(9)) + ((year ?? 0) < 2000 ? 0 : 2_000_000_000)
                 isCheckRight = 97 - number % 97 == value(d.suffix(2))
                 // 20 or 40 more for those whose sex or birthday was not known; then the month may be none.
-                self.birth = value(d[2..<4]) % 20 == 0 ? nil : day(d[0..<6], monthModulo: 20)
-            case ("EST", 11):
+                self.birth = month % 20 == 0 ? nil : day(d[0..<6], month: month % 20)
+                sex = (20..<40).contains(month) ? nil : ofMan(d[8])
+            case ("EST", 11), ("LTU", 11):
                 let first = weighted(d, by: [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]) % 11
                 let second = weighted(d, by: [3, 4, 5, 6, 7, 8, 9, 1, 2, 3]) % 11
                 isCheckRight = (first < 10 ? first : second % 10) == d[10]
-                self.birth = Array(d[1..<7])
+                // Lithuania's that begin with a nine say nothing.
+                self.birth = d[0] == 9 ? nil : Array(d[1..<7])
+                sex = d[0] == 9 ? nil : ofMan(d[0])
             case ("SWE", 10), ("SWE", 12):
                 let last = Array(d.suffix(10))
                 isCheckRight = isLuhn(last)
                 // 60 more than the day for those who are not registered.
                 let days = value(last[4..<6])
                 self.birth = days > 60 ? last[0..<4] + [(days - 60) / 10, (days - 60) % 10] : Array(last[0..<6])
-            case ("ROU", 13): (isCheckRight, self.birth) = (isRomanian(d), Array(d[1..<7]))
+                sex = ofMan(last[8])
+            case ("ROU", 13):
+                (isCheckRight, self.birth) = (isRomanian(d), Array(d[1..<7]))
+                // Nine is a foreigner's of either sex.
+                sex = d[0] == 9 ? nil : ofMan(d[0])
             case ("ROU", 7) where isTD2:
                 // The zone of an identity card omits the birthday, which it has already.
                 guard let birth = digits(birth) else { return nil }
                 (isCheckRight, self.birth) = (isRomanian(d.prefix(1) + birth + d.suffix(6)), nil)
+                sex = d[0] == 9 ? nil : ofMan(d[0])
             case ("BGR", 10):
                 isCheckRight = weighted(d, by: [2, 4, 8, 5, 10, 9, 7, 3, 6]) % 11 % 10 == d[9]
                 // 20 more than the month for the 19th century, 40 more for the 21st.
-                self.birth = day(d[0..<6], monthModulo: 20)
+                self.birth = day(d[0..<6], month: month % 20)
+                sex = ofMan(d[8] + 1)
+            case ("POL", 11):
+                isCheckRight = (10 - weighted(d, by: [1, 3, 7, 9, 1, 3, 7, 9, 1, 3]) % 10) % 10 == d[10]
+                // 20 more than the month for each century after the 20th, 80 for the 19th.
+                self.birth = day(d[0..<6], month: month % 20)
+                sex = ofMan(d[9])
+            case ("CZE", 10), ("SVK", 10):
+                // Until 1985 the last digit of what leaves ten was 0.
+                let left = value(d.prefix(9)) % 11
+                isCheckRight = (left == 10 ? 0 : left) == d[9]
+                // 50 more than the month for women, and 20 more if a day's numbers are used up.
+                self.birth = day(d[0..<6], month: month % 50 % 20)
+                sex = month > 50 ? .female : .male
             case ("HRV", 11):
                 isCheckRight = isCroatian(d)
                 self.birth = nil
@@ -94,6 +125,9 @@ enum NationalNumber {
         return (11 - product) % 10 == d.last
     }
 
+    /// Most states give men odd digits.
+    private static func ofMan(_ digit: Int) -> IdentityCard.Sex { digit % 2 == 1 ? .male : .female }
+
     private static func isLuhn(_ d: [Int]) -> Bool {
         let sum = d.reversed().enumerated().reduce(0) { sum, place in
             let twice = place.element * 2
@@ -106,9 +140,8 @@ enum NationalNumber {
         zip(d, weights).reduce(0) { $0 + $1.0 * $1.1 }
     }
 
-    private static func day(_ d: ArraySlice<Int>, monthModulo: Int) -> [Int] {
-        let month = value(d.dropFirst(2).prefix(2)) % monthModulo
-        return d.prefix(2) + [month / 10, month % 10] + d.suffix(2)
+    private static func day(_ d: ArraySlice<Int>, month: Int) -> [Int] {
+        d.prefix(2) + [month / 10, month % 10] + d.suffix(2)
     }
 
     private static func digits(_ field: [UInt8]) -> [Int]? {

@@ -64,7 +64,7 @@ extension Jurisdiction {
         Jurisdiction("AS", 604427, "USA", postal: "967", numbers: ""),
         Jurisdiction("GU", 636019, "USA", postal: "969", numbers: ""),
         Jurisdiction("MP", 604430, "USA", postal: "969", numbers: ""),
-        Jurisdiction("PR", 604431, "USA", postal: "006-007 009", numbers: ""),
+        Jurisdiction("PR", 604431, "USA", postal: "006-007 009", numbers: "D7 D5-6 D9"),
         Jurisdiction("VI", 636062, "USA", postal: "008", numbers: ""),
     ]
 

@@ -57,12 +57,21 @@ package struct NumberFormat: Sendable, Equatable {
     }
 
     /// Whether a number of a length may exist although no format has it. The formats are older than today's cards, so
-    /// only a length under half of the shortest and one over thrice the longest are impossible.
-    package func isNearLength(_ length: Int) -> Bool {
-        let shortest = alternatives.map { $0.reduce(0) { $0 + $1.count.lowerBound } }.min() ?? 0
-        let longest = alternatives.map { $0.reduce(0) { $0 + $1.count.upperBound } }.max() ?? length
-        return (shortest / 2...max(shortest / 2, longest * 3)).contains(length)
+    /// only a length under half of the shortest is too short, and one of six characters more than the longest too
+    /// long: the formats of one issuer differ by five at most, except New York's of before 1992.
+    func isNearLength(_ length: Int) -> Bool { !isTooShort(length) && length <= longest + 5 }
+
+    /// Whether a number is shorter than any that the issuer can have given out.
+    func isTooShort(_ length: Int) -> Bool { length * 2 < shortest }
+
+    /// Whether a number may exist although no format has so many letters. New formats have had one letter more.
+    func isNearLetters(_ number: String) -> Bool {
+        let most = alternatives.map { $0.filter { $0.characters != .digit }.reduce(0) { $0 + $1.count.upperBound } }
+        return number.utf8.count(where: \.isCapital) <= (most.max() ?? 0) + 1
     }
+
+    private var shortest: Int { alternatives.map { $0.reduce(0) { $0 + $1.count.lowerBound } }.min() ?? 0 }
+    private var longest: Int { alternatives.map { $0.reduce(0) { $0 + $1.count.upperBound } }.max() ?? 0 }
 
     /// Each run consumes as much as it can: no two adjacent runs of the table share a character.
     private static func matches(_ bytes: [UInt8], _ runs: [Run]) -> Bool {

@@ -22,6 +22,17 @@ package struct PostalArea: Sendable, Equatable {
     /// The postal codes of US forces: part of no state, and of no issuer of cards.
     static let military = ["AA": PostalArea("340"), "AE": PostalArea("090-098"), "AP": PostalArea("962-966")]
 
+    /// Whether an address can be in a state or province of this code. Cards may have an address in Mexico or in the
+    /// states of free association too.
+    static func isKnown(_ code: String) -> Bool { of(code) != nil || abroad.contains(code) }
+
+    /// By ANSI D-20, and by the states' agreement on fuel taxes.
+    private static let abroad = Set(
+        """
+        FM MH PW AG BA BC BJ BN BS CE CH CI CL CM CO CP CS CU DF DG DO DU EM GJ GR GT GU HG HL JA JL MC MI MO MR MX NA \
+        NL OA PB PU QE QI QR QT RO SI SL SO TA TB TL TM VC VE VL YC YU ZA ZT
+        """.split(separator: " ").map(String.init))
+
     /// Whether a postal code is in this area; `nil` if it is no postal code, or if the area's codes are unknown.
     package func contains(_ postalCode: String) -> Bool? {
         guard !prefixes.isEmpty || !letters.isEmpty, let code = Self.code(postalCode)?.utf8 else { return nil }
@@ -42,8 +53,9 @@ package struct PostalArea: Sendable, Equatable {
             return "\(text(letters.prefix(3))) \(text(letters.suffix(3)))"
         }
         let digits = bytes.prefix { $0.isDigit }
-        guard digits.count >= 5, digits.contains(where: { $0 != UInt8(ascii: "0") }) else { return nil }
         let behind = bytes.dropFirst(digits.count)
+        let isNothing = (digits + behind).allSatisfy { [UInt8(ascii: "0"), UInt8(ascii: "-"), 0x20].contains($0) }
+        guard digits.count >= 5, !isNothing else { return nil }
         let isHyphenated = digits.count == 5 && behind.first == UInt8(ascii: "-")
         let extra = isHyphenated ? behind.dropFirst().prefix { $0.isDigit } : digits.dropFirst(5)
         guard extra.count >= 4, !extra.prefix(4).allSatisfy({ $0 == UInt8(ascii: "0") }) else {

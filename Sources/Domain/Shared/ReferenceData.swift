@@ -44,16 +44,16 @@ package struct ReferenceData: Sendable {
             on: (2026, 11, 21)),
         ReferenceData(
             "card_number_rules", in: "Cards/Evaluation/IssuerNumberRule.swift",
-            "public descriptions of how states and provinces number licences", on: (2026, 11, 25)),
+            "public descriptions of how states and provinces number licences", on: (2026, 11, 26)),
         ReferenceData(
             "card_specimens", in: "Cards/Evaluation/PublishedSpecimen.swift",
-            "specimens that AAMVA, ICAO and states publish", on: (2026, 11, 25)),
+            "specimens that AAMVA, ICAO and states publish", on: (2026, 11, 26)),
         ReferenceData(
             "country_codes", in: "Cards/MRZ/IssuingState.swift", "ICAO Doc 9303-3, codes of states", "8th edition",
             on: (2026, 11, 25)),
         ReferenceData(
             "national_numbers", in: "Cards/MRZ/NationalNumber.swift", "python-stdnum, which validates the same numbers",
-            "2.2", on: (2026, 11, 25)),
+            "2.2", on: (2026, 11, 26)),
         ReferenceData(
             "numbering_plans", in: "PhoneNumbers/PhoneMetadata.swift", "libphonenumber's metadata", "9.0.43",
             on: (2026, 11, 6)),

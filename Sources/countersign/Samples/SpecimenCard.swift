@@ -35,7 +35,7 @@ struct SpecimenCard {
     }
 
     let jurisdiction: Jurisdiction
-    /// In a format that the jurisdiction issues.
+    /// In a format that the jurisdiction issues, and as it derives numbers from the holder, if its rule is public.
     let number: String
     let name: Name
     let birth: CalendarDate
@@ -48,13 +48,15 @@ struct SpecimenCard {
     init(of jurisdiction: Jurisdiction, _ name: Name, now: Date) {
         self.jurisdiction = jurisdiction
         self.name = name
-        number = Self.number(jurisdiction.numberFormat?.alternatives.first ?? [])
         let today = CalendarDate(utcDayOf: now)
         // A different person each time, whatever the name. A second user with a card of the same person would go to
         // review.
         birth =
             CalendarDate(
                 year: today.year - .random(in: 22...61), month: .random(in: 1...12), day: .random(in: 1...28)) ?? today
+        number = IssuerNumberRule.fitting(
+            Self.number(jurisdiction.numberFormat?.alternatives.first ?? []), of: jurisdiction.code,
+            family: name.family, birth: birth, sex: .male)
         issue = Self.day(today.year - 1, today)
         expiry = Self.day(today.year + 6, today)
     }

@@ -103,13 +103,15 @@ struct ContradictionTests {
     private static let numbers: [(MachineReadableFormat, String, String, String)] = [
         (.td1, "BEL", "", "74082200176"), (.td1, "EST", "47408220019", ""), (.td3, "SWE", "197408221237", ""),
         (.td2, "ROU", "2401234", ""), (.td3, "ROU", "2740822401234", ""), (.td1, "BGR", "", "7408221237"),
+        (.td1, "LTU", "47408220008", ""), (.td3, "POL", "74082200018", ""), (.td3, "CZE", "7458221012", ""),
+        (.td3, "SVK", "7478221014", ""),
         (.td1, "ESP", "12345678Z", ""), (.td1, "ESP", "X1234567L", ""), (.td1, "HRV", "12345678903", ""),
     ]
 
     @Test("has a national number with a wrong check digit, or with another birthday", arguments: numbers)
     func nationalNumber(format: MachineReadableFormat, state: String, optional: String, further: String) throws {
         var zone = MachineReadableSpecimen(format)
-        (zone.state, zone.nationality) = (state, state)
+        (zone.state, zone.nationality, zone.sex) = (state, state, "<")
         (zone.optionalData, zone.furtherOptionalData) = (optional, further)
         #expect(try assessed(zone).failed.isEmpty)
         zone.birth = "740823"
@@ -127,6 +129,43 @@ struct ContradictionTests {
         #expect(try assessed(zone).failed.isEmpty)
         (zone.state, zone.optionalData, zone.furtherOptionalData) = ("NOR", bent(optional), bent(further))
         #expect(try assessed(zone).failed.isEmpty)
+    }
+
+    @Test(
+        "has a national number of another sex",
+        arguments: [
+            (MachineReadableFormat.td1, "BEL", "", "74082200176", "M"), (.td1, "BEL", "", "74082200275", "F"),
+            (.td1, "EST", "37408220007", "", "M"), (.td1, "EST", "47408220008", "", "F"),
+            (.td1, "LTU", "37408220007", "", "M"), (.td1, "LTU", "47408220008", "", "F"),
+            (.td3, "SWE", "197408221211", "", "M"), (.td3, "SWE", "197408221203", "", "F"),
+            (.td3, "ROU", "1740822401005", "", "M"), (.td2, "ROU", "2401007", "", "F"),
+            (.td1, "BGR", "", "7408220605", "M"), (.td1, "BGR", "", "7408220610", "F"),
+            (.td3, "POL", "74082200018", "", "M"), (.td3, "POL", "74082200001", "", "F"),
+            (.td3, "CZE", "7408221007", "", "M"), (.td3, "CZE", "7458221012", "", "F"),
+            (.td3, "SVK", "7478221014", "", "F"),
+        ])
+    func nationalSex(format: MachineReadableFormat, state: String, optional: String, further: String, sex: String)
+        throws
+    {
+        var zone = MachineReadableSpecimen(format)
+        (zone.state, zone.nationality, zone.sex) = (state, state, sex)
+        (zone.optionalData, zone.furtherOptionalData) = (optional, further)
+        #expect(try assessed(zone).failed.isEmpty)
+        zone.sex = "X"
+        #expect(try assessed(zone).failed.isEmpty)
+        zone.sex = sex == "M" ? "F" : "M"
+        #expect(try assessed(zone).failed == [.contradiction])
+    }
+
+    @Test("is a passport that is valid for longer than any state's")
+    func passportValidity() throws {
+        for (format, expiry, isImpossible) in [
+            (MachineReadableFormat.td3, "411120", false), (.td3, "420101", true), (.td1, "420101", false),
+        ] {
+            var zone = MachineReadableSpecimen(format)
+            zone.expiry = expiry
+            #expect(try assessed(zone).failed == (isImpossible ? [.contradiction] : []))
+        }
     }
 
     @Test("of a state without a code of ICAO is rejected", arguments: ["UTO", "XYZ", "QQQ", "YUG"])
@@ -150,6 +189,18 @@ struct ContradictionTests {
     func knownStates(state: String, nationality: String) throws {
         var zone = MachineReadableSpecimen(.td3)
         (zone.state, zone.nationality) = (state, nationality)
+        #expect(try assessed(zone).failed.isEmpty)
+    }
+
+    @Test("is a published specimen's with another birthday and the number of the specimen")
+    func specimensOfAnotherAge() throws {
+        var zone = MachineReadableSpecimen(.td1)
+        (zone.code, zone.state, zone.nationality) = ("ID", "D<<", "D<<")
+        (zone.family, zone.given, zone.number, zone.birth) = ("MUSTERMANN", "ERIKA", "L01X00T47", "710203")
+        #expect(try assessed(zone).failed == [.specimen])
+        zone.number = "L01X00T48"
+        #expect(try assessed(zone).failed.isEmpty)
+        (zone.family, zone.number) = ("MUSTERFRAU", "L01X00T47")
         #expect(try assessed(zone).failed.isEmpty)
     }
 

@@ -6,10 +6,7 @@ import Testing
 /// cards of people who forge nothing.
 @Suite("Forged cards")
 struct ForgedCardTests {
-    /// The share that passes, in a hundred. The aim is 5: lower it with each rule that finds another kind.
-    private static let passing = 43
-
-    @Test("are refused or reviewed but for a share that only falls, if anything in them is wrong")
+    @Test("are refused or reviewed but for five in a hundred, if anything in them is wrong")
     func forged() async throws {
         let cards = try await ForgedCard.all("--seed", "20")
         let wrong = cards.filter { $0.group != "consistent" }
@@ -20,7 +17,7 @@ struct ForgedCardTests {
         #expect(Set(wrong.map(\.kind)).count >= 40)
         #expect(consistent.total >= 200)
         #expect(
-            forged.count(.verified) * 100 <= forged.total * Self.passing,
+            forged.count(.verified) * 100 <= forged.total * 5,
             "\(forged.count(.verified)) of \(forged.total) verified:\n\(forged.worst(.verified))")
     }
 

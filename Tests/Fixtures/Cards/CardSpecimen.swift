@@ -21,7 +21,16 @@ package struct CardSpecimen: Sendable {
     package var street = "2300 WEST BROAD STREET"
     package var city = "RICHMOND"
     package var postalCode: String
-    package var number: String
+    /// As the issuer forms it, unless it is set.
+    package var number: String {
+        get {
+            chosenNumber
+                ?? IssuerNumberRule.fitting(
+                    Self.number(jurisdiction), of: jurisdiction.code, family: family, birth: birth, sex: .male)
+        }
+        set { chosenNumber = newValue }
+    }
+    private var chosenNumber: String?
     /// The text of the issuer's credential in subfile `ZZ`; `nil` for a card without that subfile.
     package var credential: String?
     /// Elements that are left out.
@@ -43,7 +52,9 @@ package struct CardSpecimen: Sendable {
         guard let jurisdiction = Jurisdiction.of(code: code) else { return nil }
         self.jurisdiction = jurisdiction
         self.version = version
-        number = code == "VA" ? "T64235789" : Self.number(jurisdiction)
+        if code == "VA" { chosenNumber = "T64235789" }
+        // No card is older than its edition.
+        if version > 10 { issue = Self.day(2025, 6, 6) }
         postalCode = code == "VA" ? "232690000" : Self.postalCode(jurisdiction)
     }
 

@@ -7,15 +7,19 @@ import sys
 
 from stdnum.be import nn
 from stdnum.bg import egn
+from stdnum.cz import rc
 from stdnum.ee import ik
 from stdnum.es import dni, nie
 from stdnum.hr import oib
+from stdnum.lt import asmens
+from stdnum.pl import pesel
 from stdnum.ro import cnp
 from stdnum.se import personnummer
 
 JUDGES = {
     "BEL": nn.is_valid, "BGR": egn.is_valid, "EST": ik.is_valid, "HRV": oib.is_valid, "ROU": cnp.is_valid,
-    "SWE": personnummer.is_valid, "ESP": lambda number: dni.is_valid(number) or nie.is_valid(number),
+    "SWE": personnummer.is_valid, "LTU": asmens.is_valid, "POL": pesel.is_valid, "CZE": rc.is_valid, "SVK": rc.is_valid,
+    "ESP": lambda number: dni.is_valid(number) or nie.is_valid(number),
 }
 
 
