@@ -134,7 +134,7 @@ struct CardAssessmentTests {
     @Test(
         "reject what is no document number",
         arguments: [
-            "NONE", "UNAVL", "000000000", "111111111", "SPECIMEN", "*****", "T6423\u{E9}789", "T64235789<script>",
+            "NONE", "UNAVL", "000000000", "111111111", "SPECIMEN", "*****", "T6423\u{E9}789", "T64225789<script>",
         ])
     func documentNumber(number: String) throws {
         #expect(try CardSpecimen.of { $0.number = number }.assessed().failed.contains(.documentNumber))

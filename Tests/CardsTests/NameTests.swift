@@ -100,7 +100,7 @@ struct NameTests {
     func fingerprints() throws {
         let plain = CardFingerprint(try CardSpecimen.of().read().identityCard)
         let other = try CardSpecimen.of(version: 3) { specimen in
-            specimen.number = "t64-235 789"
+            specimen.number = "t64-225 789"
             specimen.family = "Sample"
             specimen.postalCode = "23269-1234"
             specimen.deviations = [.barSeparator, .missingLeadingZeros, .trailingCommas]
@@ -120,7 +120,7 @@ struct NameTests {
     @Test("show no more than half of a short number")
     func lastFour() throws {
         for (number, shown) in [
-            ("T64235789", "5789"), ("1234567", "4567"), ("12345", "345"), ("12", "2"), ("1-2-3-4", "34"),
+            ("T64225789", "5789"), ("1234567", "4567"), ("12345", "345"), ("12", "2"), ("1-2-3-4", "34"),
         ] {
             #expect(try CardSpecimen.of { $0.number = number }.read().identityCard.lastFour == shown)
         }

@@ -4,8 +4,7 @@ import Encoding
 /// The invented persons of published specimens: examples of the standards, and sample cards that states show. Their
 /// names, birthdays and numbers are known to everybody, so a card of theirs is somebody's exercise. Only digests are here.
 ///
-/// The persons of AAMVA's and ICAO's own examples are known by their birthday alone. With another birthday, they are what
-/// developers test with.
+/// The person of ICAO's own examples is known by the birthday alone. With another birthday, developers test with it.
 enum PublishedSpecimen {
     /// Whether a card's holder is such a person: by the birthday, whatever the number, or by the number, whatever the
     /// birthday.
@@ -58,6 +57,8 @@ enum PublishedSpecimen {
 
     /// SHA-256 of folded family name, first given name and document number, by publisher.
     private static let numbers: Set<String> = [
+        // AAMVA, 2009 to 2020.
+        "IszWep2ODEiIU0BMl2rk7W351kARJF3FTic5uocpT3w",
         // California, and the example of many readers of barcodes.
         "mDFFozRSwWBPJjg_sDiZwBDRMunG3Y6CPlO36-s0DkM",
         "zI3EYT3-cD_jGV4oRSRqr1svNyh-8w_eEew2M-Q1NWY",

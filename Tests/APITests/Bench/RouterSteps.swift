@@ -116,7 +116,7 @@ extension RouterBench {
     }
 
     /// A card's barcode as the body of a request.
-    static func card(_ number: String = "T64235789", change: (inout CardSpecimen) -> Void = { _ in }) throws -> String {
+    static func card(_ number: String = "T64225789", change: (inout CardSpecimen) -> Void = { _ in }) throws -> String {
         var specimen = try #require(CardSpecimen("VA"))
         specimen.number = number
         change(&specimen)

@@ -48,7 +48,7 @@ struct CardRouteTests {
             return reply
         },
         RouteCase("POST /identity-cards", 403, .userBanned) { bench in
-            try await bench.ban(try BanTarget.document(reading: "VA:T64235789"))
+            try await bench.ban(try BanTarget.document(reading: "VA:T64225789"))
             return try await proven(bench).send("POST /identity-cards", json: try RouterBench.card())
         },
         RouteCase("POST /identity-cards", 429, .rateLimited, policy: RouterBench.policy { $0.cards.submissions = 1 }) {

@@ -194,6 +194,10 @@ struct ContradictionTests {
 
     @Test("is a published specimen's with another birthday and the number of the specimen")
     func specimensOfAnotherAge() throws {
+        let barcode = try CardSpecimen.of {
+            ($0.birth, $0.number) = (CardSpecimen.day(1979, 3, 4), "T64235789")
+        }
+        #expect(try barcode.assessed().failed == [.specimen])
         var zone = MachineReadableSpecimen(.td1)
         (zone.code, zone.state, zone.nationality) = ("ID", "D<<", "D<<")
         (zone.family, zone.given, zone.number, zone.birth) = ("MUSTERMANN", "ERIKA", "L01X00T47", "710203")

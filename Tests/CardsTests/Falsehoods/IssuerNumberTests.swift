@@ -69,7 +69,7 @@ struct IssuerNumberTests {
     @Test("of another form, or of an issuer whose rule nobody published, is not compared")
     func notCompared() throws {
         for (code, number) in [
-            ("VA", "T64235789"), ("ND", "123456789"), ("MD", "AB12345678901"), ("MI", "F1234567890"),
+            ("VA", "T64225789"), ("ND", "123456789"), ("MD", "AB12345678901"), ("MI", "F1234567890"),
             ("MT", "123456789"), ("NH", "ABC12345678"), ("CT", "571234567"), ("NJ", "F12345678933851"),
         ] {
             #expect(try assessed(code, number).result(.numberRule) == .notApplicable, "\(code)")

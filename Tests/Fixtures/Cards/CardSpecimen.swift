@@ -4,7 +4,7 @@ import Foundation
 
 /// Writes the barcodes of invented people's cards: any version, any jurisdiction, as the standard says or with the
 /// deviations that real cards show. The values are those of the standard's own example, Michael John Sample, with
-/// another birthday: his own card would wait for a reviewer.
+/// another birthday and number: his own card would wait for a reviewer.
 package struct CardSpecimen: Sendable {
     /// 1 to 10, or 11 for the edition of 2025.
     package var version = 10
@@ -52,7 +52,7 @@ package struct CardSpecimen: Sendable {
         guard let jurisdiction = Jurisdiction.of(code: code) else { return nil }
         self.jurisdiction = jurisdiction
         self.version = version
-        if code == "VA" { chosenNumber = "T64235789" }
+        if code == "VA" { chosenNumber = "T64225789" }
         // No card is older than its edition.
         if version > 10 { issue = Self.day(2025, 6, 6) }
         postalCode = code == "VA" ? "232690000" : Self.postalCode(jurisdiction)

@@ -1,5 +1,5 @@
 """The barcode of an invented card, as the AAMVA standard (version 10) says, with the values of the standard's own example
-and another birthday, unless others are asked for. A card with the example's birthday would wait for a reviewer."""
+and another birthday and number, unless others are asked for. A card with the example's would wait for a reviewer."""
 
 import base64
 
@@ -8,7 +8,7 @@ NAMES = {
     "street": "DAG", "city": "DAI", "jurisdiction": "DAJ", "postal_code": "DAK",
 }
 SAMPLE = {
-    "DAQ": "T64235789", "DCS": "SAMPLE", "DDE": "N", "DAC": "MICHAEL", "DDF": "N", "DAD": "JOHN", "DDG": "N", "DCU": "JR",
+    "DAQ": "T64225789", "DCS": "SAMPLE", "DDE": "N", "DAC": "MICHAEL", "DDF": "N", "DAD": "JOHN", "DDG": "N", "DCU": "JR",
     "DCA": "D", "DCB": "K", "DCD": "PH", "DBD": "06062024", "DBB": "06161986", "DBA": "12102060", "DBC": "1",
     "DAU": "068 in", "DAY": "BRO", "DAG": "2300 WEST BROAD STREET", "DAI": "RICHMOND", "DAJ": "VA", "DAK": "232690000",
     "DCF": "2424244747474786102204", "DCG": "USA", "DDA": "F", "DDB": "06062024", "DDD": "0", "DDK": "1", "DDL": "1",

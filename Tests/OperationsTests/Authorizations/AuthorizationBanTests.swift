@@ -194,7 +194,7 @@ struct AuthorizationBanTests {
             // Bans made under a key of which the proofs' own indexes know nothing.
             let older = try PersonalKeys(
                 wrapping: [1: fixture.wrappingKey], index: [1: fixture.indexKey, 2: SymmetricKey(size: .bits256)])
-            let targets = [try bench.phone("+14155552679"), try BanTarget.document(reading: "VA:T64235789")]
+            let targets = [try bench.phone("+14155552679"), try BanTarget.document(reading: "VA:T64225789")]
             for (index, target) in targets.enumerated() {
                 let id = try await service.requestPermission(
                     try .init(id: UUID().uuidString, to: asked.userID.description, eventID: nil), for: requester)

@@ -205,7 +205,7 @@ struct AuthorizationBench {
     private static let facts = CardFacts(
         jsonText: """
             {"source":"aamva","kind":"licence","given_name":"MICHAEL","middle_name":"JOHN","family_name":"SAMPLE",\
-            "date_of_birth":"1986-06-06","document_number":"T64235789","last_four":"5789","jurisdiction":"VA",\
+            "date_of_birth":"1986-06-06","document_number":"T64225789","last_four":"5789","jurisdiction":"VA",\
             "country":"USA","expires_on":"2060-12-10"}
             """)
 

@@ -125,7 +125,7 @@ struct BanEvasionTests {
                 try await bench.prove("+14155552672", bob)
                 if isHeld {
                     let refusal = await #expect(throws: Refusal.self) {
-                        try await bench.show(bob) { $0.number = "t64-235 789" }
+                        try await bench.show(bob) { $0.number = "t64-225 789" }
                     }
                     #expect(refusal == Self.banned && refusal?.until == nil)
                     #expect(try await bench.count("identity_cards") == 1)
@@ -151,7 +151,7 @@ struct BanEvasionTests {
             try await verifying.prove("+14155552672", bob)
             let waiting = try await reviewed.show(bob)
             #expect(waiting.status == .inReview)
-            let done = try await verifying.ban(try BanTarget.document(reading: "VA:T64235789"))
+            let done = try await verifying.ban(try BanTarget.document(reading: "VA:T64225789"))
             #expect(done.impact.users.map(\.user.id) == [alice.session.userID])
             await #expect(throws: Refusal(.conflict, "")) {
                 try await reviewed.admin.approveCard(waiting.id, reason: "looks good")

@@ -66,7 +66,7 @@ struct DeviceBanTests {
                 try await fixture.context.authenticate(alice.connection)
             }
             let number = try PhoneNumber(fromCaller: "+14155552671")
-            for target in [.device(alice.session.deviceID), .phone(number), try .document(reading: "VA:T64235789")]
+            for target in [.device(alice.session.deviceID), .phone(number), try .document(reading: "VA:T64225789")]
                 as [BanTarget]
             {
                 #expect(throws: Refusal(.malformedRequest, "")) { try bench.order(target, withDevices: true) }

@@ -44,7 +44,7 @@ struct RotatedBanTests {
             #expect(try await rotation.takeLeave(of: [1, 2]) == [1])
             let during = try BanBench(
                 try await fixture.moved(keys: try stages.keys(wrapping: 2...2, index: 1...2)), confirmation: .confirmed)
-            try await expectHeld(during, "bob", number: Self.number, document: "T64235789")
+            try await expectHeld(during, "bob", number: Self.number, document: "T64225789")
             #expect(try await during.admin.readBan(old.id).note == "first")
             #expect(try await during.admin.banHistory(of: try during.phone(Self.number)).map(\.ban.id) == [old.id])
             await #expect(throws: Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))) {

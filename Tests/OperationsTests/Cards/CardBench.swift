@@ -36,7 +36,7 @@ struct CardBench {
 
     /// The standard's example, with another name and number for each who shows one.
     static func specimen(
-        _ number: String = "T64235789", family: String = "SAMPLE", given: String = "MICHAEL"
+        _ number: String = "T64225789", family: String = "SAMPLE", given: String = "MICHAEL"
     ) throws -> CardSpecimen {
         guard var specimen = CardSpecimen("VA") else { throw Refusal(.notFound, "There is no Virginia.") }
         specimen.number = number

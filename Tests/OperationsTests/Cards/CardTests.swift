@@ -38,7 +38,7 @@ struct CardTests {
             #expect(own.user.assurance == .barcode)
             #expect(own.proved?.phoneNumber == "+14155552671")
             #expect(own.proved?.fullName == judged.facts.fullName)
-            #expect(own.proved?.documentNumber == "T64235789")
+            #expect(own.proved?.documentNumber == "T64225789")
             #expect(own.proved?.jurisdiction == "USA-VA")
             #expect(own.age == 40)
             #expect(try await fixture.context.readCard(judged.id.description, to: alice.session).facts == judged.facts)

@@ -81,7 +81,7 @@ struct ArchiveTests {
             let (third, _) = try await Self.lines(archive, again: true)
             #expect(try await archive.mark(third, purging: []) == 7)
             bench.fixture.clock.advance(1)
-            _ = try await bench.show(try CardBench.specimen("T64235789", given: "USERE"), people[4])
+            _ = try await bench.show(try CardBench.specimen("T64225789", given: "USERE"), people[4])
             bench.fixture.clock.advance(1)
             #expect(Self.users(try await Self.lines(archive).1) == [people[4].session.userID.description])
         }
