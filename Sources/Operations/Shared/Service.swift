@@ -6,8 +6,9 @@ import Foundation
 import Repositories
 import Tokens
 
-/// The secrets by which the service makes and opens what it hands out.
-package struct ServiceKeys: Sendable {
+/// The secrets by which the service makes and opens what it hands out. The body of a transaction copies the service: of a
+/// class it copies one reference.
+package final class ServiceKeys: Sendable {
     /// What personal data lies under.
     package let personal: PersonalKeys
     package let phoneCodes: PhoneCodeKeys
