@@ -1,7 +1,8 @@
 import Domain
 
-/// What no card of an issuer says: two statements that deny each other, or one that denies what is possible. Of 65 fair
-/// cards of public suites none does. Each card that does is shown to a reviewer.
+/// What no card of an issuer says: two statements that deny each other, or one that denies what is possible. Each card
+/// that does is shown to a reviewer. A kind follows from a standard or from published facts, and is lenient where real
+/// cards depart from them.
 enum Contradiction: CaseIterable {
     case twoValues, twoNames, unreadableIssue, birthdays, unknownSex, unknownCode, measures, cutName, invisibleLetters
     case revision, unknownEdition, laterEdition, youngDriver, otherSubfiles, subfileOfAnother, nationalNumber

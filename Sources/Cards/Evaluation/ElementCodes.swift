@@ -23,12 +23,13 @@ enum ElementCodes {
     }
 
     private static let colourCodes: Set<String> = [
-        "BLK", "BLN", "BLD", "BRN", "GRN", "GRY", "MUL", "PNK", "SDY", "XXX",
+        "BLK", "BLN", "BLD", "BRN", "BRW", "GRN", "GRY", "HZL", "MRN", "MUL", "PNK", "SDY", "XXX",
     ]
 
-    /// In English and French, because Canada uses both.
+    /// In English, and in French and Spanish for Canada, Puerto Rico and Mexico.
     private static let colourWords = """
         AMBER AUBURN BALD BLACK BLONDE BLUE BROWN DICHROMATIC GRAY GREEN GREY HAZEL MAROON MULTICOLOURED OTHER PINK RED \
-        SANDY UNKNOWN WHITE BLANC BLEU BRUN CHATAIN CHAUVE GRIS MARRON NOIR NOISETTE ROUX VERT
+        SANDY UNKNOWN WHITE BLANC BLEU BRUN CHATAIN CHAUVE GRIS MARRON NOIR NOISETTE ROUX VERT AVELLANA AZUL BLANCO \
+        CAFE CALVO CASTANO NEGRO ROJO RUBIO VERDE
         """.split(separator: " ").map(String.init)
 }

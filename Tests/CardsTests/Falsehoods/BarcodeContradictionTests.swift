@@ -16,7 +16,10 @@ struct BarcodeContradictionTests {
     private static let changes: [(old: String, wrong: [String], honest: [String])] = [
         (
             "\nDAYBRO", ["\nDAYPUR", "\nDAYQ", "\nDAYBRO\nDAZGOLD"],
-            ["\nDAYBRN", "\nDAYbrown", "\nDAYBR", "\nDAY2", "\nDAYUNK", "\nDAYNONE", "\nDAYNOIR", "\nDAYBLU\nDAZSDY"]
+            [
+                "\nDAYBRN", "\nDAYbrown", "\nDAYBR", "\nDAY2", "\nDAYUNK", "\nDAYNONE", "\nDAYNOIR", "\nDAYHZL",
+                "\nDAYCAFE", "\nDAYBLU\nDAZSDY",
+            ]
         ),
         ("\nDDAF", ["\nDDAQ", "\nDDAYES"], ["\nDDAN", "\nDDAM", "\nDDAf", "\nDDA"]),
         ("\nDDEN", ["\nDDEX", "\nDDE1"], ["\nDDEU", "\nDDEn", "\nDDE"]),
