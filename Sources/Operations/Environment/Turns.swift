@@ -7,6 +7,10 @@ extension Turn {
     static let texts = Turn("texts")
     /// A stream's numbers, members and metadata.
     static func stream(_ id: MessageStreamID) -> Turn { Turn("stream \(id)") }
+    /// The sessions of a user on a device, of which the oldest one ends when another is opened.
+    static func sessions(like session: Session) -> Turn {
+        Turn("sessions \(session.providerID) \(session.externalID) \(session.deviceID)")
+    }
     /// The ends of indexes, on which requests for permission conflict as long as there are few rows.
     static let permissions = Turn("permissions")
     /// The numbers of certificates in total and by network, and the ends of their indexes.

@@ -96,14 +96,21 @@ extension Service {
         }
     }
 
+    /// What a transaction found.
+    private enum Decision {
+        case opened(Session, Assurance)
+        /// Nothing was changed.
+        case full(oldest: Session)
+    }
+
     /// - Parameter mayReplace: whether to throw `DeviceIsFull` without a change if a shared statement may open the
-    ///   session.
+    ///   session. Otherwise sign-ins of the user on the device take turns, because each one ends the oldest session.
     private func decide(
         _ draft: Session, _ identity: VerifiedIdentity, on connection: ClientConnection, mayReplace: Bool = false
     ) async throws -> (Session, Assurance) {
         let (policy, keys, nonce) = (policy[\.sessions], keys.personal, identity.nonce)
-        let admission = try await signIn(spending: nonce) {
-            transaction, events -> RefuseBanned.Admission<(Session, Assurance)> in
+        let admission = try await signIn(spending: nonce, inTurn: mayReplace ? nil : .sessions(like: draft)) {
+            transaction, events -> RefuseBanned.Admission<Decision> in
             let found = try identity.signInContext(
                 on: connection, deviceID: draft.deviceID, mostSessions: policy.perUserAndDevice, in: transaction)
             let now = transaction.now
@@ -122,7 +129,7 @@ extension Service {
             let isFull = found.openSessions >= policy.perUserAndDevice
             let superseded = try isFull ? Self.superseded(with: session, policy: policy, in: transaction) : []
             if mayReplace, transaction.engine == .postgreSQL, superseded.count == 1, let oldest = superseded.first {
-                throw DeviceIsFull(oldest: oldest)
+                return .admitted(.full(oldest: oldest))
             }
             try identity.profile.keep(for: user, keys: keys, in: transaction)
             for old in superseded {
@@ -131,10 +138,15 @@ extension Service {
             }
             try SessionRepository(transaction).insert(session, at: found.generations)
             events.record(.sessionOpened(session))
-            return .admitted((session, user.assurance))
+            return .admitted(.opened(session, user.assurance))
         }
-        return try RefuseBanned(key: self.keys.exports).requireAdmitted(
+        let decision = try RefuseBanned(key: self.keys.exports).requireAdmitted(
             admission, thumbprint: connection.thumbprint)
+        switch decision {
+        case .opened(let session, let assurance): return (session, assurance)
+        // Thrown outside the transaction, which is committed: a rollback would count as an abort.
+        case .full(let oldest): throw DeviceIsFull(oldest: oldest)
+        }
     }
 
     /// The oldest sessions of the user on the device above the policy's limit.

@@ -67,16 +67,16 @@ extension Service {
     ///
     /// - Throws: `Refusal`, `invalid_identity_token` with reason `nonce_used` for a spent nonce.
     func signIn<T: Sendable>(
-        spending nonce: Nonce,
+        spending nonce: Nonce, inTurn turn: Turn? = nil,
         _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
     ) async throws -> T {
         do {
-            return try await write(body)
+            return try await write(inTurn: turn, body)
         } catch StoreError.constraint(kind: .unique) {
             guard try await !read({ try NonceRepository($0).isSpent(nonce) }) else {
                 throw Refusal.nonceUsed
             }
-            return try await write(body)
+            return try await write(inTurn: turn, body)
         }
     }
 }
