@@ -41,7 +41,9 @@ struct Refusals {
     func run() async throws {
         let service = try await RunningService(
             policies: ["requests.yaml": Self.wide], arguments: ["--limits", "on"])
-        let narrow = try RunningService(besides: service) { directory in
+        let narrow = try RunningService(
+            besides: service, arguments: ["--limits", "on", "--allow-other-policies"]
+        ) { directory in
             try Self.narrow.write(
                 to: directory.appending(path: "Policies/requests.yaml"), atomically: true, encoding: .utf8)
         }
