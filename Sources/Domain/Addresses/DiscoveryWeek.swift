@@ -22,9 +22,6 @@ package struct DiscoveryWeek: Sendable, Hashable {
     package var start: Date { Date(timeIntervalSince1970: Double(number) * Self.length) }
     package var end: Date { start.addingTimeInterval(Self.length) }
 
-    /// Whether the week's set is served: until a day after its end.
-    package func isAnswered(at now: Date) -> Bool { start <= now && now < end.addingTimeInterval(Self.margin) }
-
     /// The latest week whose set must exist at `now`.
     package static func newest(at now: Date) -> DiscoveryWeek { DiscoveryWeek(at: now.addingTimeInterval(margin)) }
 

@@ -22,11 +22,6 @@ package struct PushEndpoint: Hashable, Sendable, CustomStringConvertible {
         self.arn = arn
     }
 
-    /// - Parameter arn: from the store, so it was validated before.
-    package init(stored arn: String) {
-        self.arn = arn
-    }
-
     /// Whether a text is the ARN of a platform application.
     package static func isApplication(_ text: String) -> Bool {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)

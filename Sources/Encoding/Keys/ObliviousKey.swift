@@ -13,8 +13,6 @@ package struct ObliviousKey: Sendable {
     package static let elementLength = 49
     /// Bytes of an evaluation: the evaluated element, then the proof's two scalars.
     package static let evaluationLength = elementLength + 96
-    /// Bytes of the function's output.
-    package static let outputLength = 48
 
     /// A text is not an element of the group.
     package struct NoElement: Error, Sendable {}

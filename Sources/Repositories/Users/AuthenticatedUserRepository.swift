@@ -44,17 +44,6 @@ package struct AuthenticatedUserRepository {
             identityVerifiedAt: identityVerifiedAt)
     }
 
-    /// The name on a user's card; `nil` if no card was accepted, or the user was erased. It opens no other data.
-    package func fullName(of user: UserID) throws -> String? {
-        let sealed = try transaction.value(
-            "SELECT \(SealedColumn.fullName.name) FROM authenticated_users WHERE user_id = $1", [.id(user)],
-            as: [UInt8]?.self)
-        guard let sealed = sealed ?? nil, let key = try DataKeyRepository(transaction, keys: keys).find(user) else {
-            return nil
-        }
-        return try key.open(sealed, in: .fullName, of: user)
-    }
-
     /// The blind index of a user's proven number; `nil` if there is none, or it now belongs to another user. It opens
     /// no sealed data.
     package func numberIndex(of user: UserID) throws -> Digest256? {
