@@ -1,4 +1,3 @@
-import Authority
 import Crypto
 import Domain
 import Fixtures
@@ -6,6 +5,8 @@ import Foundation
 import SwiftASN1
 import Testing
 import X509
+
+@testable import Authority
 
 @Suite("The judgement of a client's chain")
 struct ClientChainTests {

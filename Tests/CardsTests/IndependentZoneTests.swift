@@ -1,9 +1,10 @@
-import Cards
 import Domain
 import Encoding
 import Fixtures
 import Foundation
 import Testing
+
+@testable import Cards
 
 @Suite("Machine readable zones before an independent judge")
 struct IndependentZoneTests {

@@ -1,8 +1,9 @@
-import Delivery
 import Domain
 import Encoding
 import Foundation
 import Testing
+
+@testable import Delivery
 
 @Suite("Signature Version 4")
 struct SignatureVersion4Tests {

@@ -1,10 +1,11 @@
-import Cards
 import Crypto
 import Domain
 import Encoding
 import Fixtures
 import Foundation
 import Testing
+
+@testable import Cards
 
 @Suite("The verification of an issuer's signature")
 struct SignatureVerificationTests {

@@ -1,7 +1,8 @@
-import Database
 import Fixtures
 import Foundation
 import Testing
+
+@testable import Database
 
 /// Migrations that make an index beside those who work.
 @Suite struct IndexMigrationTests {

@@ -1,7 +1,8 @@
-import Domain
 import Encoding
 import Foundation
 import Testing
+
+@testable import Domain
 
 @Suite("An authorization between users")
 struct AuthorizationStateTests {

@@ -1,6 +1,7 @@
-import Domain
 import Encoding
 import Testing
+
+@testable import Domain
 
 @Suite("Bodies of messages")
 struct MessageBodyTests {

@@ -1,6 +1,7 @@
-import Domain
 import Foundation
 import Testing
+
+@testable import Domain
 
 /// Every action × every situation: 10 actions, 4 kinds, 3 memberships, 3 partners and 4 yes-or-no facts.
 @Suite("Who may do what to a stream of messages")

@@ -4,8 +4,9 @@ import Database
 import Domain
 import Fixtures
 import Foundation
-import Operations
 import Testing
+
+@testable import Operations
 
 /// An answer that is lost on the way: the device asks again with the same request.
 @Suite("The same certification request again")

@@ -2,9 +2,10 @@ import Database
 import Domain
 import Fixtures
 import Foundation
-import Operations
 import Repositories
 import Testing
+
+@testable import Operations
 
 @Suite("What is held on a person")
 struct PersonTests {

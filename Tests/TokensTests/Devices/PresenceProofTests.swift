@@ -4,7 +4,8 @@ import Fixtures
 import Foundation
 import PhoneNumbers
 import Testing
-import Tokens
+
+@testable import Tokens
 
 @Suite("A proof that a person is present")
 struct PresenceProofTests {

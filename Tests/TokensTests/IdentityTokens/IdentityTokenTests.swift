@@ -3,7 +3,8 @@ import Encoding
 import Fixtures
 import Foundation
 import Testing
-import Tokens
+
+@testable import Tokens
 
 /// One way to bend a good identity token, and the word by which it must be refused.
 struct Bend: Sendable, CustomTestStringConvertible {
