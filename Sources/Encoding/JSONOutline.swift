@@ -8,7 +8,7 @@ package struct JSONOutline: Sendable {
     private let members: [(name: String, place: Range<Int>)]
 
     /// The value of a member that ``StrictJSON`` refuses. It has a type that no reader expects.
-    package static let unreadable = JSONValue.array([.null])
+    static let unreadable = JSONValue.array([.null])
 
     /// Finds the members of an object.
     ///

@@ -4,11 +4,6 @@ package struct JSONDefect: Error, Sendable, Equatable {
     package let path: String
     /// The defect in a few words.
     package let problem: String
-
-    package init(path: String, problem: String) {
-        self.path = path
-        self.problem = problem
-    }
 }
 
 /// Parses JSON from outside: UTF-8 only, no duplicate member, nothing after the value, bounded depth, and no long run
@@ -18,7 +13,7 @@ package struct JSONDefect: Error, Sendable, Equatable {
 /// parser. Two parsers that disagree on them would permit attacks.
 package struct StrictJSON {
     /// Nesting deeper than this is refused.
-    package static let maximumDepth = 16
+    static let maximumDepth = 16
     /// More members or elements in one object or array are refused.
     package static let maximumCount = 256
 

@@ -2,7 +2,7 @@ import Encoding
 import Tracing
 
 /// An ended span in OTLP's form (OTLP 1.3, JSON Protobuf encoding).
-package struct EndedSpan: Sendable {
+struct EndedSpan: Sendable {
     let identity: TraceParent
     let parentID: UInt64?
     let name: String

@@ -4,7 +4,7 @@ import Tracing
 /// Sends the spans of a queue to a collector, in batches, by OTLP over HTTP with JSON.
 package struct SpanExporter: Sendable {
     /// The largest number of spans in one request to the collector.
-    package static let batch = 512
+    static let batch = 512
 
     private let queue: SpanQueue
     private let resource: JSONValue

@@ -12,7 +12,7 @@ package final class SpanQueue: Sendable {
         self.onDrop = onDrop
     }
 
-    package var count: Int { waiting.withLock { $0.count } }
+    var count: Int { waiting.withLock { $0.count } }
 
     func add(_ span: EndedSpan) {
         let isTaken = waiting.withLock { waiting in

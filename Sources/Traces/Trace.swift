@@ -19,7 +19,7 @@ extension ServiceContext {
         typealias Value = Trace
     }
 
-    package var trace: Trace? {
+    var trace: Trace? {
         get { self[TraceKey.self] }
         set { self[TraceKey.self] = newValue }
     }

@@ -3,9 +3,9 @@ package struct TraceParent: Sendable, Hashable, CustomStringConvertible {
     /// The 16 bytes of the trace's id; not all zero.
     package let traceID: TraceID
     /// The id of the span that is the parent of the next ones; not zero.
-    package let spanID: UInt64
+    let spanID: UInt64
     /// Whether the sender records the trace (§3.2.2.5.1).
-    package let isSampled: Bool
+    let isSampled: Bool
 
     package struct TraceID: Sendable, Hashable {
         let high: UInt64

@@ -7,7 +7,7 @@ import Traces
 package struct RequestLine: Sendable {
     let listener: ListenerName
     let outcome: ListenerFace.Outcome
-    package let id: String
+    let id: String
 
     /// The key of a line in a log message's metadata.
     package static let key = "request"

@@ -14,7 +14,7 @@ package enum AuthorizationHeader: Sendable, Equatable {
     case export(String)
 
     /// The longest accepted field, bytes.
-    package static let maximumLength = 12 * 1024
+    static let maximumLength = 12 * 1024
 
     /// Parses the field.
     ///

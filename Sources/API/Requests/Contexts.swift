@@ -45,15 +45,15 @@ extension ApplicationRequestContextSource {
 }
 
 /// The context of a request on the public or the ops listener.
-package struct PublicContext: ListenerContext {
-    package var coreContext: CoreRequestContextStorage
+struct PublicContext: ListenerContext {
+    var coreContext: CoreRequestContextStorage
     let channel: any Channel
     let carriedBy: ResponseCarrier?
     /// The sender's address as the key for limits.
     let addressKey: String
     var cost = CallCost.heavy
 
-    package init(source: ApplicationRequestContextSource) {
+    init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source.withOwnID)
         (channel, carriedBy) = (source.channel, ResponseCarrier.current)
         addressKey = IPAddress.limitKey(
@@ -65,8 +65,8 @@ package struct PublicContext: ListenerContext {
 }
 
 /// The context of a request on the client listener, with the connection whose handshake proved the device's key.
-package struct ClientContext: ListenerContext {
-    package var coreContext: CoreRequestContextStorage
+struct ClientContext: ListenerContext {
+    var coreContext: CoreRequestContextStorage
     let channel: any Channel
     let carriedBy: ResponseCarrier?
     /// The connection; `nil` only outside the mutual-TLS listener. Every such request is refused.
@@ -79,7 +79,7 @@ package struct ClientContext: ListenerContext {
     var exportUser: UserID?
     var cost = CallCost.heavy
 
-    package init(source: ApplicationRequestContextSource) {
+    init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source.withOwnID)
         (channel, carriedBy) = (source.channel, ResponseCarrier.current)
         current = CurrentConnection.value

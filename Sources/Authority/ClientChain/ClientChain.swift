@@ -7,15 +7,15 @@ import X509
 /// The data of a client certificate that the authority signed for this use and that is within its validity period. It
 /// may still be revoked, or its device banned.
 package struct VerifiedDeviceCertificate: Sendable, Hashable {
-    package let deviceID: DeviceID
+    let deviceID: DeviceID
     /// The serial number in the form of ``IssuedCertificate/serial``.
     package let serial: String
     /// SHA-256 of the certificate in DER.
-    package let thumbprint: [UInt8]
+    let thumbprint: [UInt8]
     /// The first second of its validity period.
-    package let notBefore: Date
+    let notBefore: Date
     /// The last second of its validity period.
-    package let notAfter: Date
+    let notAfter: Date
 }
 
 /// The verification of a client's certificate chain in a TLS handshake.

@@ -19,7 +19,7 @@ package struct CertificateAuthority: Sendable {
     private let profile: CertificateProfile
 
     /// Seconds by which a certificate's validity starts before its issuance, for devices with slow clocks.
-    package static let backdating = 300
+    static let backdating = 300
 
     /// Takes an authority's certificate in PEM, followed by those that lead to the root, and its key.
     ///

@@ -7,7 +7,7 @@ import X509
 /// A public key that may be certified: RSA, P-256 or P-384. Ed25519 is excluded, because no phone's TLS library
 /// supports client certificates with it.
 package struct DevicePublicKey: Sendable, Hashable {
-    package let publicKey: PublicKey
+    let publicKey: PublicKey
     let certificateKey: Certificate.PublicKey
 
     /// The key as SubjectPublicKeyInfo (RFC 5280 §4.1.2.7) in DER.

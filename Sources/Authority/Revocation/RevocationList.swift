@@ -7,8 +7,8 @@ import X509
 package struct RevokedCertificate: Sendable, Equatable {
     /// The serial number in hexadecimal, in the form of ``IssuedCertificate/serial``.
     package let serial: String
-    package let revocationDate: Date
-    package let reason: RevocationReason
+    let revocationDate: Date
+    let reason: RevocationReason
 
     package init(serial: String, revocationDate: Date, reason: RevocationReason) {
         self.serial = serial
@@ -40,10 +40,10 @@ package struct RevocationListEntries: Sendable {
 package struct RevocationList: Sendable {
     package let der: [UInt8]
     /// Its number, higher than those of all earlier lists of the authority (§5.2.3).
-    package let number: UInt64
-    package let thisUpdate: Date
+    let number: UInt64
+    let thisUpdate: Date
     /// The time by which the next list is issued.
-    package let nextUpdate: Date
+    let nextUpdate: Date
 
     /// The list in PEM (RFC 7468 §6), with a line feed at the end.
     package var pem: String { PEM.encode(der, label: "X509 CRL") }

@@ -7,9 +7,9 @@ import Domain
 /// ``conformance``.
 package struct AAMVACard: Sendable, Equatable, Confidential {
     /// The header as written.
-    package let header: AAMVAHeader
+    let header: AAMVAHeader
     /// The edition by which the card was parsed: the header's, or a guess if the header's is missing or unknown.
-    package let version: AAMVAVersion
+    let version: AAMVAVersion
     package let identityCard: IdentityCard
     /// What only its contradictions show.
     let statements: Statements
@@ -22,7 +22,7 @@ package struct AAMVACard: Sendable, Equatable, Confidential {
     package let missingElements: [String]
 
     /// The longest accepted text, bytes: a PDF417 symbol has 1,850 characters.
-    package static let maximumLength = 8192
+    static let maximumLength = 8192
 
     /// Parses a barcode's text.
     ///

@@ -2,13 +2,13 @@
 /// rejects nothing by itself.
 package struct AAMVAConformance: Sendable, Equatable {
     /// The departures in the order of discovery, each kind once for an element.
-    package private(set) var departures: [Departure] = []
+    private(set) var departures: [Departure] = []
 
     /// One departure; it names elements, never values.
-    package struct Departure: Sendable, Hashable {
-        package let kind: Kind
+    struct Departure: Sendable, Hashable {
+        let kind: Kind
         /// The data element or subfile; `nil` for the text as a whole.
-        package let element: String?
+        let element: String?
     }
 
     package var isConformant: Bool { departures.isEmpty }
@@ -52,7 +52,7 @@ package struct AAMVAConformance: Sendable, Equatable {
         case missingElement = "missing_element"
 
         /// A few words that a developer can act on.
-        package var explanation: String {
+        var explanation: String {
             switch self {
             case .byteOrderMark: "a byte order mark precedes the text"
             case .complianceIndicator: "the text does not begin with @, line feed, record separator, carriage return"

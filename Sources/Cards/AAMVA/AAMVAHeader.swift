@@ -2,15 +2,15 @@ import Domain
 
 /// The header of an AAMVA card's text: `@`, LF, RS, CR, `ANSI `, issuer number, version, jurisdiction version (from the
 /// second edition on), number of entries, and a designator for each subfile.
-package struct AAMVAHeader: Sendable, Equatable {
+struct AAMVAHeader: Sendable, Equatable {
     /// The issuer identification number (ISO/IEC 7812), six digits; `nil` if there are fewer.
-    package let issuerNumber: Int?
+    let issuerNumber: Int?
     /// The version as written; `nil` if it is missing.
-    package let versionNumber: Int?
+    let versionNumber: Int?
     /// The issuer's own version; `nil` if it is missing, as in version 01.
-    package let jurisdictionVersion: Int?
+    let jurisdictionVersion: Int?
     /// The number of subfiles as written; `nil` if it is missing.
-    package let entryCount: Int?
+    let entryCount: Int?
     /// The designator of each subfile, in order.
     let designators: [Designator]
     /// Where the first subfile begins, as far as the header shows.

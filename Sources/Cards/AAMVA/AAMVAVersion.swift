@@ -1,15 +1,15 @@
 /// An edition of the AAMVA card design standard, by the version number in the header.
 ///
 /// The requirements of each edition come from public implementations, not from the standard's text.
-package struct AAMVAVersion: Sendable, Equatable {
+struct AAMVAVersion: Sendable, Equatable {
     /// 1 (2000) to 10 (2020); 11 and 12 for later editions, including that of 2025.
-    package let number: Int
+    let number: Int
 
     /// The highest number known here.
     static let latest = 12
 
     /// A known version; `nil` for any other number.
-    package init?(_ number: Int) {
+    init?(_ number: Int) {
         guard (1...Self.latest).contains(number) else { return nil }
         self.number = number
     }
@@ -26,7 +26,7 @@ package struct AAMVAVersion: Sendable, Equatable {
     }
 
     /// The year of the edition.
-    package var year: Int {
+    var year: Int {
         switch number {
         case 1: 2000
         case 2: 2003

@@ -8,8 +8,8 @@ import Domain
 /// YYMM and birthday as CCYYMMDD. Track 3 has postal code, class and sex. No track has the day of issue.
 package struct MagneticStripe: Sendable, Equatable, Confidential {
     /// The issuer number as written; `nil` if it does not have six digits.
-    package let issuerNumber: Int?
-    package let identityCard: IdentityCard
+    let issuerNumber: Int?
+    let identityCard: IdentityCard
     /// Whether the sex has a code that no stripe has.
     let isSexUnreadable: Bool
     var issuer: Issuer? { issuerNumber.flatMap { Issuer.of(number: $0) } }
@@ -25,7 +25,7 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
     ///
     /// - Parameter today: the day that resolves the two-digit year of the expiry.
     /// - Throws: `Refusal` `malformed_request` unless both of the first two tracks are present.
-    package static func read(_ bytes: [UInt8], today: CalendarDate) throws(Refusal) -> MagneticStripe {
+    static func read(_ bytes: [UInt8], today: CalendarDate) throws(Refusal) -> MagneticStripe {
         guard bytes.count <= AAMVACard.maximumLength else {
             throw Refusal.barcodeTooLong(allowed: AAMVACard.maximumLength)
         }

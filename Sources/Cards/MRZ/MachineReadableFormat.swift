@@ -8,9 +8,9 @@ package enum MachineReadableFormat: String, Sendable, CaseIterable {
     /// Two lines of 44: passports.
     case td3 = "TD3"
 
-    package var lineCount: Int { self == .td1 ? 3 : 2 }
+    var lineCount: Int { self == .td1 ? 3 : 2 }
 
-    package var lineLength: Int {
+    var lineLength: Int {
         switch self {
         case .td1: 30
         case .td2: 36
@@ -18,7 +18,7 @@ package enum MachineReadableFormat: String, Sendable, CaseIterable {
         }
     }
 
-    package var length: Int { lineCount * lineLength }
+    var length: Int { lineCount * lineLength }
 
     /// The position of the document code, in all formats.
     var documentCode: Range<Int> { 0..<2 }

@@ -3,23 +3,23 @@ import Domain
 /// The machine readable zone of a travel document (ICAO 9303): passports, passport cards and national identity cards.
 package struct MachineReadableZone: Sendable, Equatable, Confidential {
     /// The size of the document.
-    package let format: MachineReadableFormat
+    let format: MachineReadableFormat
     package let identityCard: IdentityCard
     /// Each check digit and whether it is right, in the zone's order.
-    package let checkDigits: [CheckedDigit]
+    let checkDigits: [CheckedDigit]
     /// Whether the holder's national number in the optional data has the right check digit, the zone's birthday and its
     /// sex.
     /// `nil` if there is none of a known form.
     let nationalNumberFits: Bool?
 
-    package struct CheckedDigit: Sendable, Equatable {
-        package let field: Field
+    struct CheckedDigit: Sendable, Equatable {
+        let field: Field
         /// Whether the digit is right.
-        package let fits: Bool
+        let fits: Bool
     }
 
     /// The fields that have a check digit.
-    package enum Field: String, Sendable, CaseIterable {
+    enum Field: String, Sendable, CaseIterable {
         case documentNumber = "document_number"
         case dateOfBirth = "date_of_birth"
         case dateOfExpiry = "date_of_expiry"
@@ -28,10 +28,10 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
     }
 
     /// Whether every check digit is right.
-    package var allCheckDigitsFit: Bool { checkDigits.allSatisfy(\.fits) }
+    var allCheckDigitsFit: Bool { checkDigits.allSatisfy(\.fits) }
 
     /// The longest accepted text, bytes: the longest zone has 90 characters and a few line ends.
-    package static let maximumLength = 256
+    static let maximumLength = 256
 
     /// Parses the lines of a zone, with or without line ends and blanks between them. Lower-case letters are accepted
     /// as capitals: the alphabet has no others, so there is no ambiguity.

@@ -2,9 +2,9 @@ import Domain
 import Foundation
 
 /// Names in a form that ignores case, diacritics, hyphens and apostrophes.
-package enum NameFolding {
+enum NameFolding {
     /// How letters outside A to Z are written.
-    package enum Spelling: CaseIterable, Sendable {
+    enum Spelling: CaseIterable, Sendable {
         /// Without their marks: `MULLER`.
         case plain
         /// As ICAO 9303-3 §6 transliterates them: `MUELLER`.
@@ -14,7 +14,7 @@ package enum NameFolding {
     }
 
     /// The words of a name: capitals, no marks. Letters of other scripts stay.
-    package static func words(_ name: String, spelling: Spelling = .plain) -> [String] {
+    static func words(_ name: String, spelling: Spelling = .plain) -> [String] {
         var words: [String] = []
         var word = String.UnicodeScalarView()
         func end() {
@@ -70,7 +70,7 @@ package enum NameFolding {
     static func isPlaceholder(_ word: String) -> Bool { placeholders.contains(word) }
 
     /// The whole name without blanks.
-    package static func folded(_ name: String) -> String {
+    static func folded(_ name: String) -> String {
         words(name).joined()
     }
 

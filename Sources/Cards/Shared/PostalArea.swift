@@ -17,7 +17,7 @@ package struct PostalArea: Sendable, Equatable {
     }
 
     /// The area of an address's state or province; `nil` if it is unknown.
-    package static func of(_ code: String) -> PostalArea? { Jurisdiction.of(code: code)?.postalArea ?? military[code] }
+    static func of(_ code: String) -> PostalArea? { Jurisdiction.of(code: code)?.postalArea ?? military[code] }
 
     /// The postal codes of US forces: part of no state, and of no issuer of cards.
     static let military = ["AA": PostalArea("340"), "AE": PostalArea("090-098"), "AP": PostalArea("962-966")]

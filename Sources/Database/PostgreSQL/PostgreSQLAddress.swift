@@ -34,7 +34,7 @@ package struct PostgreSQLAddress: Sendable, Equatable {
     }
 
     /// Hosts and database without account, password and settings.
-    package var place: String {
+    var place: String {
         guard let options = PQconninfoParse(uri, nil) else { return description }
         defer { PQconninfoFree(options) }
         var (values, option) = ([String: String](), options)

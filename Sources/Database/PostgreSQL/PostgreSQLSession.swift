@@ -4,13 +4,13 @@ import Synchronization
 /// Time limits for PostgreSQL, in seconds.
 package struct PostgreSQLTimeouts: Sendable {
     /// The time limit for a connection to each host. The address's own `connect_timeout` takes precedence.
-    package var connect: TimeInterval = 3
+    var connect: TimeInterval = 3
     /// The time limit for one statement (`statement_timeout`), for a free connection, and for retries after conflicts.
     package var statement: TimeInterval = 10
     /// The time limit for a lock of another transaction (`lock_timeout`).
     package var lock: TimeInterval = 5
     /// The time limit for the cancellation of a statement. After that the connection is closed.
-    package var grace: TimeInterval = 5
+    var grace: TimeInterval = 5
 
     package init() {}
 

@@ -35,7 +35,7 @@ package struct Migration: Sendable {
 
     /// Describes a step that builds indexes, one after the other. Writers do not wait, however large the tables are. It
     /// is not a transaction: if the process dies, the next one drops an incomplete index and builds it again.
-    package init(identifier: Int, name: String, indexes: [TableIndex]) {
+    init(identifier: Int, name: String, indexes: [TableIndex]) {
         (self.identifier, self.name, self.indexes) = (identifier, name, indexes)
         (statements, ofEngine, createsChangeLog) = (indexes.map(\.statement), [:], false)
         checksum = Self.checksum(of: statements)

@@ -46,7 +46,7 @@ package final class SharedText: Sendable {
     /// - Parameters:
     ///   - count: the number of its parameters without the time.
     ///   - text: returns the text for an expression of the time, in milliseconds since 1970.
-    package init(parameters count: Int, _ text: (_ now: String) -> String) {
+    init(parameters count: Int, _ text: (_ now: String) -> String) {
         alone = text("CAST($\(count + 1) AS BIGINT)")
         forms = [Form(count: 1, given: alone, asked: text(Self.clock))]
         change = nil

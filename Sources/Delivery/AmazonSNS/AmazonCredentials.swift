@@ -3,9 +3,9 @@ import Foundation
 
 /// The credentials that sign requests to an Amazon Web Services account: an access key, and a session token if the
 /// key is temporary (AWS Identity and Access Management User Guide, "Temporary security credentials").
-package struct AmazonCredentials: Sendable {
+struct AmazonCredentials: Sendable {
     /// The key's id; it is part of every signed request and no secret.
-    package let accessKeyID: String
+    let accessKeyID: String
     let secretAccessKey: Secret<String>
     /// Sent with each request if the key is temporary.
     let sessionToken: Secret<String>?
@@ -13,7 +13,7 @@ package struct AmazonCredentials: Sendable {
     /// Validates the parts.
     ///
     /// - Returns: `nil` if one of them is empty, over 8,192 bytes, or not printable ASCII without space.
-    package init?(accessKeyID: String, secretAccessKey: String, sessionToken: String? = nil) {
+    init?(accessKeyID: String, secretAccessKey: String, sessionToken: String? = nil) {
         guard [accessKeyID, secretAccessKey, sessionToken ?? "-"].allSatisfy(Self.isToken) else { return nil }
         self.accessKeyID = accessKeyID
         self.secretAccessKey = Secret(secretAccessKey)
@@ -25,7 +25,7 @@ package struct AmazonCredentials: Sendable {
     ///
     /// - Parameter place: the file's name, for the error.
     /// - Throws: ``DeliveryError`` `secret`.
-    package init(sharedFile text: String, place: String) throws(DeliveryError) {
+    init(sharedFile text: String, place: String) throws(DeliveryError) {
         var values: [String: String] = [:]
         var isDefault = false
         for line in text.split(whereSeparator: \.isNewline) {
@@ -46,7 +46,7 @@ package struct AmazonCredentials: Sendable {
     /// Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, if it is set, `AWS_SESSION_TOKEN`.
     ///
     /// - Throws: ``DeliveryError`` `secret`.
-    package init(environment: [String: String]) throws(DeliveryError) {
+    init(environment: [String: String]) throws(DeliveryError) {
         try self.init(
             environment["AWS_ACCESS_KEY_ID"], environment["AWS_SECRET_ACCESS_KEY"], environment["AWS_SESSION_TOKEN"],
             place: "The environment", expected: "AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY")

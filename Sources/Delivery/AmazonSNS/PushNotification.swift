@@ -4,13 +4,13 @@ import Encoding
 /// A push in Amazon SNS's form for all platforms (Amazon SNS Developer Guide, "Publishing Amazon SNS messages with
 /// platform-specific payloads"; `MessageStructure` is `json`).
 package struct PushNotification: Sendable, Equatable {
-    package let title: String
-    package let body: String
+    let title: String
+    let body: String
     /// Further data for the app. No name may be `aps`.
-    package let data: [(name: String, value: String)]
+    let data: [(name: String, value: String)]
 
     /// The largest message of one platform, bytes: APNs and FCM both accept 4 KB.
-    package static let maximumSize = 4096
+    static let maximumSize = 4096
 
     package init(title: String, body: String, data: [(name: String, value: String)] = []) {
         self.title = title

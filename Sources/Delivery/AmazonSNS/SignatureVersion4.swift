@@ -6,32 +6,26 @@ import Foundation
 /// Signs requests to Amazon Web Services by the algorithm `AWS4-HMAC-SHA256` (AWS Identity and Access Management User
 /// Guide, "Create a signed AWS API request", steps 1 to 5). For every service but S3, which encodes paths
 /// differently.
-package struct SignatureVersion4: Sendable {
+struct SignatureVersion4: Sendable {
     /// The region of the credential scope: `us-east-1`.
-    package let region: String
+    let region: String
     /// The service of the credential scope: `sns`.
-    package let service: String
+    let service: String
 
-    /// Signs for one region of one service.
-    package init(region: String, service: String) {
-        self.region = region
-        self.service = service
-    }
+    typealias Field = (name: String, value: String)
 
-    package typealias Field = (name: String, value: String)
-
-    package struct Request: Sendable {
+    struct Request: Sendable {
         /// The method, such as `POST`.
-        package let method: String
+        let method: String
         /// The path as on the wire, percent-encoded.
-        package let path: String
+        let path: String
         /// The query as on the wire, percent-encoded, without `?`; empty if there is none.
-        package let query: String
+        let query: String
         /// The header fields to sign, including `Host`. Fields that proxies may change must not be among them.
-        package let headers: [Field]
-        package let body: [UInt8]
+        let headers: [Field]
+        let body: [UInt8]
 
-        package init(method: String, path: String, query: String = "", headers: [Field], body: [UInt8]) {
+        init(method: String, path: String, query: String = "", headers: [Field], body: [UInt8]) {
             self.method = method
             self.path = path
             self.query = query
@@ -42,7 +36,7 @@ package struct SignatureVersion4: Sendable {
 
     /// The additional fields of a signed request: `X-Amz-Date`, `Authorization`, and `X-Amz-Security-Token` for a
     /// temporary key.
-    package func headers(signing request: Request, with credentials: AmazonCredentials, at date: Date) -> [Field] {
+    func headers(signing request: Request, with credentials: AmazonCredentials, at date: Date) -> [Field] {
         // ISO 8601 in the basic form: 20260131T235959Z.
         let time = date.rfc3339.filter { $0 != "-" && $0 != ":" }
         var added: [Field] = [("X-Amz-Date", time)]

@@ -4,8 +4,8 @@ import Foundation
 import PhoneNumbers
 
 /// Amazon SNS: texts by `PhoneNumber`, pushes by `TargetArn` (Amazon SNS API Reference, "Publish").
-package struct SimpleNotificationService: Sender {
-    package let name = "sns"
+struct SimpleNotificationService: Sender {
+    let name = "sns"
     private let endpoint: ServiceURL
     private let signature: SignatureVersion4
     private let attributes: [(name: String, value: String)]
@@ -34,7 +34,7 @@ package struct SimpleNotificationService: Sender {
 
     /// `Publish` accepts an idempotency id for FIFO topics only. A text may thus arrive twice after a retry, with the
     /// same code. A push contains its own message id.
-    package func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
+    func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         guard let fields = fields(of: message) else {
             return .refused(reason: "not an endpoint of this region, or not a valid payload of SNS")
         }

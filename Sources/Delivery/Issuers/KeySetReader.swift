@@ -22,7 +22,7 @@ package struct KeySetReader: Sendable {
     private let allowsLoopback: Bool
 
     /// For both documents together, seconds.
-    package static let timeout: TimeInterval = 5
+    static let timeout: TimeInterval = 5
 
     /// Longer documents are not read, bytes. A set of twenty keys with certificates has 80 KiB.
     static let maximumDocument = 524_288

@@ -10,9 +10,9 @@ import Foundation
 package struct Failover: Sender {
     package let name = "failover"
     /// In order; each sends the kinds of message that it supports.
-    package let senders: [any Sender]
+    let senders: [any Sender]
 
-    package init(_ senders: [any Sender]) {
+    init(_ senders: [any Sender]) {
         self.senders = senders
     }
 

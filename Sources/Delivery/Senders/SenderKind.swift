@@ -34,9 +34,9 @@ package struct SenderKind: Sendable {
 package struct SenderKey: Sendable {
     package let name: String
     /// The value if the entry does not set the key.
-    package let standard: String
+    let standard: String
     /// The accepted values, for a sentence.
-    package let expected: String
+    let expected: String
     let accepts: @Sendable (String) -> Bool
 
     /// A text of letters, digits and the few punctuation marks of names, numbers and SIDs; it may be empty.

@@ -5,7 +5,7 @@ package struct TextLanguage: Sendable, Equatable {
     /// The tag (RFC 5646) in small letters: `de`, `zh-hant`.
     package let tag: String
     /// The sentence with the code and the app's name.
-    package let sentence: String
+    let sentence: String
 
     /// The sentences by language. English is the policy's `text`, so it has none here. Those with an alphabet of GSM-7 avoid
     /// what it lacks, and the others are so short that one part of 70 characters holds them.
@@ -36,7 +36,7 @@ package struct TextLanguage: Sendable, Equatable {
     ]
 
     /// All languages but English.
-    package static let all = sentences.map { TextLanguage(tag: $0.tag, sentence: $0.sentence) }
+    static let all = sentences.map { TextLanguage(tag: $0.tag, sentence: $0.sentence) }
 
     /// The language of a tag of ``all``; `nil` for another.
     package init?(tag: String) {

@@ -17,16 +17,16 @@ package struct VerificationText: Sendable, Equatable {
     /// The longest text. SMS Retriever's limit is 140 bytes ("Perform SMS verification on a server"). One part of a
     /// text has 140 octets or 160 septets (3GPP TS 23.040 §9.2.3.24). The limit applies to bytes of UTF-8 and to
     /// septets alike.
-    package static let maximumSize = 140
+    static let maximumSize = 140
 
     /// The longest text with a character outside GSM-7: one part has 70 characters of UCS-2 (3GPP TS 23.038 §6.2.3).
-    package static let maximumWideSize = 70
+    static let maximumWideSize = 70
 
     /// The placeholder of the code in the operator's sentence.
-    package static let mark = "{code}"
+    static let mark = "{code}"
 
     /// The placeholder of the app's name, which may be missing.
-    package static let appMark = "{app}"
+    static let appMark = "{app}"
 
     /// Composes a text.
     ///
@@ -36,7 +36,7 @@ package struct VerificationText: Sendable, Equatable {
     ///   - digits: the length of codes.
     ///   - retrieverHash: the 11-character hash by which Android finds the app; `nil` for none.
     /// - Throws: ``DeliveryError`` `text` or `policy`.
-    package init(sentence: String, host: String, digits: Int, retrieverHash: String?) throws(DeliveryError) {
+    init(sentence: String, host: String, digits: Int, retrieverHash: String?) throws(DeliveryError) {
         let parts = sentence.ranges(of: Self.mark)
         guard parts.count == 1, let mark = parts.first, !sentence.unicodeScalars.contains(where: { $0.value < 0x20 })
         else { throw .policy("text", expected: "one line with \(Self.mark) once") }

@@ -4,8 +4,8 @@ import Foundation
 import PhoneNumbers
 
 /// Twilio's Messages (Twilio API Reference, "Messages resource", `POST …/Accounts/{Sid}/Messages.json`).
-package struct TwilioMessages: Sender {
-    package let name = "twilio"
+struct TwilioMessages: Sender {
+    let name = "twilio"
     private let url: ServiceURL
     private let authorization: Secret<String>
     private let origin: (name: String, value: String)
@@ -25,12 +25,12 @@ package struct TwilioMessages: Sender {
         self.http = http
     }
 
-    package func carries(_ message: Message) -> Bool {
+    func carries(_ message: Message) -> Bool {
         if case .text = message { true } else { false }
     }
 
     /// Twilio has no idempotency id: a text may arrive twice after a retry, with the same code.
-    package func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
+    func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         guard case .text(let number, let body) = message else {
             return .refused(reason: "Twilio sends only texts")
         }

@@ -9,8 +9,8 @@ import PhoneNumbers
 ///
 /// The body is `{"type","timestamp","data"}`, with type `message.text` and data `{"to","text"}`, or type
 /// `message.push` and data `{"endpoint","payload"}`. The receiver answers 2xx after it has accepted the message.
-package struct WebhookSender: Sender {
-    package let name = "webhook"
+struct WebhookSender: Sender {
+    let name = "webhook"
     private let url: ServiceURL
     private let keys: [WebhookKey]
     private let http: BoundedHTTPClient
@@ -26,7 +26,7 @@ package struct WebhookSender: Sender {
         self.now = now
     }
 
-    package func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
+    func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         let time = now()
         let body = Array(Self.event(message, at: time).jsonText.utf8)
         let headers =
@@ -63,11 +63,11 @@ package struct WebhookSender: Sender {
 }
 
 /// A secret shared with the receiver of a webhook (Standard Webhooks 1.0.0, "Signature scheme").
-package struct WebhookKey: Sendable {
+struct WebhookKey: Sendable {
     private let key: Secret<SymmetricKey>
 
     /// Parses `whsec_` and the base64 of 24 to 64 bytes; `nil` for anything else.
-    package init?(_ text: String) {
+    init?(_ text: String) {
         let prefix = "whsec_"
         guard text.hasPrefix(prefix), text.utf8.count <= 256,
             let bytes = Data(base64Encoded: String(text.dropFirst(prefix.count))), (24...64).contains(bytes.count)
@@ -76,7 +76,7 @@ package struct WebhookKey: Sendable {
     }
 
     /// `v1,` and the base64 of HMAC-SHA-256 over id, timestamp and body, joined by dots.
-    package func signature(id: String, timestamp: String, body: [UInt8]) -> String {
+    func signature(id: String, timestamp: String, body: [UInt8]) -> String {
         let signed = Array("\(id).\(timestamp).".utf8) + body
         return "v1,"
             + Data(HMAC<SHA256>.authenticationCode(for: signed, using: key.reveal())).base64EncodedString()

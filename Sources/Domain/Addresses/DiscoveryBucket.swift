@@ -35,7 +35,7 @@ package struct DiscoveryBucket: Sendable, Equatable {
     package static let maximumBits = 8
 
     /// How many bits name a bucket, 0 to 8.
-    package let bits: Int
+    let bits: Int
     package let number: Int
 
     /// `nil` if there is no such bucket.

@@ -11,12 +11,12 @@ package struct AuditAnchor: Sendable, Equatable {
     /// The number of the last purged entry.
     package let sequence: Int64
     /// The digest of that entry, which the next entry chains to.
-    package let digest: Digest256
+    let digest: Digest256
     /// When it was signed, in whole seconds.
     package let at: Date
 
     /// The header's `typ`. It differs from a checkpoint's, which permits no purge.
-    package static let type = "countersign-audit-anchor+jwt"
+    static let type = "countersign-audit-anchor+jwt"
 
     package init(sequence: Int64, digest: Digest256, at: Date) {
         self.sequence = sequence

@@ -9,14 +9,14 @@ import Foundation
 package struct AuditCheckpoint: Sendable, Equatable {
     /// The last entry that it covers.
     package let sequence: Int64
-    package let digest: Digest256
+    let digest: Digest256
     /// The entry of the previous checkpoint, 0 for the first. A deleted checkpoint thus leaves a gap.
     package let previous: Int64
     /// When it was signed, in whole seconds.
     package let at: Date
 
     /// The header's `typ`. No token of another purpose that this key signed is accepted.
-    package static let type = "countersign-audit-checkpoint+jwt"
+    static let type = "countersign-audit-checkpoint+jwt"
 
     package init(sequence: Int64, digest: Digest256, previous: Int64, at: Date) {
         self.sequence = sequence

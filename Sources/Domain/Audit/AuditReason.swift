@@ -7,7 +7,7 @@ package struct AuditReason: Sendable, Equatable, ExpressibleByStringLiteral {
     package let text: String
 
     /// The longest code, in characters.
-    package static let maximumLength = 64
+    static let maximumLength = 64
     /// The longest run of digits.
     static let maximumDigits = 6
 

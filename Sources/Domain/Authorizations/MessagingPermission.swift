@@ -26,7 +26,7 @@ package enum MessagingPermissionState: String, Sendable, CaseIterable {
         case ban
 
         /// The state after the event, if the event is allowed.
-        package var outcome: MessagingPermissionState {
+        var outcome: MessagingPermissionState {
             switch self {
             case .request: .request
             case .approve: .approval
@@ -39,7 +39,7 @@ package enum MessagingPermissionState: String, Sendable, CaseIterable {
     }
 
     /// The effect of an event on an authorization.
-    package enum Move: Sendable, Equatable {
+    enum Move: Sendable, Equatable {
         /// It changes to another state.
         case to(MessagingPermissionState)
         /// It is in that state already: a repeated call gets the same answer.
@@ -49,7 +49,7 @@ package enum MessagingPermissionState: String, Sendable, CaseIterable {
     }
 
     /// The effect of an event; without an authorization (`nil`) only a request is allowed.
-    package static func move(from state: MessagingPermissionState?, on event: Event) -> Move {
+    static func move(from state: MessagingPermissionState?, on event: Event) -> Move {
         guard let state else { return event == .request ? .to(.request) : .forbidden }
         if event.outcome == state { return .stays }
         switch (state, event) {

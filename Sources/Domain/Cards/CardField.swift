@@ -6,9 +6,9 @@ package struct CardField: Sendable, Equatable, Confidential {
     /// The value exactly as written; it may contain control characters.
     package let raw: String
     /// The part of the card that contains it: subfile `DL`, `ID`, `EN` or `Zx`, or `TD1`, `TD2`, `TD3`.
-    package let subfile: String
+    let subfile: String
     /// The property that it was read as; `nil` for optional and jurisdiction elements without one.
-    package let property: CardProperty?
+    let property: CardProperty?
 
     package init(element: String, raw: String, subfile: String, property: CardProperty?) {
         self.element = element

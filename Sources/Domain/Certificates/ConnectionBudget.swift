@@ -1,9 +1,9 @@
 /// How many connections a process can accept with its file descriptors.
 package enum ConnectionBudget {
     /// Descriptors for other purposes: the store, logs, senders and receivers of events.
-    package static let reserved = 256
+    static let reserved = 256
     /// The minimum number of connections of a listener; with fewer the process does not start.
-    package static let least = 64
+    static let least = 64
 
     /// The descriptors for two listeners with `connections` each, and one for probes.
     package static func descriptors(for connections: Int, probes: Int) -> Int {

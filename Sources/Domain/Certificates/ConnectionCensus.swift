@@ -9,8 +9,8 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
     /// The largest numbers of open connections.
     package struct Limits: Sendable, Equatable {
         package let total: Int
-        package let networks: NetworkLimits
-        package let perCertificate: Int
+        let networks: NetworkLimits
+        let perCertificate: Int
 
         package init(total: Int, networks: NetworkLimits, perCertificate: Int) {
             self.total = total

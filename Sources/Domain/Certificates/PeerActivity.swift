@@ -13,7 +13,7 @@ package enum PeerActivity: Sendable, Equatable {
 
     /// A connection whose peer takes longer may be closed to make room. Handshakes are closed before all others.
     /// Requests are treated like idle connections.
-    package static let patience: UInt64 = 2_000_000_000
+    static let patience: UInt64 = 2_000_000_000
 
     /// The order in which connections are closed, lowest first; `nil` if one must stay open.
     package func rank(at now: UInt64) -> UInt64? {

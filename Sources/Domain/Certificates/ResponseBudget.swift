@@ -10,10 +10,10 @@ package struct ResponseBudget<Connection: Hashable & Sendable>: Sendable {
 
     /// The largest number of bytes of concurrent claims.
     package struct Limits: Sendable, Equatable {
-        package let connection: Int
-        package let certificate: Int
-        package let user: Int
-        package let total: Int
+        let connection: Int
+        let certificate: Int
+        let user: Int
+        let total: Int
 
         package init(connection: Int, certificate: Int, user: Int, total: Int) {
             (self.connection, self.certificate, self.user, self.total) = (connection, certificate, user, total)
@@ -22,9 +22,9 @@ package struct ResponseBudget<Connection: Hashable & Sendable>: Sendable {
 
     /// The receiver of the response. On a listener without client certificates, certificate and user are `nil`.
     package struct Owner: Sendable, Equatable {
-        package let connection: Connection
-        package let certificate: Digest256?
-        package let user: UserID?
+        let connection: Connection
+        let certificate: Digest256?
+        let user: UserID?
 
         package init(connection: Connection, certificate: Digest256?, user: UserID?) {
             (self.connection, self.certificate, self.user) = (connection, certificate, user)

@@ -30,7 +30,7 @@ package struct ClusterMember: Sendable, Equatable {
     }
 
     /// Whether its last heartbeat is recent enough.
-    package func isLive(at now: Date) -> Bool { now.timeIntervalSince(seenAt) < Self.patience }
+    func isLive(at now: Date) -> Bool { now.timeIntervalSince(seenAt) < Self.patience }
 
     /// The policy files that differ on some of the other nodes, sorted.
     package func differingPolicies(among nodes: [ClusterMember]) -> [String] {

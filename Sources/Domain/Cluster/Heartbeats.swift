@@ -5,7 +5,7 @@ package struct Heartbeats<Commit: Sendable>: Sendable {
 
     /// A commit that was begun and has not ended.
     package struct Beat: Sendable, Hashable {
-        package let begunAt: Moment
+        let begunAt: Moment
         /// Distinguishes commits from before the server was replaced, which prove nothing about the new server.
         fileprivate let life: Int
     }

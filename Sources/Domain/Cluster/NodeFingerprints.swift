@@ -71,7 +71,7 @@ package struct NodeFingerprints: Sendable, Equatable {
     /// The digests of each item by version; version 1 if the item has no versions.
     package var items: [Item: [Int: Digest256]]
     /// The digest of each policy file, by its name.
-    package var policies: [String: Digest256]
+    var policies: [String: Digest256]
 
     package init(items: [Item: [Int: Digest256]], policies: [String: Digest256]) {
         self.items = items
@@ -96,7 +96,7 @@ package struct NodeFingerprints: Sendable, Equatable {
     }
 
     /// The policy files that differ on another node, sorted.
-    package func differingPolicies(from other: NodeFingerprints) -> [String] {
+    func differingPolicies(from other: NodeFingerprints) -> [String] {
         policies.keys.filter { other.policies[$0] != nil && other.policies[$0] != policies[$0] }.sorted()
     }
 

@@ -3,22 +3,22 @@ import Foundation
 
 /// The content of a message: parts, each with a media type.
 package struct MessageBody: Sendable, Equatable, Confidential {
-    package static let maximumParts = 16
-    package static let maximumBytes = 65_536
+    static let maximumParts = 16
+    static let maximumBytes = 65_536
     private static let maximumTypeLength = 127
 
-    package struct Part: Sendable, Equatable, Confidential {
+    struct Part: Sendable, Equatable, Confidential {
         /// The media type (RFC 6838 §4.2), without parameters, in lower case.
-        package let type: String
-        package let content: Content
+        let type: String
+        let content: Content
 
-        package enum Content: Sendable, Equatable {
+        enum Content: Sendable, Equatable {
             case text(String)
             case bytes([UInt8])
         }
     }
 
-    package let parts: [Part]
+    let parts: [Part]
 
     /// Parses `[{"type", "body" or "body_base64"}]`.
     ///
@@ -63,7 +63,7 @@ package struct MessageBody: Sendable, Equatable, Confidential {
     }
 
     /// Bytes of all types and contents.
-    package var size: Int {
+    var size: Int {
         parts.reduce(0) { size, part in
             switch part.content {
             case .text(let text): size + part.type.utf8.count + text.utf8.count

@@ -166,5 +166,5 @@ package struct MessageStreamPolicy: Sendable, Equatable {
     /// Notifications that a provider may send to all of its users in a minute, on each node.
     package var notificationsPerProvider = 6000
 
-    package init() {}
+    init() {}
 }

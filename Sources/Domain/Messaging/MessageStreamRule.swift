@@ -48,13 +48,13 @@ package struct MessageStreamRule: Sendable, Equatable {
         case fixed
     }
 
-    package let kind: MessageStream.Kind
-    package let isDeleted: Bool
-    package let membership: Membership
-    package let isCreator: Bool
-    package let isBanned: Bool
-    package let hasLevel: Bool
-    package let partner: Partner
+    let kind: MessageStream.Kind
+    let isDeleted: Bool
+    let membership: Membership
+    let isCreator: Bool
+    let isBanned: Bool
+    let hasLevel: Bool
+    let partner: Partner
 
     package init(
         kind: MessageStream.Kind, isDeleted: Bool, membership: Membership, isCreator: Bool, isBanned: Bool,

@@ -21,7 +21,7 @@ package struct OutboxTurns: Sendable, Equatable {
     /// The queues with due messages, in the order of their turns.
     package private(set) var waiting: [Queue] = []
     /// The time up to which due messages were read; `nil` before the first reading.
-    package private(set) var seen: Date?
+    private(set) var seen: Date?
 
     /// Seconds of overlap between two readings, for transactions that commit later than their messages are due. Slower
     /// transactions are found by the next complete reading.

@@ -5,12 +5,12 @@ package struct ReceiverQueue: Sendable, Equatable {
     /// The provider's id for a webhook, or the id of a stream.
     package let receiver: String
     /// The provider that the webhook or stream belongs to.
-    package let owner: String
+    let owner: String
     /// When the first event without a lease is due; `nil` if all are leased.
     package let due: Date?
     /// The number of attempts in progress, on all nodes.
-    package let underWay: Int
-    package let breaker: ReceiverBreaker
+    let underWay: Int
+    let breaker: ReceiverBreaker
 
     package init(receiver: String, owner: String, due: Date?, underWay: Int, breaker: ReceiverBreaker) {
         self.receiver = receiver

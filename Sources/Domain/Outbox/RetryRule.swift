@@ -5,9 +5,9 @@ package struct RetryRule: Sendable, Equatable {
     package let tries: Int
     /// The wait after the first try, in seconds; each later wait is `factor` times as long.
     package let firstWait: TimeInterval
-    package let longestWait: TimeInterval
+    let longestWait: TimeInterval
     /// The ratio of each wait to the previous one.
-    package let factor: Double
+    let factor: Double
 
     /// Five tries, after waits of 2, 6, 18 and 54 seconds; no wait is longer than a minute.
     package static let outbox = RetryRule(tries: 5, firstWait: 2, longestWait: 60, factor: 3)
@@ -17,13 +17,6 @@ package struct RetryRule: Sendable, Equatable {
 
     /// For three days: after 2, 6, 18, 54, 162 and then every 300 seconds, while the receiver is unreachable.
     package static let event = RetryRule(tries: 900, firstWait: 2, longestWait: 300, factor: 3)
-
-    package init(tries: Int, firstWait: TimeInterval, longestWait: TimeInterval, factor: Double) {
-        self.tries = tries
-        self.firstWait = firstWait
-        self.longestWait = longestWait
-        self.factor = factor
-    }
 
     /// The longest wait in seconds that a receiver can request.
     package static let longestAsked: TimeInterval = 86_400

@@ -123,7 +123,7 @@ package struct PhoneVerification: Sendable, Equatable {
     }
 
     /// How long the right code may be submitted again after it proved the number, in seconds.
-    package static let repeatable: TimeInterval = 600
+    static let repeatable: TimeInterval = 600
 
     /// Whether a check, which ``checks`` already includes, may repeat the one that proved the number. As many
     /// repetitions are allowed as checks were allowed before.

@@ -12,7 +12,7 @@ package struct Conversion: Sendable, Equatable {
     }
 
     /// Texts without a right code. Some may still get one.
-    package var unverified: Int { sends - verified }
+    var unverified: Int { sends - verified }
 }
 
 /// The texts of the last hour and of the last 24 hours.
@@ -49,19 +49,19 @@ package struct SendCounts: Sendable {
     /// Texts to the number in 24 hours, within the attempt's budget only.
     package var numberLastDay = 0
     /// Texts to the number's prefix, within the attempt's budget only: the owners', or that of all other users.
-    package var prefix = Tally()
+    var prefix = Tally()
     /// Texts to the number's prefix that were requested from the same network.
-    package var prefixFromNetwork = Tally()
+    var prefixFromNetwork = Tally()
     /// Texts that the requester's group requested: accounts of one provider and age, in one network.
-    package var group = Tally()
+    var group = Tally()
     /// Texts that the requester's group requested in ``groupPeriod``.
     package var groupInPeriod = Conversion()
     /// Texts in an hour that are attributed to the provider's accounts of this age in this country.
-    package var provider = Conversion()
+    var provider = Conversion()
     /// Texts in an hour that are attributed to all accounts of this age in this country.
-    package var country = Conversion()
+    var country = Conversion()
     /// The scopes that the breaker limits, with the texts that they still sent in an hour.
-    package var thinned: [SendScope: Conversion] = [:]
+    var thinned: [SendScope: Conversion] = [:]
     /// The cost of the day's texts so far, in thousandths of the currency.
     package var spentToday = 0
     /// The cost of the day's texts of this provider's users, in thousandths of the currency.

@@ -3,15 +3,15 @@ import PhoneNumbers
 
 /// A requested text, and the facts about it on which the decision depends.
 package struct SendAttempt: Sendable {
-    package let number: PhoneNumber
+    let number: PhoneNumber
     /// Whether the user proved the number before.
-    package let isOwner: Bool
+    let isOwner: Bool
     /// Whether the user's checks of this number are frozen after wrong codes.
-    package let isFrozen: Bool
+    let isFrozen: Bool
     /// The account's age, new or settled.
-    package let age: AccountAge
+    let age: AccountAge
     /// Evidence that a person makes the request; `nil` for none.
-    package let evidence: SendEvidence?
+    let evidence: SendEvidence?
 
     package init(
         number: PhoneNumber, isOwner: Bool, isFrozen: Bool, age: AccountAge, evidence: SendEvidence? = nil

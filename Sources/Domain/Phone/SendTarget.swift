@@ -22,14 +22,14 @@ package struct SendTarget: Sendable {
     /// The account's age, new or settled.
     package let age: AccountAge
     /// The keyed digest of the requester's network (``RequesterNetwork``).
-    package let network: Digest256
+    let network: Digest256
     package let number: Digest256
     /// The prefix in counter names: its country and a keyed digest.
-    package let prefixName: String
+    let prefixName: String
     /// The blind index of the number's prefix.
-    package let prefix: Digest256
+    let prefix: Digest256
     /// The number's country, ISO 3166-1 alpha-2.
-    package let country: String
+    let country: String
     /// Whether the requester proved the number before.
     package let isOwner: Bool
 

@@ -13,5 +13,5 @@ package struct AddressPolicy: Sendable, Equatable {
     /// Downloads of contact discovery that one user may make in an hour. Each is a bucket, or a part of a large one.
     package var downloadsPerHour = 600
 
-    package init() {}
+    init() {}
 }

@@ -15,7 +15,7 @@ package struct CallPolicy: Sendable, Equatable {
     /// How often one user may request credentials in an hour.
     package var credentialsPerHour = 60
 
-    package init() {}
+    init() {}
 
     /// Whether a text is a URL with one of the schemes: `scheme:host`, an optional port and, for TURN, a transport.
     package static func isServer(_ text: String, schemes: Set<String>) -> Bool {

@@ -38,7 +38,7 @@ package struct NoncePolicy: Sendable, Equatable {
     /// How long the row of a spent nonce is kept after the nonce expires.
     package var keptAfterExpiry: TimeInterval = 900
 
-    package init() {}
+    init() {}
 }
 
 /// Limits for identity tokens: `Policies/identity-tokens.yaml`.
@@ -48,7 +48,7 @@ package struct IdentityTokenPolicy: Sendable, Equatable {
     /// The largest accepted difference of a provider's clock.
     package var clockSkew: TimeInterval = 60
 
-    package init() {}
+    init() {}
 }
 
 /// Lifetimes and limits of sessions: `Policies/sessions.yaml`.
@@ -91,7 +91,7 @@ package struct AccessTokenPolicy: Sendable, Equatable {
     /// Assertions and fresh proofs that one provider may use in a minute. The store keeps each until it expires.
     package var provenPerMinute = 600
 
-    package init() {}
+    init() {}
 }
 
 /// Requirements for identity cards: `Policies/cards.yaml`.
@@ -155,7 +155,7 @@ package struct AuthorizationPolicy: Sendable, Equatable {
     package var blocksPerUser = 1000
     package var requiredLevel = Assurance.barcode
 
-    package init() {}
+    init() {}
 }
 
 /// Bans, and how quickly nodes apply changes: `Policies/bans.yaml`.

@@ -11,5 +11,5 @@ package struct RetentionPolicy: Sendable, Equatable {
     /// The shortest time that an audit entry is kept.
     package var auditEntries: TimeInterval = 730 * 86_400
 
-    package init() {}
+    init() {}
 }

@@ -7,7 +7,7 @@ package struct ProvenRequest: Sendable, Equatable {
     /// The path as sent, percent-encoded.
     package let path: String
     /// The query as sent, without `?`; `nil` if there is none.
-    package let query: String?
+    let query: String?
     /// The bytes of the body; empty if there is none.
     package let body: [UInt8]
 

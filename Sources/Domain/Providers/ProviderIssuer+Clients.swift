@@ -5,7 +5,7 @@ package struct IssuerClients: Sendable, Equatable {
     /// Values that `aud` may contain.
     package let audiences: [String]
     /// Values that `azp` may have.
-    package let parties: [String]
+    let parties: [String]
 
     package init(audiences: [String], parties: [String]) {
         self.audiences = audiences

@@ -8,10 +8,10 @@ import Foundation
 /// It is stateless: user ‖ expiry ‖ code over both and the device certificate.
 package struct ExportToken: Sendable, Equatable {
     package let userID: UserID
-    package let expiresAt: Date
+    let expiresAt: Date
 
     /// Seconds from issue to expiry.
-    package static let lifetime: TimeInterval = 600
+    static let lifetime: TimeInterval = 600
     /// Bytes: 16 user, 8 expiry, 32 code.
     private static let length = 56
 

@@ -131,7 +131,7 @@ package struct Session: Sendable, Equatable {
     }
 
     /// When this session was challenged, or became idle before `now`; `nil` if neither happened.
-    package func challengeMoment(now: Date, policy: SessionPolicy) -> Date? {
+    func challengeMoment(now: Date, policy: SessionPolicy) -> Date? {
         if let challengedAt { return challengedAt }
         let idleEnd = lastUsedAt.addingTimeInterval(policy.idleLifetime)
         let absoluteEnd = renewedAt.addingTimeInterval(policy.absoluteLifetime)

@@ -6,7 +6,7 @@ import Foundation
 /// request to the cell that created the identifier.
 package struct Cell: Hashable, Sendable {
     /// A number from 0 to 4095.
-    package let number: UInt16
+    let number: UInt16
 
     /// The cell of a single installation.
     package static let first = Cell(number: 0)

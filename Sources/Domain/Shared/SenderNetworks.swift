@@ -1,16 +1,16 @@
 /// The networks under which limits count a sender. A customer of an internet provider gets an IPv6 prefix of /56 or
 /// /48, which contains 256 or 65,536 networks of /64. A limit by /64 alone would not limit the customer.
-package struct SenderNetworks: Sendable {
+struct SenderNetworks: Sendable {
     /// An IPv4 address, an IPv6 network of /64 with its eight bytes in decimal, as in `32.1.13.184.0.1.2.3/64`, or
     /// another key for the origin of a request.
-    package let address: String
+    let address: String
     /// The network of /56 around it; `nil` if there is none.
-    package let bits56: String?
+    let bits56: String?
     /// The network of /48 around it; `nil` if there is none.
-    package let bits48: String?
+    let bits48: String?
 
     /// - Parameter address: a limit's key for a sender's address.
-    package init(_ address: String) {
+    init(_ address: String) {
         self.address = address
         let bytes = address.dropLast(3).split(separator: ".", omittingEmptySubsequences: false)
         let isIPv6 = address.hasSuffix("/64") && bytes.count == 8

@@ -2,7 +2,7 @@ import Foundation
 
 /// All data that a user has proved, in one row: the product's `authenticatedUsers`.
 package struct AuthenticatedUser: Sendable, Confidential {
-    package let userID: UserID
+    let userID: UserID
     /// Why the number is no longer verified; `nil` if it is verified.
     package let suspended: Suspension?
     /// The verified number in E.164 form.

@@ -5,7 +5,7 @@
 package struct PublicURL: Sendable, Equatable, CustomStringConvertible {
     package let web: WebAddress
     /// Whether this machine is permitted too, for development.
-    package let allowsLoopback: Bool
+    let allowsLoopback: Bool
 
     /// The whole URL in canonical form.
     package var description: String { web.description }

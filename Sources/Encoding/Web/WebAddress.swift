@@ -13,14 +13,14 @@ package struct WebAddress: Sendable, Equatable, CustomStringConvertible {
     /// The address; `nil` if the host is a name.
     package let literal: IPAddress?
     /// `nil` for the scheme's default port.
-    package let port: Int?
+    let port: Int?
     /// Starts with `/`, percent-encoded as on the wire.
     package let path: String
     /// The query as on the wire, without `?`; empty if there is none.
     package let query: String
 
     /// Longer ones are refused, bytes.
-    package static let maximumLength = 1024
+    static let maximumLength = 1024
 
     /// The value of the `Host` field (RFC 9110 §7.2).
     package var host: String { name + (port.map { ":\($0)" } ?? "") }

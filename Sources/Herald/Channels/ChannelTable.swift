@@ -50,7 +50,7 @@ package struct ChannelTable: Sendable {
     /// The size of all unfinished messages, in bytes.
     package private(set) var unfinished = 0
 
-    package init(limits: Limits) { self.limits = limits }
+    init(limits: Limits) { self.limits = limits }
 
     package var oldestUnfinished: UInt64? {
         unfinished == 0 ? nil : channels.values.filter { !$0.unfinished.isEmpty }.map(\.began).min()

@@ -35,7 +35,7 @@ package struct HeraldState: Sendable {
     }
 
     /// The number of failed authentications that ends a connection.
-    package static let maximumFailures = 5
+    static let maximumFailures = 5
 
     package private(set) var phase = Phase.initial
     package private(set) var channels: ChannelTable

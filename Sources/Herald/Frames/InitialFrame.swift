@@ -2,9 +2,9 @@
 /// table 24).
 package struct InitialFrame: Sendable, Equatable {
     /// The frame's size on the wire, in bytes.
-    package static let length = 11
+    static let length = 11
     /// A smaller frame would contain little more than its own fields.
-    package static let smallestFrame: UInt32 = 16
+    static let smallestFrame: UInt32 = 16
     /// The protocol's word and the version 1.1.
     private static let beginning = Array("LAYER".utf8) + [1, 1]
 

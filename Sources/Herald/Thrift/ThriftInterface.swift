@@ -25,7 +25,7 @@ package struct ThriftInterface: Sendable {
         package let route: String
     }
 
-    package let structures: [String: [Field]]
+    let structures: [String: [Field]]
     package let functions: [String: Function]
 
     /// The interface that is compiled into the service.

@@ -1,11 +1,11 @@
 extension ThriftInterface {
-    package struct Defect: Error, Sendable, CustomStringConvertible {
-        package let description: String
+    struct Defect: Error, Sendable, CustomStringConvertible {
+        let description: String
     }
 
     /// Parses the part of Thrift's language that `herald.thrift` uses: structures, exceptions, one service, and `Json`
     /// as the name of a text.
-    package init(_ text: String) throws(Defect) {
+    init(_ text: String) throws(Defect) {
         var reader = Reader(text)
         while let word = reader.next() {
             switch word {

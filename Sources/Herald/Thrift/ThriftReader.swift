@@ -1,9 +1,9 @@
 /// Parses Thrift's strict binary protocol from untrusted bytes: no memory is reserved for announced content.
 package struct ThriftReader {
     /// The deepest nesting of structures and collections.
-    package static let maximumDepth = 16
+    static let maximumDepth = 16
     /// The largest number of values in a message.
-    package static let maximumValues = 4096
+    static let maximumValues = 4096
     /// The longest name of a function, in bytes.
     private static let longestName = 128
     private static let version: UInt32 = 0x8001_0000

@@ -10,7 +10,7 @@ package struct SealAudit: Sendable {
     /// The largest number of entries that one transaction chains: it limits how long other writers wait.
     static let batch = 250
     /// The largest number of entries that a checkpoint covers.
-    package static let checkpointEntries: Int64 = 1000
+    static let checkpointEntries: Int64 = 1000
     /// The longest time between two checkpoints, in seconds: 60 minus a round or two.
     static let checkpointAge: TimeInterval = 57
     /// The time between two rounds, in seconds.

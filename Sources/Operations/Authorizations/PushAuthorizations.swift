@@ -6,12 +6,12 @@ import Repositories
 
 /// Notifies the recipient of a request, and the requester of the answer, by a push. The rows decide: a row that is not
 /// marked as sent is queued once its user has an endpoint. It is marked after the push was sent.
-package struct PushAuthorizations: Sendable {
+struct PushAuthorizations: Sendable {
     private let keys: PersonalKeys
     private let policy: CurrentPolicy
     private let environment: Environment
 
-    package init(keys: PersonalKeys, policy: CurrentPolicy, environment: Environment) {
+    init(keys: PersonalKeys, policy: CurrentPolicy, environment: Environment) {
         self.keys = keys
         self.policy = policy
         self.environment = environment

@@ -22,7 +22,7 @@ package enum BanTarget: Sendable {
         return .document(name)
     }
 
-    package var kind: BanSubjectKind {
+    var kind: BanSubjectKind {
         switch self {
         case .user: .user
         case .phone: .phone
@@ -36,17 +36,17 @@ extension BanTarget: Confidential {}
 
 /// The ban that an admin requests.
 package struct BanOrder: Sendable {
-    package let target: BanTarget
-    package let scope: Ban.Scope
-    package let reason: Ban.Reason
+    let target: BanTarget
+    let scope: Ban.Scope
+    let reason: Ban.Reason
     /// The finding, which is sealed and shown to admins only.
-    package let note: String?
+    let note: String?
     /// When the ban expires; `nil` if it is permanent.
-    package let endsAt: Date?
+    let endsAt: Date?
     /// Whether the user's devices are banned too.
-    package let withDevices: Bool
+    let withDevices: Bool
     /// Whether it replaces active bans that are at least as strict. Otherwise it is refused if there are any.
-    package let replaces: Bool
+    let replaces: Bool
 
     /// - Throws: `Refusal` `malformed_request` for devices of a subject that is not a user, or a note that is too long
     ///   or contains invisible characters.

@@ -5,11 +5,11 @@ import Foundation
 import Repositories
 
 /// Refuses a banned user at sign-in, and lets the user read and erase their own data.
-package struct RefuseBanned: Sendable {
+struct RefuseBanned: Sendable {
     private let key: ExportKey
 
     /// - Parameter key: the key that authenticates export tokens.
-    package init(key: ExportKey) {
+    init(key: ExportKey) {
         self.key = key
     }
 
@@ -56,7 +56,7 @@ package struct RefuseBanned: Sendable {
     /// The user of an export token that a device with a certificate shows.
     ///
     /// - Throws: `Refusal` `session_required` or `session_expired`.
-    package func holder(of exportToken: String, thumbprint: Digest256, now: Date) throws(Refusal) -> UserID {
+    func holder(of exportToken: String, thumbprint: Digest256, now: Date) throws(Refusal) -> UserID {
         try ExportToken(shown: exportToken, thumbprint: thumbprint, key: key, now: now).userID
     }
 

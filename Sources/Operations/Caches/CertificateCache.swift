@@ -7,7 +7,7 @@ import Synchronization
 
 /// A certificate in this process's memory. Connections keep a reference to it, so a request reads it without a lookup.
 /// A change replaces its content.
-package final class CachedCertificate: Sendable {
+final class CachedCertificate: Sendable {
     /// The stored data: the certificate, and the bans of its device.
     struct Judged: Sendable {
         let certificate: DeviceCertificate
@@ -107,7 +107,7 @@ package final class CertificateCache: Sendable {
     static let batch = 500
 
     /// - Parameter store: the store from which certificates are read.
-    package init(store: any Database) {
+    init(store: any Database) {
         self.store = store
     }
 

@@ -14,7 +14,7 @@ package final class LastUses: Sendable {
     private let pending = Mutex<[SessionID: Date]>([:])
 
     /// - Parameter limit: the largest number of sessions. Further uses are recorded when there are fewer.
-    package init(limit: Int = 500_000) {
+    init(limit: Int = 500_000) {
         self.limit = limit
     }
 

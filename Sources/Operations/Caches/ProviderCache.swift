@@ -77,7 +77,7 @@ package final class ProviderCache: Sendable {
     }
 
     /// - Parameter store: the store from which providers are read.
-    package init(store: any Database) {
+    init(store: any Database) {
         self.store = store
     }
 
@@ -113,7 +113,7 @@ package final class ProviderCache: Sendable {
     }
 
     /// The number of cached providers.
-    package var count: Int { table.count }
+    var count: Int { table.count }
 
     func drop(_ id: ProviderID) {
         table.drop(id)

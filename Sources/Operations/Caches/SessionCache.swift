@@ -24,7 +24,7 @@ package final class SessionCache: Sendable {
     private let store: any Database
 
     /// - Parameter store: the store from which sessions are read.
-    package init(store: any Database) {
+    init(store: any Database) {
         self.store = store
     }
 

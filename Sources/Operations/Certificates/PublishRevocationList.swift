@@ -13,7 +13,7 @@ package final class RevocationListDocument: Sendable {
     package let der: [UInt8]
     /// The number of listed certificates.
     package let entries: Int64
-    package let thisUpdate: Date
+    let thisUpdate: Date
 
     init(_ list: RevocationListRepository.Published) {
         (number, der, entries, thisUpdate) = (list.number, list.der, list.entries, list.thisUpdate)

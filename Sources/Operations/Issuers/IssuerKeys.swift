@@ -160,5 +160,5 @@ package struct IssuerKeys: Sendable {
     }
 
     /// The maximum number of providers with one issuer.
-    package static let mostProviders = 1000
+    static let mostProviders = 1000
 }

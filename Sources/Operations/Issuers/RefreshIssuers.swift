@@ -23,7 +23,7 @@ package struct RefreshIssuers: Sendable {
     /// - Returns: the result of each issuer.
     /// - Throws: `Refusal` `unavailable`.
     @discardableResult
-    package func callAsFunction() async throws -> [String: IssuerReading] {
+    func callAsFunction() async throws -> [String: IssuerReading] {
         let due = try await context.read { try IssuerRepository($0).listDue(limit: 256) }
         return try await withThrowingTaskGroup(of: (String, IssuerReading).self) { [keys] group in
             var readings: [String: IssuerReading] = [:]

@@ -18,7 +18,7 @@ package struct WriteLastUses: Sendable {
     /// only one of its rows may be locked. After three failures the store is considered unavailable.
     ///
     /// - Throws: `Refusal` `unavailable`, the last failure.
-    package func callAsFunction() async throws {
+    func callAsFunction() async throws {
         let (store, noted) = (context.store, context.caches.lastUses)
         var uses = noted.takeAll()[...]
         var failures: [any Error] = []

@@ -51,7 +51,7 @@ package struct MessageRange: Sendable {
 
 package struct MessagePage: Sendable {
     /// The largest number of messages in one page.
-    package static let size = 100
+    static let size = 100
     /// The maximum of bytes of bodies in one page.
     static let bytes: Int64 = 524_288
     /// The maximum of bytes in one page, including the other members.

@@ -4,12 +4,12 @@ import Encoding
 /// The request that opens a stream. It is stored, sealed: a repeated request is compared with it, and title and
 /// description are read from it.
 package struct StreamOpening: Sendable, Confidential {
-    package let id: MessageStreamID
-    package let kind: MessageStream.Kind
+    let id: MessageStreamID
+    let kind: MessageStream.Kind
     let members: [AuthorizationAddress]
-    package let title: String?
-    package let about: String?
-    package let imageURL: String?
+    let title: String?
+    let about: String?
+    let imageURL: String?
     let metadata: StreamMetadata
 
     /// Parses a request.

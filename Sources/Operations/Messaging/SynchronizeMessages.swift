@@ -19,10 +19,10 @@ package struct SyncAnchor: Sendable, Equatable {
     let givenAt: Int64
 
     /// The beginning: the latest state of everything.
-    package static let start = SyncAnchor(history: "", sequence: 0, at: Date(timeIntervalSince1970: 0))
+    static let start = SyncAnchor(history: "", sequence: 0, at: Date(timeIntervalSince1970: 0))
 
     /// The end: only an anchor is returned.
-    package static let latest = SyncAnchor(
+    static let latest = SyncAnchor(
         history: "", sequence: 0, at: Date(timeIntervalSince1970: 0), isLatest: true)
 
     init(history: String, sequence: Int64, at time: Date, isLatest: Bool = false) {

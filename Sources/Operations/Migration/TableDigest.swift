@@ -9,7 +9,7 @@ package struct TableDigest: Sendable, Equatable {
     package private(set) var rows: Int64 = 0
     private var sum: [UInt64] = [0, 0, 0, 0]
 
-    package init() {}
+    init() {}
 
     /// Adds a row in its encoded form.
     mutating func add(_ row: EncodedRow) {

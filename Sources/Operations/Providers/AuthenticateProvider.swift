@@ -9,7 +9,7 @@ import Tokens
 package struct ProvenProvider: Sendable {
     /// The provider as this process knows it.
     package let known: CachedProvider
-    package let keyID: ProviderKeyID
+    let keyID: ProviderKeyID
     /// What the caller may do; all of it without an access token.
     var scopes = Set(ProviderScope.allCases)
 
@@ -242,11 +242,11 @@ extension Service {
 /// What a client shows of itself in a form (RFC 7521 §4.2).
 package struct ShownAssertion: Sendable {
     /// `client_assertion`.
-    package let assertion: String?
+    let assertion: String?
     /// `client_assertion_type`.
-    package let type: String?
+    let type: String?
     /// `client_id`, which may be left out.
-    package let clientID: String?
+    let clientID: String?
 
     package init(assertion: String?, type: String?, clientID: String?) {
         self.assertion = assertion

@@ -3,7 +3,7 @@ import Foundation
 import Tokens
 
 /// The content of a verified identity token, with the nonce to spend.
-package struct VerifiedIdentity: Sendable {
+struct VerifiedIdentity: Sendable {
     let token: IdentityToken
     let known: CachedProvider
     /// Its nonce: issued by this service to this certificate, not yet spent here.

@@ -4,12 +4,12 @@ import Repositories
 
 /// What an admin does by a command: each operation is a method, in the folder of its feature.
 package struct Administration: Sendable {
-    package let store: any Database
+    let store: any Database
     package let environment: Environment
     /// The admin's name in the audit log.
     package let actor: String
     /// Reads the keys of personal data, for the operations that need them.
-    package let personalKeys: @Sendable () throws -> PersonalKeys
+    let personalKeys: @Sendable () throws -> PersonalKeys
 
     package init(
         store: any Database, environment: Environment, actor: String,

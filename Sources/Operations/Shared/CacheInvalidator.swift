@@ -261,6 +261,4 @@ package final class CacheInvalidator: Sendable {
 
 /// The store was restored to an earlier state while this process had it open, so the process's key of nonces is
 /// outdated.
-package struct StoreRestored: Error {
-    package init() {}
-}
+package struct StoreRestored: Error {}

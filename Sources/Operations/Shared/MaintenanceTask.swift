@@ -7,9 +7,9 @@ import Repositories
 /// transaction.
 package struct MaintenanceTask: Sendable {
     /// The task's name in the store, the metrics and the log.
-    package let name: String
+    let name: String
     /// Seconds from the end of one run until the task is due again.
-    package let interval: TimeInterval
+    let interval: TimeInterval
     /// Runs before the batches of a turn. It returns whether the task is due again as soon as they are done.
     let prepare: @Sendable () async throws -> Bool
     /// Processes a batch. The consequences of recorded events are applied as for any other change.

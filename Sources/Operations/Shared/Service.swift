@@ -38,7 +38,7 @@ package final class ServiceKeys: Sendable {
 package struct Service: Sendable {
     package let realm: String
     package let urls: ServiceURLs
-    package let store: any Database
+    let store: any Database
     package let keys: ServiceKeys
     package let policy: CurrentPolicy
     package let rateLimiting: RateLimiting
@@ -46,7 +46,7 @@ package struct Service: Sendable {
     package let node: ServingNode
     package let invalidator: CacheInvalidator
     /// `nil` for a service that serves anybody but its developer.
-    package let development: DevelopmentMode?
+    let development: DevelopmentMode?
     /// Reads the key set of an issuer.
     let readKeySet: KeySetReader.Read
 

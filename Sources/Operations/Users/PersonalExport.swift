@@ -8,21 +8,21 @@ package struct PersonalExport: Sendable, Confidential {
     /// The size in bytes that is claimed for an export before it is read. Then its actual size is used.
     package static let usualSize = 1_048_576
 
-    package let user: User
+    let user: User
     /// The user's address in the API: `<provider slug>/<external id>`.
     package let address: String
     /// The display name from the provider.
-    package let displayName: String?
+    let displayName: String?
     /// The URL of the picture from the provider.
-    package let avatarURL: String?
-    package let proved: AuthenticatedUser?
+    let avatarURL: String?
+    let proved: AuthenticatedUser?
     /// The submitted cards: name, status, submission, checks, and the data that was read.
-    package let cards: [(entry: IdentityCardRepository.Entry, facts: CardFacts?)]
+    let cards: [(entry: IdentityCardRepository.Entry, facts: CardFacts?)]
     /// The sessions that have not ended.
-    package let sessions: [Session]
+    let sessions: [Session]
     /// The user's requests to others, in the user's words, and others' requests to the user.
     let authorizations: [AuthorizationEntry]
-    package let blocked: [UserID]
+    let blocked: [UserID]
     /// The authorizations whose requesters the user blocks without knowing their ids.
     let blockedRequesters: [AuthorizationID]
     /// The addresses by which others can find the user.

@@ -16,7 +16,7 @@ package struct DiscoveryRepository {
         package let user: UserID
         package let provider: ProviderID
         /// The blind index of the number. The computed entry is used only if the number is still the user's.
-        package let number: Digest256
+        let number: Digest256
         /// The last week that has an entry.
         package let filled: DiscoveryWeek
     }
@@ -84,7 +84,7 @@ package struct DiscoveryRepository {
     }
 
     /// Removes a user's number from every week's set.
-    package func erase(_ user: UserID) throws {
+    func erase(_ user: UserID) throws {
         try transaction.execute("DELETE FROM discovery_entries WHERE user_id = $1", [.id(user)])
     }
 

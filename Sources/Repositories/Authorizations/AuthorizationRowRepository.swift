@@ -21,7 +21,7 @@ package struct AuthorizationRowRepository {
         Field("sent", \.isSent))
 
     /// Inserts a row; an authorization enters each state once. It is enqueued, because a ban may write thousands.
-    package func insert(_ row: AuthorizationRow) throws {
+    func insert(_ row: AuthorizationRow) throws {
         try transaction.enqueue(
             "\(Self.columns.insertion) ON CONFLICT (authorization_id, type) DO NOTHING", Self.columns.row(row))
     }

@@ -17,7 +17,7 @@ package struct PermissionRevocationRepository {
     /// The number of rows of each side that end in the same transaction.
     package static let atOnce = 50
     /// How long rows are searched again that an earlier transaction may still add, in seconds.
-    package static let patience: TimeInterval = 30
+    static let patience: TimeInterval = 30
 
     private static let columns = ColumnTuple(
         Column<UserID>("user_id"), Column<Int64>("generation"), Column<MessagingPermissionState>("state"),

@@ -29,7 +29,7 @@ package struct IdentityCardRepository {
         package let personIndex: Digest256?
         package let submittedAt: Date
         /// When it was decided; `nil` in review.
-        package var decidedAt: Date?
+        var decidedAt: Date?
         /// The reviewer; `nil` if the checks decided.
         package var decidedBy: String?
 

@@ -16,7 +16,7 @@ package struct RevocationListRepository {
         package let entries: Int64
         package let thisUpdate: Date
         /// ``CertificateRepository/revocations()`` at the time it was made.
-        package let revocations: Int64
+        let revocations: Int64
 
         package init(number: Int64, der: [UInt8], entries: Int64, thisUpdate: Date, revocations: Int64) {
             self.number = number

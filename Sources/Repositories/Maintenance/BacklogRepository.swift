@@ -5,7 +5,7 @@ import Foundation
 /// The backlogs. They are counted up to a limit, so a long backlog is as cheap to read as a short one.
 package struct BacklogRepository {
     /// The maximum number of counted rows of each backlog.
-    package static let most = 10_000
+    static let most = 10_000
 
     private let transaction: any Transaction
 

@@ -27,7 +27,7 @@ package struct MaintenanceTaskRepository {
         package let failures: Int
 
         /// How long a due task may take before it is overdue, in seconds.
-        package static let patience: TimeInterval = 900
+        static let patience: TimeInterval = 900
 
         /// Whether it is overdue: it fails, has too much work, or no process runs it.
         package func isOverdue(at now: Date) -> Bool { now > dueAt.addingTimeInterval(Self.patience) }

@@ -12,7 +12,7 @@ package struct StoreCounts: Sendable, Equatable {
     /// By table and kind, such as `users.phone`.
     private var counts: [String: Int] = [:]
     /// The next table and the key after which to continue; `nil` if the count is complete.
-    package private(set) var place: (table: Table, after: String)? = Table.allCases.first.map { ($0, "") }
+    private(set) var place: (table: Table, after: String)? = Table.allCases.first.map { ($0, "") }
     /// When the count was completed; `nil` if it is current.
     package var at: Date?
 

@@ -47,7 +47,7 @@ package struct StreamMemberRepository {
     }
 
     /// All present and former members of some streams, by id.
-    package func list(of streams: [MessageStreamID]) throws -> [MessageStreamID: [StreamMember]] {
+    func list(of streams: [MessageStreamID]) throws -> [MessageStreamID: [StreamMember]] {
         let members = try transaction.query(Self.ofSome, list: streams.map(\.value)).map(Self.columns.read)
         return Dictionary(grouping: members, by: \.streamID)
     }

@@ -109,7 +109,7 @@ package struct OutboxRepository {
     }
 
     /// The existing messages among some ids.
-    package func find(_ ids: [OutboxMessageID]) throws -> [OutboxMessage] {
+    func find(_ ids: [OutboxMessageID]) throws -> [OutboxMessage] {
         try transaction.query(Self.some, list: ids.map(\.value)).map(Self.columns.read)
     }
 

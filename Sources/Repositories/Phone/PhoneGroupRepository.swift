@@ -19,7 +19,7 @@ package struct PhoneGroupRepository {
         Column<Int>("CAST(COALESCE(SUM(verified), 0) AS BIGINT)"))
 
     /// A group's texts in `SendCounts.groupPeriod`: at most eight rows.
-    package func find(_ name: String) throws -> Conversion {
+    func find(_ name: String) throws -> Conversion {
         let row = try transaction.first(
             "SELECT \(Self.sums) FROM phone_groups WHERE name = $1 AND day >= $2",
             [.text(name), .integer(Self.day(transaction.now.addingTimeInterval(-SendCounts.groupPeriod)))])
@@ -28,7 +28,7 @@ package struct PhoneGroupRepository {
     }
 
     /// Counts a text, or the correct code for a text of a given time.
-    package func add(sends: Int, verified: Int, to name: String, at moment: Date) throws {
+    func add(sends: Int, verified: Int, to name: String, at moment: Date) throws {
         try transaction.enqueue(
             """
             INSERT INTO phone_groups (\(Self.columns)) VALUES (\(Self.columns.placeholders))

@@ -9,7 +9,7 @@ package struct PhoneTallyRepository {
     private let transaction: any Transaction
 
     /// The length of a step, in seconds. An hour is the current step and the eleven before it.
-    package static let step: TimeInterval = 300
+    static let step: TimeInterval = 300
 
     package init(_ transaction: any Transaction) {
         self.transaction = transaction
@@ -24,12 +24,12 @@ package struct PhoneTallyRepository {
         Column<Int>("CAST(SUM(CASE WHEN step > $2 THEN verified ELSE 0 END) AS BIGINT)"))
 
     /// The number of the step that contains a time, since 1970.
-    package static func step(of moment: Date) -> Int64 {
+    static func step(of moment: Date) -> Int64 {
         Int64(saturating: (moment.timeIntervalSince1970 / step).rounded(.down))
     }
 
     /// The tallies of some counters; those without rows are omitted.
-    package func find(_ counters: [String]) throws -> [String: Tally] {
+    func find(_ counters: [String]) throws -> [String: Tally] {
         let now = Self.step(of: transaction.now)
         let places = counters.indices.map { "$\($0 + 3)" }.joined(separator: ", ")
         let rows = try transaction.query(
@@ -49,7 +49,7 @@ package struct PhoneTallyRepository {
     }
 
     /// Counts a text, or the correct code for a text from a given time.
-    package func add(sends: Int, verified: Int, to counters: [String], at moment: Date) throws {
+    func add(sends: Int, verified: Int, to counters: [String], at moment: Date) throws {
         try transaction.execute(
             """
             INSERT INTO phone_tallies (\(Self.columns)) VALUES (\(Self.columns.placeholders))
@@ -59,7 +59,7 @@ package struct PhoneTallyRepository {
             rows: counters.map { Self.columns.row($0, Self.step(of: moment), sends, verified) })
     }
 
-    package func reset(_ counter: String) throws {
+    func reset(_ counter: String) throws {
         try transaction.execute("DELETE FROM phone_tallies WHERE counter = $1", [.text(counter)])
     }
 

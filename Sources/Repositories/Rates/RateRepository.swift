@@ -123,9 +123,9 @@ package struct RateRepository {
 /// The places that an act took in the limits of its sender's networks.
 package struct RatePlaces: Sendable {
     /// One place a line: for how many milliseconds it is taken, and the key.
-    package let text: String
+    let text: String
 
-    package init(text: String) { self.text = text }
+    init(text: String) { self.text = text }
 
     init(_ taken: [(key: String, interval: TimeInterval)]) {
         text = taken.map { "\(Int64(saturating: ($0.interval * 1000).rounded(.down))) \($0.key)" }

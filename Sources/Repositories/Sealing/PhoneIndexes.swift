@@ -9,7 +9,7 @@ extension PersonalKeys {
     /// The blind index of a number under the current key.
     ///
     /// - Parameter e164: the number, with its `+`.
-    package func phoneIndex(_ e164: String) -> Digest256 {
+    func phoneIndex(_ e164: String) -> Digest256 {
         blindIndex(PhoneNumber.line(ofStored: e164), of: Self.phoneKind)
     }
 

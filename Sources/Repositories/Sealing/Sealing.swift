@@ -146,7 +146,7 @@ package struct PersonalKeys: Sendable {
     /// Seals a text that belongs to no user, such as an admin's note, under the current wrapping key itself.
     ///
     /// - Throws: ``SealingFailure/unknownVersion(_:)``.
-    package func seal<Kind>(
+    func seal<Kind>(
         _ text: String, in column: SealedColumn, of row: Identifier<Kind>
     ) throws -> SealedText {
         let version = currentWrappingVersion
@@ -157,7 +157,7 @@ package struct PersonalKeys: Sendable {
     /// Opens a text that ``seal(_:in:of:)`` sealed for the same place.
     ///
     /// - Throws: ``SealingFailure``.
-    package func open<Kind>(
+    func open<Kind>(
         _ sealed: SealedText, in column: SealedColumn, of row: Identifier<Kind>
     ) throws -> String {
         try DataKey(try wrappingKey(sealed.version)).open(sealed.bytes, in: column, of: row)
@@ -186,15 +186,10 @@ package struct PersonalKeys: Sendable {
 }
 
 /// A text sealed under a wrapping key itself.
-package struct SealedText: Sendable {
-    package let bytes: [UInt8]
+struct SealedText: Sendable {
+    let bytes: [UInt8]
     /// The version of the wrapping key.
-    package let version: Int
-
-    package init(bytes: [UInt8], version: Int) {
-        self.bytes = bytes
-        self.version = version
-    }
+    let version: Int
 }
 
 /// The opened data key of one user, or of one stream of messages. After its erasure, everything sealed under it is unreadable.

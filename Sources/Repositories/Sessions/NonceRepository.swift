@@ -68,7 +68,7 @@ package struct NonceRepository {
     }
 
     /// Spends an identifier in its stored form; `false` if it was spent before.
-    package func spend(_ stored: String, until expiry: Date) throws -> Bool {
+    func spend(_ stored: String, until expiry: Date) throws -> Bool {
         try transaction.execute(
             """
             INSERT INTO spent_identifiers (\(Self.identifiers)) VALUES (\(Self.identifiers.placeholders))
@@ -77,7 +77,7 @@ package struct NonceRepository {
     }
 
     /// The spent identifiers that have not expired.
-    package func spentIdentifiers() throws -> [(identifier: String, expiresAt: Date)] {
+    func spentIdentifiers() throws -> [(identifier: String, expiresAt: Date)] {
         try transaction.query(
             "SELECT \(Self.identifiers) FROM spent_identifiers WHERE expires_at > $1", [.time(transaction.now)]
         ).map(Self.identifiers.read)

@@ -19,7 +19,7 @@ protocol ColumnContent: Sendable {
 /// A row contains a value that this program never writes.
 package struct DamagedRow: Error, Sendable {
     /// The column's position in the statement's list.
-    package let column: Int
+    let column: Int
 }
 
 extension DamagedRow: CustomStringConvertible {

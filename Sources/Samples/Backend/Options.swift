@@ -2,7 +2,7 @@
 package struct Options: Sendable {
     /// Why the command line is invalid.
     package struct Malformed: Error {
-        package let reason: String
+        let reason: String
 
         package init(reason: String) { self.reason = reason }
     }

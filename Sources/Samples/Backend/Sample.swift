@@ -15,13 +15,13 @@ import UnixSignals
 /// The device listener requires mutual TLS with a device certificate of Countersign, and a session's token. The plain
 /// listener is on loopback only, for calls without a device.
 package struct Sample: Sendable {
-    package let name: String
+    let name: String
     package let options: Options
-    package let http: HTTPClient
-    package let logger: Logger
+    let http: HTTPClient
+    let logger: Logger
 
     /// Countersign's public URL, which is the issuer of its tokens.
-    package var service: String { options["--service"] }
+    var service: String { options["--service"] }
 
     /// Runs a sample until it is stopped. Exit code 2 is for a malformed command line, 1 for any other failure.
     ///
@@ -110,7 +110,7 @@ package struct Sample: Sendable {
     }
 
     /// A public document of Countersign.
-    package func fetch(_ path: String) async throws -> Data {
+    func fetch(_ path: String) async throws -> Data {
         let answer = try await http.execute(HTTPClientRequest(url: service + path), timeout: .seconds(5))
         guard answer.status == .ok else { throw Unexpected(path: path, status: answer.status.code) }
         return Data(try await answer.body.collect(upTo: 256 * 1024).readableBytesView)

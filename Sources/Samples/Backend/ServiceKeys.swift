@@ -79,7 +79,7 @@ actor ServiceKeys {
 
 extension Data {
     /// Reads base64url without padding (RFC 4648 §5); `nil` for anything else.
-    package init?(base64URL text: some StringProtocol) {
+    init?(base64URL text: some StringProtocol) {
         guard text.utf8.allSatisfy({ $0 != 0x2B && $0 != 0x2F && $0 != 0x3D }) else { return nil }
         let usual = String(text).replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
         self.init(base64Encoded: usual + String(repeating: "=", count: (4 - usual.utf8.count % 4) % 4))
@@ -90,7 +90,7 @@ extension Data {
         self.init(base64URL: text[...])
     }
 
-    package var base64URL: String {
+    var base64URL: String {
         base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
             .replacingOccurrences(of: "=", with: "")
     }

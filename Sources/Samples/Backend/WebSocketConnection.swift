@@ -5,7 +5,7 @@ import NIOWebSocket
 /// connection is closed, and the reader reconnects to catch up.
 package struct WebSocketConnection: Sendable {
     /// The maximum size of a text in bytes.
-    package static let maximumSize = 16 * 1024
+    static let maximumSize = 16 * 1024
     /// The maximum number of waiting texts.
     private static let queueLength = 64
     private static let pingInterval: Duration = .seconds(20)

@@ -8,10 +8,10 @@ import Foundation
 /// `htm`, `htu` and `iat`.
 package struct DPoPProof: Sendable, Equatable {
     /// The thumbprint of the key (RFC 7638), base64url: `jkt` of the token.
-    package let thumbprint: String
+    let thumbprint: String
 
     /// The largest difference between `iat` and this server's clock, seconds.
-    package static let clockSkew: TimeInterval = 60
+    static let clockSkew: TimeInterval = 60
 
     /// Verifies a proof.
     ///

@@ -5,12 +5,12 @@ import Foundation
 /// The response of an introspection, signed for the provider that requested it (RFC 9701 §5). It is evidence of the
 /// response, not an access token: its `typ` differs, and it has no subject.
 package struct IntrospectionToken: Sendable {
-    package let issuer: String
+    let issuer: String
     /// The provider that requested the introspection (`aud`).
-    package let provider: ProviderID
-    package let issuedAt: Date
+    let provider: ProviderID
+    let issuedAt: Date
     /// The response as JSON text, an object (RFC 7662 §2.2).
-    package let answer: [UInt8]
+    let answer: [UInt8]
 
     package init(issuer: String, provider: ProviderID, issuedAt: Date, answer: [UInt8]) {
         self.issuer = issuer

@@ -8,8 +8,8 @@ package struct ProviderAccessToken: Sendable, Equatable {
     /// The provider's key that signed the assertion. The token is valid only while the key is.
     package let keyID: ProviderKeyID
     package let scopes: Set<ProviderScope>
-    package let identifier: UUID
-    package let issuedAt: Date
+    let identifier: UUID
+    let issuedAt: Date
     package let expiresAt: Date
 
     package init(

@@ -7,18 +7,18 @@ import Foundation
 /// It is bound to the device certificate of the session, or to its key.
 package struct SessionAccessToken: Sendable {
     /// The service's issuer (RFC 8414 §2).
-    package let issuer: String
-    package let session: Session
+    let issuer: String
+    let session: Session
     /// The provider's id, or a URL that is registered for its backend (RFC 8707 §2).
-    package let audience: String
+    let audience: String
     /// The user's level of assurance (`acr`).
-    package let assurance: Assurance
-    package let confirmation: Confirmation
+    let assurance: Assurance
+    let confirmation: Confirmation
     /// The facts that a card proved, if the request asked for them.
-    package let verifiedClaims: VerifiedClaims?
-    package let identifier: UUID
-    package let issuedAt: Date
-    package let expiresAt: Date
+    let verifiedClaims: VerifiedClaims?
+    let identifier: UUID
+    let issuedAt: Date
+    let expiresAt: Date
 
     /// What the bearer of the token must prove (`cnf`, RFC 7800 §3.1).
     package enum Confirmation: Sendable, Equatable {

@@ -13,9 +13,9 @@ import PhoneNumbers
 package struct PresenceProof: Sendable, Equatable {
     /// The proof's nonce, neither checked nor spent yet.
     package let nonce: String
-    package let issuedAt: Date
+    let issuedAt: Date
     /// How the device recognized the person, in the device's term, such as `touch_id`.
-    package let method: String
+    let method: String
 
     /// Verifies a proof for a number.
     ///

@@ -9,12 +9,12 @@ import Foundation
 /// ID token has none and names an issuer by URL. Each is verified only with the keys of its kind.
 package struct IDTokenVerifier: Sendable {
     /// The largest accepted difference of an issuer's clock, in seconds.
-    package let clockSkew: TimeInterval
+    let clockSkew: TimeInterval
 
     /// The largest age, `iat` to now, in seconds. The nonce lives no longer.
-    package static let maximumAge: TimeInterval = 600
+    static let maximumAge: TimeInterval = 600
     /// The longest `exp − iat`, in seconds.
-    package static let maximumLifetime: TimeInterval = 86_400
+    static let maximumLifetime: TimeInterval = 86_400
 
     package init(clockSkew: TimeInterval = 60) {
         self.clockSkew = clockSkew

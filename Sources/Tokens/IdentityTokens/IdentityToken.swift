@@ -14,9 +14,9 @@ package struct IdentityToken: Sendable, Equatable {
     /// The nonce that the device requested (`nce`, of an ID token `nonce`), as in the token.
     package let nonce: String
     /// When the token was issued (`iat`).
-    package let issuedAt: Date
+    let issuedAt: Date
     /// When the token expires (`exp`).
-    package let expiresAt: Date
+    let expiresAt: Date
     /// The app that it is for (`app_id`); must equal the request's.
     package let applicationID: ApplicationID?
     /// The user's name for display (`display_name`, of an ID token `name`), 1 to 256 bytes.

@@ -8,11 +8,11 @@ import Foundation
 /// verifier. Claims are checked only after the signature, so that a forged token reveals nothing.
 package struct IdentityTokenVerifier: Sendable {
     /// The realm that `aud` must name.
-    package let realm: String
+    let realm: String
     /// The largest accepted difference of a provider's clock, in seconds.
-    package let clockSkew: TimeInterval
+    let clockSkew: TimeInterval
     /// The longest `exp − iat`, in seconds; never more than 24 hours, whatever the policy says.
-    package let maximumLifetime: TimeInterval
+    let maximumLifetime: TimeInterval
     /// What `aud` may name instead of the realm: the issuer and the token endpoints.
     let endpoints: [String]
     /// Whether tokens come as the assertion of a grant, with `sub` and `aud` (RFC 7523 §3).

@@ -16,7 +16,7 @@ package struct WebKeySet: Sendable, Equatable {
     package let members: [Member]
 
     /// A set with more keys is refused.
-    package static let maximumCount = 64
+    static let maximumCount = 64
 
     /// Parses a set.
     ///

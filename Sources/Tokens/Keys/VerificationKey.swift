@@ -129,7 +129,7 @@ extension PublicKeyDefect {
 package struct RegisteredKey: Sendable {
     /// The `kid` of its tokens.
     package let id: ProviderKeyID
-    package let providerID: ProviderID
+    let providerID: ProviderID
     /// The key and its algorithm.
     package let verificationKey: VerificationKey
     /// Whether it is retired or revoked; its tokens are refused with `key_retired`.

@@ -8,7 +8,7 @@ import Foundation
 /// because the key has no id yet. A repeated proof has no effect, because a key is registered only once.
 package struct KeyPossessionProof: Sendable {
     /// The key whose possession is proved.
-    package let key: VerificationKey
+    let key: VerificationKey
     package let provider: ProviderID
 
     /// Verifies a proof.

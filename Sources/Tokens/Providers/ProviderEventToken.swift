@@ -39,7 +39,7 @@ package struct ProviderEventToken: Sendable, Equatable {
 
 extension ProviderTokenVerifier {
     /// The largest age of a provider's event, seconds. Events may arrive late, if this service was unreachable.
-    package static let maximumEventAge: TimeInterval = 3600
+    static let maximumEventAge: TimeInterval = 3600
 
     /// Verifies an event token: `typ` `secevent+jwt`, `kid`, `iss`, `aud`, `iat` within an hour, `jti` and `sub_id`, no
     /// `sub` and no `exp` (RFC 8417 §2.2). Earlier drafts' `subject` in the event is accepted instead of `sub_id`.

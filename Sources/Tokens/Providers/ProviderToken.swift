@@ -10,7 +10,7 @@ package struct ProviderToken: Sendable, Equatable {
     /// The key that signed it (`kid`).
     package let keyID: ProviderKeyID
     /// When it was issued (`iat`).
-    package let issuedAt: Date
+    let issuedAt: Date
     /// When it expires (`exp`), at most an hour later.
     package let expiresAt: Date
     /// Whether it names a request (`htm`, `htu`, `body_sha256`) and is valid only for that one.
@@ -32,13 +32,13 @@ package struct EnrolmentToken: Sendable, Equatable {
     /// The provider that issued it (`iss`).
     package let provider: ProviderID
     /// The key that signed it (`kid`).
-    package let keyID: ProviderKeyID
+    let keyID: ProviderKeyID
     /// Its id (`jti`), 1 to 128 bytes. Each id is accepted once for each provider.
     package let identifier: String
     /// When it was issued (`iat`).
-    package let issuedAt: Date
+    let issuedAt: Date
     /// When it expires (`exp`), at most ten minutes later.
-    package let expiresAt: Date
+    let expiresAt: Date
     /// How long its id must be remembered.
     package let rememberUntil: Date
 }
@@ -48,9 +48,9 @@ package struct EnrolmentToken: Sendable, Equatable {
 /// The caller looks up ``UnverifiedToken/issuer`` and ``UnverifiedToken/keyID``, as for identity tokens.
 package struct ProviderTokenVerifier: Sendable {
     /// The realm that `aud` must name.
-    package let realm: String
+    let realm: String
     /// The largest accepted difference of a provider's clock, in seconds.
-    package let clockSkew: TimeInterval
+    let clockSkew: TimeInterval
 
     package init(realm: String, clockSkew: TimeInterval = 60) {
         self.realm = realm

@@ -10,16 +10,16 @@ import Foundation
 /// subject (§3.2.7) with the provider's id.
 package struct SecurityEventToken: Sendable {
     /// Its id (`jti`), the same at every attempt, so that a receiver recognizes repetitions.
-    package let identifier: String
+    let identifier: String
     /// The realm of the service (`iss`).
-    package let realm: String
+    let realm: String
     /// The provider that receives it (`aud`).
-    package let provider: ProviderID
+    let provider: ProviderID
     /// The provider's own id of the user; `nil` for an event about the receiver itself.
-    package let externalID: String?
-    package let event: StreamEvent
+    let externalID: String?
+    let event: StreamEvent
     /// When the event happened (`toe`).
-    package let happenedAt: Date
+    let happenedAt: Date
 
     package init(
         identifier: String, realm: String, provider: ProviderID, externalID: String?, event: StreamEvent,

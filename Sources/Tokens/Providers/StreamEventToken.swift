@@ -10,14 +10,14 @@ package struct StreamEventToken: Sendable {
     /// Its id (`jti`), the same at every attempt.
     package let identifier: String
     /// The issuer URL of the service (`iss`).
-    package let issuer: String
-    package let stream: EventStream
-    package let event: StreamEvent
+    let issuer: String
+    let stream: EventStream
+    let event: StreamEvent
     /// The user whom the event is about; `nil` if it is about the stream.
-    package let user: User?
-    package let happenedAt: Date
+    let user: User?
+    let happenedAt: Date
     /// The change that caused it (`txn`).
-    package let cause: String
+    let cause: String
 
     package init(
         identifier: String, issuer: String, stream: EventStream, event: StreamEvent, user: User?, happenedAt: Date,

@@ -5,11 +5,11 @@ import Hummingbird
 import Operations
 
 /// Finding users by address, and the addresses by which a user can be found. Client listener, with a session.
-package struct AddressRoutes: Sendable {
+struct AddressRoutes: Sendable {
     let service: Service
     let discovery: ContactDiscoveryRoutes
 
-    package init(_ service: Service) {
+    init(_ service: Service) {
         self.service = service
         discovery = ContactDiscoveryRoutes(service: service)
     }

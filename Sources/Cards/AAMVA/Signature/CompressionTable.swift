@@ -20,7 +20,7 @@ package struct CompressionTable: Sendable {
     }
 
     /// The tables of issuers that sign barcodes.
-    package static let known: [UInt64: CompressionTable] = [31_000_000: california]
+    static let known: [UInt64: CompressionTable] = [31_000_000: california]
 
     /// Entry 31000000 of the registry, "California DMV Physical Identification Documents".
     private static let california = CompressionTable(

@@ -4,7 +4,7 @@ import Foundation
 
 /// An `OpticalBarcodeCredential` of a driving licence, read from CBOR-LD 1.0. Its shape is fixed: a credential with any
 /// other member is not read, because a member that is not in ``document`` would change what is signed.
-package struct SignedCredential: Sendable, Equatable {
+struct SignedCredential: Sendable, Equatable {
     let issuer: String
     /// The DID URL of the key that signed.
     let verificationMethod: String
@@ -21,7 +21,7 @@ package struct SignedCredential: Sendable, Equatable {
     }
 
     /// Reads a credential; `nil` if its table is not known, or its shape is another one.
-    package init?(_ bytes: [UInt8], tables: [UInt64: CompressionTable] = CompressionTable.known) {
+    init?(_ bytes: [UInt8], tables: [UInt64: CompressionTable] = CompressionTable.known) {
         guard case .tagged(let tag)? = try? CBORReader.read(bytes[...]), tag.number == 0xCB1D,
             let parts = tag.value.elements, parts.count == 2, let table = parts[0].number.flatMap({ tables[$0] })
         else { return nil }
@@ -65,7 +65,7 @@ package struct SignedCredential: Sendable, Equatable {
 
     /// Whether a key signed this credential and the protected elements (`ecdsa-xi-2023`). The elements are hashed
     /// twice: what the signature takes as its extra information is a digest already.
-    package func isSigned(by key: P256.Signing.PublicKey, over elements: [UInt8]) -> Bool {
+    func isSigned(by key: P256.Signing.PublicKey, over elements: [UInt8]) -> Bool {
         guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
         let extra = SHA256.hash(data: Data(SHA256.hash(data: elements)))
         let signed = [SHA256.hash(data: proofConfiguration), SHA256.hash(data: document), extra].flatMap { Array($0) }

@@ -10,7 +10,7 @@ package struct Refusal: Error, Sendable {
     /// A more precise code, such as `bad_signature`; fixed by the contract if present.
     package let reason: Reason?
     /// The company's reason for a ban (`user_banned`); it takes the place of ``reason`` in responses.
-    package let banReason: Ban.Reason?
+    let banReason: Ban.Reason?
     /// The part of the request that the sentence concerns; `nil` if the sentence names it.
     package let subject: Subject?
     /// The state that forbids a transition (`conflict`).
