@@ -1,9 +1,9 @@
 import Foundation
 
-extension Date {
+package extension Date {
     /// The RFC 3339 form in UTC with whole seconds, `2026-01-31T23:59:59Z`: the contract's form of every time.
     /// A year outside 0 to 9999, which RFC 3339 cannot express, becomes the nearest of these.
-    package var rfc3339: String {
+    var rfc3339: String {
         let seconds = Int(saturating: timeIntervalSince1970.rounded(.down))
         let (days, rest) = (seconds.dividingFloor(by: 86_400), seconds.remainderFloor(by: 86_400))
         let (year, month, day) = Self.civil(daysSince1970: days)
@@ -28,16 +28,16 @@ extension Date {
     }
 
     /// Whole milliseconds since 1970-01-01T00:00:00Z: the store's form of every time.
-    package var milliseconds: Int64 {
+    var milliseconds: Int64 {
         Int64(saturating: (timeIntervalSince1970 * 1000).rounded())
     }
 
-    package init(milliseconds: Int64) {
+    init(milliseconds: Int64) {
         self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
     }
 
     /// The proleptic Gregorian date of a day number, by the era method (400 years have 146,097 days).
-    package static func civil(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
+    static func civil(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = shifted.dividingFloor(by: 146_097)
         let dayOfEra = shifted - era * 146_097

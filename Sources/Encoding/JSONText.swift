@@ -1,9 +1,9 @@
-extension JSONValue {
+package extension JSONValue {
     /// The value written as JSON (RFC 8259), without white space; members keep their order.
-    package var jsonText: String { String(decoding: jsonBytes, as: UTF8.self) }
+    var jsonText: String { String(decoding: jsonBytes, as: UTF8.self) }
 
     /// The UTF-8 bytes of ``jsonText``.
-    package var jsonBytes: [UInt8] {
+    var jsonBytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(512)
         appendJSON(to: &bytes)
@@ -12,7 +12,7 @@ extension JSONValue {
 
     /// Appends ``jsonText`` as UTF-8, for responses that are built in one buffer. JSON has no number for infinity and
     /// NaN (§6): they become `null`.
-    package func appendJSON(to bytes: inout [UInt8]) {
+    func appendJSON(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes += "null".utf8
         case .bool(let value): bytes += (value ? "true" : "false").utf8

@@ -1,10 +1,10 @@
-extension StringProtocol {
+package extension StringProtocol {
     /// Whether at most 30 combining marks follow one another: the Stream-Safe Text Format (UAX #15 §13).
     ///
     /// Swift compares, hashes and splits text by canonical equivalence, for which it sorts the marks of a run. That
     /// takes quadratic time: one comparison with a run of 64 KiB took seconds. Text from outside is checked here, in
     /// linear time, before it is used (Upstream.md).
-    package var isStreamSafe: Bool {
+    var isStreamSafe: Bool {
         if utf8.withContiguousStorageIfAvailable(Self.isASCII) ?? false { return true }
         var run = 0
         for scalar in unicodeScalars {
@@ -22,7 +22,7 @@ extension StringProtocol {
     ///
     /// Use this for text that is not validated yet. `==` compares by canonical equivalence: with a run of combining
     /// marks one comparison of a path took 13 ms.
-    package func hasSameBytes(as other: some StringProtocol) -> Bool {
+    func hasSameBytes(as other: some StringProtocol) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         let isSame = utf8.withContiguousStorageIfAvailable { bytes in
             other.utf8.withContiguousStorageIfAvailable { bytes.elementsEqual($0) }

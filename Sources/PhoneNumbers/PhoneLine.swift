@@ -49,10 +49,10 @@ enum PhoneLine {
     }
 }
 
-extension PhoneNumber {
+package extension PhoneNumber {
     /// The number of its line. Numbers that ring one telephone have one; it is compared, never texted to.
-    package var line: String { PhoneLine.canonical(e164) }
+    var line: String { PhoneLine.canonical(e164) }
 
     /// The number that identifies the line of a stored number.
-    package static func line(ofStored e164: String) -> String { PhoneLine.canonical(e164) }
+    static func line(ofStored e164: String) -> String { PhoneLine.canonical(e164) }
 }

@@ -32,11 +32,15 @@ package struct SourceFile: Sendable {
     /// The functions of the file's types and extensions, in their order.
     package var methods: [Method] {
         let starts = text.matches(
-            of: /^ {4}(package )?(?:private )?(?:static )?func (\w+)/.anchorsMatchLineEndings())
+            of: /^ {4}(package )?(private )?(?:static )?func (\w+)/.anchorsMatchLineEndings())
         let ends = starts.dropFirst().map(\.range.lowerBound) + [text.endIndex]
+        // Members of an extension that says the word do not repeat it.
+        let scopes = text.matches(of: /^(package extension )?\w/.anchorsMatchLineEndings())
         return zip(starts, ends).map { start, end in
-            Method(
-                name: String(start.output.2), isPackage: start.output.1 != nil,
+            let scope = scopes.last { $0.range.lowerBound < start.range.lowerBound }
+            return Method(
+                name: String(start.output.3),
+                isPackage: start.output.1 != nil || start.output.2 == nil && scope?.output.1 != nil,
                 text: String(text[start.range.upperBound..<end]))
         }
     }

@@ -32,12 +32,12 @@ package struct IssuedCertificate: Sendable, Equatable {
     }
 }
 
-extension IssuedCertificate {
+package extension IssuedCertificate {
     /// Converts a serial number that a person typed or pasted to the form of ``serial``. OpenSSL writes capitals, omits
     /// leading zeros, and in its long output puts colons between the bytes.
     ///
     /// - Returns: `nil` if the text is not a serial number.
-    package static func canonicalSerial(_ text: String) -> String? {
+    static func canonicalSerial(_ text: String) -> String? {
         let digits = text.replacing(":", with: "")
         return (try? SerialNumber.bytes(digits)).map { SerialNumber.hexadecimal(Certificate.SerialNumber(bytes: $0)) }
     }

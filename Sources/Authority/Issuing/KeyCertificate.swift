@@ -3,7 +3,7 @@ import Foundation
 import SwiftASN1
 import X509
 
-extension SigningKey {
+package extension SigningKey {
     /// A certificate around a public key of the service, for programs that read keys from certificates alone (`x5c`,
     /// RFC 7517 §4.7). It says nothing else about the key, and its signature is not meant to be trusted.
     ///
@@ -14,7 +14,7 @@ extension SigningKey {
     ///   - name: the key's id, the common name of the subject.
     ///   - signer: the id of this key.
     /// - Returns: DER.
-    package func certificate(of key: DevicePublicKey, named name: String, by signer: String) throws -> [UInt8] {
+    func certificate(of key: DevicePublicKey, named name: String, by signer: String) throws -> [UInt8] {
         let certificate = try Certificate(
             version: .v3, serialNumber: try SerialNumber.make(Array(key.keyHash.prefix(16))),
             publicKey: key.certificateKey, notValidBefore: Date(timeIntervalSince1970: 0),

@@ -49,7 +49,7 @@ package struct RevocationList: Sendable {
     package var pem: String { PEM.encode(der, label: "X509 CRL") }
 }
 
-extension CertificateAuthority {
+package extension CertificateAuthority {
     /// Signs a revocation list.
     ///
     /// - Parameters:
@@ -59,7 +59,7 @@ extension CertificateAuthority {
     ///   - nextUpdate: when the list expires.
     /// - Throws: ``AuthorityError/invalidSerial`` for a serial that is not hexadecimal,
     ///   ``AuthorityError/module(_:)``.
-    package func issueRevocationList(
+    func issueRevocationList(
         _ revoked: [RevokedCertificate], number: UInt64, thisUpdate: Date, nextUpdate: Date
     ) throws -> RevocationList {
         var entries = try RevocationListEntries()
@@ -68,7 +68,7 @@ extension CertificateAuthority {
     }
 
     /// Signs a revocation list of entries that are encoded already.
-    package func issueRevocationList(
+    func issueRevocationList(
         _ revoked: RevocationListEntries, number: UInt64, thisUpdate: Date, nextUpdate: Date
     ) throws -> RevocationList {
         var list = DER.Serializer()

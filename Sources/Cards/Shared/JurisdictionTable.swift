@@ -1,10 +1,10 @@
-extension Jurisdiction {
+package extension Jurisdiction {
     /// All jurisdictions: 50 states, the District of Columbia, five territories, 13 provinces and territories of
     /// Canada, and the two states of Mexico that have a number from AAMVA.
     ///
     /// Issuer numbers are AAMVA's assignments, postal areas those of USPS and Canada Post. The number formats come
     /// from published tables that are older than today's cards, so they are a hint, never a reason to reject.
-    package static let all: [Jurisdiction] = states + territories + provinces + mexican
+    static let all: [Jurisdiction] = states + territories + provinces + mexican
 
     private static let states: [Jurisdiction] = [
         Jurisdiction("AL", 636033, "USA", postal: "350-369", numbers: "D1-8"),

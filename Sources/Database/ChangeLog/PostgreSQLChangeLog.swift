@@ -9,8 +9,8 @@ import Foundation
 ///
 /// It uses PostgreSQL's `xid8`, `pg_current_xact_id` and `pg_snapshot` (PostgreSQL 13 and later). Compatible engines
 /// without them (such as CockroachDB) cannot create the table. They would need a stream for each writer.
-extension PostgreSQLDatabase {
-    package func changePosition() async throws -> ChangePosition {
+package extension PostgreSQLDatabase {
+    func changePosition() async throws -> ChangePosition {
         let row = try await ask(
             """
             SELECT CAST(pg_current_snapshot() AS TEXT), i.value || \(Self.timeline), CAST(CAST(l.xid AS TEXT) AS BIGINT), l.n,
@@ -29,7 +29,7 @@ extension PostgreSQLDatabase {
             incarnation: try row.text(1), snapshot: try row.text(0), last: last, server: try row.integer(5))
     }
 
-    package func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading {
+    func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading {
         guard let base = PostgreSQLSnapshot(position.snapshot) else { return try await interrupted() }
         let last = (transaction: position.last?.transaction ?? 0, number: position.last?.number ?? -1)
         let rows = try await ask(
@@ -54,7 +54,7 @@ extension PostgreSQLDatabase {
     /// server.
     ///
     /// - Throws: `StoreError`; `outcomeUnknown` if the wait for the standby was cancelled.
-    package func heartbeat() async throws -> Heartbeat? {
+    func heartbeat() async throws -> Heartbeat? {
         let sql = """
             SELECT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT), \(Self.server),
                 CAST(pg_logical_emit_message(true, 'countersign', '') AS TEXT)
@@ -74,7 +74,7 @@ extension PostgreSQLDatabase {
     /// here, and such a limit would make every reader drop its caches until they are reached.
     ///
     /// - Throws: `StoreError`.
-    package func purgeChanges(below positions: [ChangePosition]) async throws {
+    func purgeChanges(below positions: [ChangePosition]) async throws {
         let (slots, slot) = (Self.slots, Self.slot)
         let present = try await read { transaction in
             try transaction.first("SELECT \(slot), value || \(Self.timeline) FROM change_log_incarnation WHERE id = 1")
@@ -108,7 +108,9 @@ extension PostgreSQLDatabase {
         try transaction.execute(
             "UPDATE change_log_incarnation SET purged_below = $1 WHERE id = 1 AND purged_below < $1", [.integer(floor)])
     }
+}
 
+extension PostgreSQLDatabase {
     /// The number of tables to which entries are distributed by time, ten minutes each. Old entries are removed by
     /// truncating a table, which neither deletes rows nor locks the whole log.
     static let slots = 6
@@ -243,7 +245,7 @@ extension PostgreSQLTransaction {
     }
 }
 
-extension ChangePosition {
+package extension ChangePosition {
     /// All entries of transactions below it were read.
     fileprivate var lowestNeeded: Int64 {
         let last = last?.transaction ?? 0
@@ -252,7 +254,7 @@ extension ChangePosition {
     }
 
     /// Whether the reading is as recent as a commit of this process.
-    package func shows(_ heartbeat: Heartbeat) -> Bool {
+    func shows(_ heartbeat: Heartbeat) -> Bool {
         guard page == nil, server == heartbeat.server, let present = PostgreSQLSnapshot(snapshot) else { return false }
         return present.shows(heartbeat.transaction)
     }

@@ -2,7 +2,7 @@
 ///
 /// Its entries and its purge limit are numbers of transactions. Until this server reaches them, a reader would treat
 /// new entries as older than those it has read.
-extension PostgreSQLDatabase {
+package extension PostgreSQLDatabase {
     /// One row: 1 if the log names a transaction that this server has not started. A transaction does not see its own
     /// entries.
     private static let isForeign = """
@@ -13,7 +13,7 @@ extension PostgreSQLDatabase {
         WHERE i.id = 1
         """
 
-    package func hasForeignChangeLog() async throws -> Bool {
+    func hasForeignChangeLog() async throws -> Bool {
         try await ask(Self.isForeign, []).first?.integer(0) == 1
     }
 
@@ -22,7 +22,7 @@ extension PostgreSQLDatabase {
     ///
     /// - Throws: `StoreError`.
     @discardableResult
-    package func adoptChangeLog() async throws -> Bool {
+    func adoptChangeLog() async throws -> Bool {
         // First without a lock, because every start checks this.
         guard try await hasForeignChangeLog() else { return false }
         return try await alter { transaction in

@@ -1,12 +1,12 @@
 import Foundation
 
 /// The change log in a file, whose one writer numbers entries in the order of commits.
-extension SQLiteDatabase {
-    package func changePosition() async throws -> ChangePosition {
+package extension SQLiteDatabase {
+    func changePosition() async throws -> ChangePosition {
         try await readReserved { try Self.end($0) }
     }
 
-    package func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading {
+    func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading {
         try await readReserved { transaction in
             let incarnation = try transaction.first("SELECT value FROM change_log_incarnation WHERE id = 1")?.text(0)
             let number = position.last?.number ?? 0
@@ -30,7 +30,7 @@ extension SQLiteDatabase {
         }
     }
 
-    package func purgeChanges(below positions: [ChangePosition]) async throws {
+    func purgeChanges(below positions: [ChangePosition]) async throws {
         guard let floor = positions.map({ $0.last?.number ?? 0 }).min() else { return }
         // Each batch is a separate write, so that other writers do not wait for all of it.
         while try await write({ try Self.purge(below: floor, in: $0) }) == Self.batch {}

@@ -36,9 +36,9 @@ package struct CopyMark: Sendable, Equatable {
     package static func retire(_ table: String) -> String { "moved_" + table }
 }
 
-extension Transaction {
+package extension Transaction {
     /// Creates the tables of the marks.
-    package func createCopyMarks() throws {
+    func createCopyMarks() throws {
         try execute(
             """
             CREATE TABLE IF NOT EXISTS store_copy (
@@ -55,7 +55,7 @@ extension Transaction {
     }
 
     /// The mark of a role; `nil` if there is none.
-    package func copyMark(_ role: CopyMark.Role) throws -> CopyMark? {
+    func copyMark(_ role: CopyMark.Role) throws -> CopyMark? {
         let row = try first(
             "SELECT copy, target, peer, state, run FROM store_copy WHERE role = $1", [.text(role.rawValue)])
         guard let row else { return nil }
@@ -66,7 +66,7 @@ extension Transaction {
             copy: try row.text(0), target: try row.text(1), peer: try row.text(2), state: state, run: try row.text(4))
     }
 
-    package func setCopyMark(_ mark: CopyMark, _ role: CopyMark.Role) throws {
+    func setCopyMark(_ mark: CopyMark, _ role: CopyMark.Role) throws {
         try execute(
             """
             INSERT INTO store_copy (role, copy, target, peer, state, run) VALUES ($1, $2, $3, $4, $5, $6)
@@ -80,11 +80,11 @@ extension Transaction {
     }
 }
 
-extension Database {
+package extension Database {
     /// The store's marks; both `nil` if the store was never part of a copy.
     ///
     /// - Throws: `StoreError`.
-    package func copyMarks() async throws -> (source: CopyMark?, target: CopyMark?) {
+    func copyMarks() async throws -> (source: CopyMark?, target: CopyMark?) {
         // A store that was never part of a copy has no such table, and a server would log the query as an error.
         guard try await tables().contains(where: { $0.name == "store_copy" }) else { return (nil, nil) }
         return try await read { (try $0.copyMark(.source), try $0.copyMark(.target)) }
@@ -93,7 +93,7 @@ extension Database {
     /// Whether the store is usable.
     ///
     /// - Throws: `StoreError`.
-    package func availability() async throws -> StoreAvailability {
+    func availability() async throws -> StoreAvailability {
         let marks = try await copyMarks()
         if let target = marks.target, target.state == .open { return .unfinished(copyOf: target.peer) }
         if let source = marks.source, source.state == .moved { return .moved(to: source.peer) }
@@ -103,7 +103,7 @@ extension Database {
     /// Returns if the store is usable.
     ///
     /// - Throws: `StoreError.notUsable`.
-    package func requireUsable() async throws {
+    func requireUsable() async throws {
         let availability = try await availability()
         guard availability == .usable else { throw StoreError.notUsable(availability) }
     }
@@ -115,7 +115,7 @@ extension Database {
     ///   - mark: the record of the move.
     ///   - lastWord: writes to the tables before they are renamed.
     /// - Throws: `StoreError`, or the error of the last write. Then nothing has changed.
-    package func retire(
+    func retire(
         _ mark: CopyMark, lastWord: @Sendable @escaping (any Transaction) throws -> Void
     ) async throws {
         let names = try await tables().map(\.name).filter(isPutAway)
@@ -133,7 +133,7 @@ extension Database {
     /// - Parameter firstWord: writes to the tables before any other process can.
     /// - Returns: the store that it was moved to; `nil` if it was not moved, and nothing was done.
     /// - Throws: `StoreError`, or the error of the first write. Then nothing has changed.
-    package func takeBack(
+    func takeBack(
         firstWord: @Sendable @escaping (any Transaction) throws -> Void = { _ in }
     ) async throws -> String? {
         guard var mark = try await copyMarks().source, mark.state == .moved else { return nil }

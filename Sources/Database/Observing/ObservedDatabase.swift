@@ -66,45 +66,45 @@ package struct ObservedDatabase: Database {
 }
 
 /// No request waits for these: they refresh the node's caches, or are part of its start and stop.
-extension ObservedDatabase {
-    package func readReserved<T: Sendable>(
+package extension ObservedDatabase {
+    func readReserved<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await base.readReserved(body)
     }
 
     @discardableResult
-    package func alter<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+    func alter<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         try await base.alter(body)
     }
 
-    package func build(_ index: TableIndex) async throws { try await base.build(index) }
+    func build(_ index: TableIndex) async throws { try await base.build(index) }
 
-    package func changePosition() async throws -> ChangePosition { try await base.changePosition() }
+    func changePosition() async throws -> ChangePosition { try await base.changePosition() }
 
-    package func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading {
+    func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading {
         try await base.changes(after: position, limit: limit)
     }
 
-    package func purgeChanges(below positions: [ChangePosition]) async throws {
+    func purgeChanges(below positions: [ChangePosition]) async throws {
         try await base.purgeChanges(below: positions)
     }
 
-    package func hasForeignChangeLog() async throws -> Bool { try await base.hasForeignChangeLog() }
+    func hasForeignChangeLog() async throws -> Bool { try await base.hasForeignChangeLog() }
 
     @discardableResult
-    package func adoptChangeLog() async throws -> Bool { try await base.adoptChangeLog() }
+    func adoptChangeLog() async throws -> Bool { try await base.adoptChangeLog() }
 
-    package func heartbeat() async throws -> Heartbeat? { try await base.heartbeat() }
+    func heartbeat() async throws -> Heartbeat? { try await base.heartbeat() }
 
-    package func changeStamp() throws -> Int64 { try base.changeStamp() }
+    func changeStamp() throws -> Int64 { try base.changeStamp() }
 
-    package func check() async throws { try await base.check() }
+    func check() async throws { try await base.check() }
 
-    package func tables() async throws -> [TableShape] { try await base.tables() }
+    func tables() async throws -> [TableShape] { try await base.tables() }
 
     @discardableResult
-    package func clearLog() async throws -> Bool { try await base.clearLog() }
+    func clearLog() async throws -> Bool { try await base.clearLog() }
 
-    package func close() async throws { try await base.close() }
+    func close() async throws { try await base.close() }
 }

@@ -51,9 +51,9 @@ package enum StoreURL: Sendable, Equatable {
     }
 }
 
-extension StoreURL {
+package extension StoreURL {
     /// The file of an embedded store, for ``SQLiteMaintenance``; `nil` for an engine with its own tools.
-    package var file: String? {
+    var file: String? {
         switch self {
         case .sqlite(let path): path
         case .postgresql: nil

@@ -53,12 +53,12 @@ final class PostgreSQLSharing: Sendable {
     }
 }
 
-extension PostgreSQLDatabase {
+package extension PostgreSQLDatabase {
     /// Executes a statement in one transaction with others of its kind. It returns no rows if it changed nothing, or if
     /// another statement of the batch has its key. Then the caller checks again.
     ///
     /// - Throws: `StoreError`. An error of another statement does not fail this one.
-    package func share(_ statement: SharedStatement) async throws -> [Row] {
+    func share(_ statement: SharedStatement) async throws -> [Row] {
         try await withCheckedThrowingContinuation { continuation in
             do throws(StoreError) {
                 guard try sharing.append(.init(statement: statement, continuation: continuation)) else { return }

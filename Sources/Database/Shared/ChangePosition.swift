@@ -41,15 +41,15 @@ package struct ChangePosition: Sendable, Hashable {
     }
 }
 
-extension ChangePosition {
+package extension ChangePosition {
     /// The position as text, for a table. A reader that continues from it may get the entries of the last call again.
-    package var text: String {
+    var text: String {
         let mark = last.map { "\($0.transaction)/\($0.number)/\($0.tag)" } ?? ""
         return "\(incarnation)/\(snapshot)/\(mark)"
     }
 
     /// Parses ``text``; `nil` for anything else.
-    package init?(text: String) {
+    init?(text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3 || parts.count == 5 else { return nil }
         self.init(incarnation: parts[0], snapshot: parts[1])
@@ -178,21 +178,21 @@ package protocol KeepsChangeLog: Sendable {
     func heartbeat() async throws -> Heartbeat?
 }
 
-extension KeepsChangeLog {
-    package func changePosition() async throws -> ChangePosition { throw StoreError.noChangeLog }
+package extension KeepsChangeLog {
+    func changePosition() async throws -> ChangePosition { throw StoreError.noChangeLog }
 
-    package func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading {
+    func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading {
         throw StoreError.noChangeLog
     }
 
-    package func purgeChanges(below positions: [ChangePosition]) async throws { throw StoreError.noChangeLog }
+    func purgeChanges(below positions: [ChangePosition]) async throws { throw StoreError.noChangeLog }
 
     /// A file numbers its own entries, also after it was moved to another machine.
-    package func hasForeignChangeLog() async throws -> Bool { false }
+    func hasForeignChangeLog() async throws -> Bool { false }
 
     @discardableResult
-    package func adoptChangeLog() async throws -> Bool { false }
+    func adoptChangeLog() async throws -> Bool { false }
 
     /// A file is never stale.
-    package func heartbeat() async throws -> Heartbeat? { nil }
+    func heartbeat() async throws -> Heartbeat? { nil }
 }

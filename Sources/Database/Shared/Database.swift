@@ -112,21 +112,21 @@ package protocol Database: KeepsChangeLog {
     func close() async throws
 }
 
-extension Database {
-    package func readReserved<T: Sendable>(
+package extension Database {
+    func readReserved<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await read(body)
     }
 
-    package func read<T: Sendable>(
+    func read<T: Sendable>(
         on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await read(body)
     }
 
     @discardableResult
-    package func write<T: Sendable>(
+    func write<T: Sendable>(
         on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await write(body)
@@ -134,7 +134,7 @@ extension Database {
 
     /// With one writer all bodies run one after another.
     @discardableResult
-    package func write<T: Sendable>(
+    func write<T: Sendable>(
         inTurn turn: Turn, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await write(body)
@@ -142,32 +142,32 @@ extension Database {
 
     /// With one writer no body is rolled back because of another.
     @discardableResult
-    package func maintain<T: Sendable>(
+    func maintain<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await write(body)
     }
 
     /// An engine that combines commits gains nothing else by sharing.
-    package func share(_ statement: SharedStatement) async throws -> [Row] {
+    func share(_ statement: SharedStatement) async throws -> [Row] {
         try await write { try statement.carryOut(in: $0) }
     }
 
     /// With one writer there are no row locks to give up on.
     @discardableResult
-    package func alter<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+    func alter<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         try await write(body)
     }
 
-    package func build(_ index: TableIndex) async throws {
+    func build(_ index: TableIndex) async throws {
         try await alter { _ = try $0.execute(index.statement) }
     }
 
-    package func query(_ sql: String, _ arguments: [Value]) async throws -> [Row] {
+    func query(_ sql: String, _ arguments: [Value]) async throws -> [Row] {
         try await read { try $0.query(sql, arguments) }
     }
 
     /// A database server maintains its own log.
     @discardableResult
-    package func clearLog() async throws -> Bool { true }
+    func clearLog() async throws -> Bool { true }
 }

@@ -58,14 +58,14 @@ package struct Migration: Sendable {
     }
 }
 
-extension Database {
+package extension Database {
     /// Brings the schema to the last of these migrations. Repeating it changes nothing, and several processes may do it
     /// at once.
     ///
     /// - Parameter isUnfinished: whether the store is known to be an unfinished copy.
     /// - Throws: `StoreError.migration` if history and build do not match, and the error of a statement that fails; the
     ///   migrations before it stay applied. `StoreError.notUsable` for a store that was moved, or an unfinished copy.
-    package func migrate(_ migrations: [Migration], isUnfinished: Bool = false) async throws {
+    func migrate(_ migrations: [Migration], isUnfinished: Bool = false) async throws {
         if !isUnfinished { try await requireUsable() }
         var previous = 0
         for migration in migrations {
@@ -94,7 +94,7 @@ extension Database {
     /// The migrations that are not applied yet. The store is not changed.
     ///
     /// - Throws: `StoreError.migration` if history and build do not match.
-    package func pendingMigrations(of migrations: [Migration]) async throws -> [Migration] {
+    func pendingMigrations(of migrations: [Migration]) async throws -> [Migration] {
         guard try await currentMigration() > 0 else { return migrations }
         return try await read { try pending(of: migrations, in: $0) }
     }
@@ -102,7 +102,7 @@ extension Database {
     /// The identifier of the last applied migration; 0 if there is none.
     ///
     /// - Throws: `StoreError.unavailable`.
-    package func currentMigration() async throws -> Int {
+    func currentMigration() async throws -> Int {
         do {
             return try await read { transaction in
                 Int(try transaction.first("SELECT max(identifier) FROM schema_migrations")?.integerOrNull(0) ?? 0)

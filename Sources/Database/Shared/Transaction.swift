@@ -69,53 +69,53 @@ package protocol Transaction {
     func appendChange(kind: Int, key: [UInt8]) throws
 }
 
-extension Transaction {
-    package var engine: Engine { .sqlite }
+package extension Transaction {
+    var engine: Engine { .sqlite }
 
     /// A file has only one timeline.
-    package func timeline() throws -> String { "" }
+    func timeline() throws -> String { "" }
 
     /// Follows a `SELECT` of rows that the transaction is about to change. Others wait for its end, and it sees the
     /// latest committed rows. It is not needed on an engine with one writer.
-    package var lockingRows: String { engine == .postgreSQL ? " FOR NO KEY UPDATE" : "" }
+    var lockingRows: String { engine == .postgreSQL ? " FOR NO KEY UPDATE" : "" }
 
     /// For a statement that selects any rows of many: it skips rows that are locked by others.
-    package var lockingFreeRows: String { engine == .postgreSQL ? " FOR NO KEY UPDATE SKIP LOCKED" : "" }
+    var lockingFreeRows: String { engine == .postgreSQL ? " FOR NO KEY UPDATE SKIP LOCKED" : "" }
 
     /// Does nothing, because there is no network to wait for.
-    package func ahead(_ body: (any Transaction) throws -> Void) throws {}
+    func ahead(_ body: (any Transaction) throws -> Void) throws {}
 
     /// Sends a body's queries together: see ``ahead(_:)``. No query may depend on the result of another.
-    package func together<T>(_ body: (any Transaction) throws -> T) throws -> T {
+    func together<T>(_ body: (any Transaction) throws -> T) throws -> T {
         try ahead { _ = try body($0) }
         return try body(self)
     }
 
-    package func createChangeLog() throws { throw StoreError.noChangeLog }
+    func createChangeLog() throws { throw StoreError.noChangeLog }
 
-    package func emptyChangeLog() throws { try execute("DELETE FROM change_log") }
+    func emptyChangeLog() throws { try execute("DELETE FROM change_log") }
 
-    package func appendChange(kind: Int, key: [UInt8]) throws { throw StoreError.noChangeLog }
+    func appendChange(kind: Int, key: [UInt8]) throws { throw StoreError.noChangeLog }
 
     /// Executes it at once, because there is no network.
-    package func enqueue(_ sql: String, _ arguments: [Value]) throws {
+    func enqueue(_ sql: String, _ arguments: [Value]) throws {
         try execute(sql, arguments)
     }
 
-    package func query(_ sql: String) throws -> [Row] { try query(sql, []) }
+    func query(_ sql: String) throws -> [Row] { try query(sql, []) }
 
-    package func first(_ sql: String) throws -> Row? {
+    func first(_ sql: String) throws -> Row? {
         try first(sql, [])
     }
 
     /// Executes a statement once for each row of arguments.
     ///
     /// - Throws: `StoreError`.
-    package func execute(_ sql: String, rows: [[Value]]) throws {
+    func execute(_ sql: String, rows: [[Value]]) throws {
         for arguments in rows { try enqueue(sql, arguments) }
     }
 
-    @discardableResult package func execute(_ sql: String) throws -> Int {
+    @discardableResult func execute(_ sql: String) throws -> Int {
         try execute(sql, [])
     }
 }

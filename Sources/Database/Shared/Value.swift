@@ -12,30 +12,30 @@ package enum Value: Sendable, Hashable {
     case bytes([UInt8])
 }
 
-extension Value {
-    package init(_ integer: Int64?) {
+package extension Value {
+    init(_ integer: Int64?) {
         self = integer.map(Value.integer) ?? .null
     }
 
-    package init(_ integer: Int?) {
+    init(_ integer: Int?) {
         self = integer.map { .integer(Int64($0)) } ?? .null
     }
 
     /// A floating-point number, or null.
-    package init(_ real: Double?) {
+    init(_ real: Double?) {
         self = real.map(Value.real) ?? .null
     }
 
-    package init(_ text: String?) {
+    init(_ text: String?) {
         self = text.map(Value.text) ?? .null
     }
 
-    package init(_ bytes: [UInt8]?) {
+    init(_ bytes: [UInt8]?) {
         self = bytes.map(Value.bytes) ?? .null
     }
 
     /// A Boolean as 0 or 1, or null.
-    package init(_ bool: Bool?) {
+    init(_ bool: Bool?) {
         self = bool.map { .integer($0 ? 1 : 0) } ?? .null
     }
 }

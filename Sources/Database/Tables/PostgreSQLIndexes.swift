@@ -1,11 +1,11 @@
 import Foundation
 
-extension PostgreSQLDatabase {
+package extension PostgreSQLDatabase {
     /// Builds an index by `CREATE INDEX CONCURRENTLY`, which is not transactional: if it fails or the process dies, an
     /// invalid index remains. An invalid index is renamed, under the lock that its builder would have, and dropped.
     ///
     /// - Throws: `StoreError`.
-    package func build(_ index: TableIndex) async throws {
+    func build(_ index: TableIndex) async throws {
         let aside = index.name + "_invalid"
         // Each round builds the index, or removes an invalid one of another process.
         for _ in 0..<20 {

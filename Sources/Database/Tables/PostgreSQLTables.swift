@@ -1,8 +1,8 @@
-extension PostgreSQLDatabase {
+package extension PostgreSQLDatabase {
     /// Every table of the address's schema, each after the tables that it references.
     ///
     /// - Throws: `StoreError`.
-    package func tables() async throws -> [TableShape] {
+    func tables() async throws -> [TableShape] {
         try await read { transaction in
             let schema = "n.oid = c.relnamespace AND n.nspname = current_schema()"
             var estimates: [String: Int64] = [:]

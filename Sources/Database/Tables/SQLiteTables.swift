@@ -1,8 +1,8 @@
-extension SQLiteDatabase {
+package extension SQLiteDatabase {
     /// Every table of the file, each after the tables that it references.
     ///
     /// - Throws: `StoreError`.
-    package func tables() async throws -> [TableShape] {
+    func tables() async throws -> [TableShape] {
         try await read { transaction in
             let own = "m.type = 'table' AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
             return try TableShape.list(

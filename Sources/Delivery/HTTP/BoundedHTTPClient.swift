@@ -158,10 +158,10 @@ extension RecordedSpan {
     }
 }
 
-extension HTTPClient.Configuration {
+package extension HTTPClient.Configuration {
     /// How the service connects to carriers' services: TLS 1.2 or newer, verified by the system's roots. No redirect
     /// is followed, so a message and its credentials go only where the policy says. No attempt is repeated.
-    package static func delivery(_ policy: DeliveryPolicy) -> HTTPClient.Configuration {
+    static func delivery(_ policy: DeliveryPolicy) -> HTTPClient.Configuration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
         let connect = TimeAmount.milliseconds(Int64(policy.connectTimeout * 1000))

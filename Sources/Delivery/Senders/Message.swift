@@ -38,6 +38,6 @@ package protocol Sender: Sendable {
     func carries(_ message: Message) -> Bool
 }
 
-extension Sender {
-    package func carries(_ message: Message) -> Bool { true }
+package extension Sender {
+    func carries(_ message: Message) -> Bool { true }
 }

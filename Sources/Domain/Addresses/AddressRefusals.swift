@@ -1,29 +1,29 @@
 /// Refusals of addresses and of contact discovery.
-extension Refusal {
-    package static let unreadableAddress = Refusal(
+package extension Refusal {
+    static let unreadableAddress = Refusal(
         .malformedRequest, "This is neither a number in E.164 form nor <provider>/<user>. Send one of the two.",
         about: .findableAddress)
 
-    package static let unknownAddress = Refusal(
+    static let unknownAddress = Refusal(
         .notFound, "No user of your provider can be found by this address. Check it, or ask the user for another one.")
 
-    package static let unknownAddressType = Refusal(.notFound, "The path must end in phone or name.")
+    static let unknownAddressType = Refusal(.notFound, "The path must end in phone or name.")
 
-    package static func wrongNumberOfContacts(allowed: Int) -> Refusal {
+    static func wrongNumberOfContacts(allowed: Int) -> Refusal {
         Refusal(.malformedRequest, "The list must have 1 to \(allowed) elements.", about: .blindedNumbers)
     }
 
-    package static let unreadableContact = Refusal(
+    static let unreadableContact = Refusal(
         .malformedRequest, "An element is not a compressed point of P-384. Blind the number again.",
         about: .blindedNumbers)
 
-    package static let unknownWeek = Refusal(
+    static let unknownWeek = Refusal(
         .notFound, "The week is over. Read the current week and start again.")
 
-    package static let unknownBucket = Refusal(
+    static let unknownBucket = Refusal(
         .notFound, "The week's set has no such bucket. Use at most the week's number of bits.")
 
-    package static func contactsExhausted(_ limit: Int, retryAfter: Int) -> Refusal {
+    static func contactsExhausted(_ limit: Int, retryAfter: Int) -> Refusal {
         Refusal(
             .rateLimited, "A phone number may look up \(limit) contacts a day. Try again tomorrow.",
             retryAfter: retryAfter)

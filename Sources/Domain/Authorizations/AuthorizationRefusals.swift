@@ -1,54 +1,54 @@
 /// Refusals of messaging permissions, blocks and push addresses.
-extension Refusal {
-    package static let unknownAuthorization = Refusal(.notFound, "You have no such authorization. Check the id.")
+package extension Refusal {
+    static let unknownAuthorization = Refusal(.notFound, "You have no such authorization. Check the id.")
 
     /// There is no such user, or the user belongs to another provider.
-    package static let unknownUser = Refusal(.notFound, "Your provider has no such user. Check the id or address.")
+    static let unknownUser = Refusal(.notFound, "Your provider has no such user. Check the id or address.")
 
-    package static let unreadableRecipient = Refusal(
+    static let unreadableRecipient = Refusal(
         .malformedRequest, "This is neither a user id nor an address (<provider>/<user>). Send one of the two.",
         about: .recipient)
 
-    package static let recipientIsCaller = Refusal(
+    static let recipientIsCaller = Refusal(
         .malformedRequest, "This is your own user. Name another one.", about: .recipient)
 
-    package static let wrongEventIDLength = Refusal(
+    static let wrongEventIDLength = Refusal(
         .malformedRequest, "The text must have 1 to 256 bytes.", about: .eventID)
 
-    package static func authorizationExpired(state: String) -> Refusal {
+    static func authorizationExpired(state: String) -> Refusal {
         Refusal(.gone, "The request expired without an answer. Make a new one.", state: state)
     }
 
-    package static func authorizationIs(_ state: String) -> Refusal {
+    static func authorizationIs(_ state: String) -> Refusal {
         Refusal(
             .conflict, "The authorization is in the state \(state), which does not allow this. Read it and its state.",
             state: state)
     }
 
-    package static func authorizationChanged(state: String) -> Refusal {
+    static func authorizationChanged(state: String) -> Refusal {
         Refusal(.conflict, "The authorization changed at the same time. Read it and decide again.", state: state)
     }
 
-    package static func authorizationExists(state: String) -> Refusal {
+    static func authorizationExists(state: String) -> Refusal {
         Refusal(
             .conflict, "You and this user already have an authorization. Use that one.", about: .authorizations,
             state: state)
     }
 
-    package static func authorizationRejected(state: String, retryAfter: Int) -> Refusal {
+    static func authorizationRejected(state: String, retryAfter: Int) -> Refusal {
         Refusal(
             .conflict, "The user rejected your request. Ask again in \(retryAfter) s.", state: state,
             retryAfter: retryAfter)
     }
 
-    package static func authorizationsExhausted(_ limit: Int, retryAfter: Int) -> Refusal {
+    static func authorizationsExhausted(_ limit: Int, retryAfter: Int) -> Refusal {
         Refusal(
             .rateLimited, "You made \(limit) requests in 24 hours. Try again in \(retryAfter) s.",
             retryAfter: retryAfter)
     }
 
     /// The caller lacks a level.
-    package static func levelRequired(_ level: Assurance) -> Refusal {
+    static func levelRequired(_ level: Assurance) -> Refusal {
         let way =
             if level <= .phone {
                 "Verify a phone number first."
@@ -62,22 +62,22 @@ extension Refusal {
     }
 
     /// The other user lacks a level.
-    package static func partnerLevelRequired(_ level: Assurance) -> Refusal {
+    static func partnerLevelRequired(_ level: Assurance) -> Refusal {
         Refusal(
             .notVerified,
             "This requires that the other user has the level \(level.rawValue). Ask them to reach it first.",
             reason: .partner, requiredLevel: level)
     }
 
-    package static func blocksExhausted(_ limit: Int) -> Refusal {
+    static func blocksExhausted(_ limit: Int) -> Refusal {
         Refusal(.conflict, "You already block \(limit) users. End another block first.", state: "full")
     }
 
-    package static let noUserInPath = Refusal(.notFound, "The path must end in the id of a user.")
+    static let noUserInPath = Refusal(.notFound, "The path must end in the id of a user.")
 
-    package static let ownBlock = Refusal(.malformedRequest, "You cannot block yourself. Name another user.")
+    static let ownBlock = Refusal(.malformedRequest, "You cannot block yourself. Name another user.")
 
-    package static let unknownPushEndpoint = Refusal(
+    static let unknownPushEndpoint = Refusal(
         .malformedRequest,
         "This is not the ARN of an endpoint of a configured platform application. Register the device there first.",
         about: .pushEndpoint)

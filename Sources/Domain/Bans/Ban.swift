@@ -169,30 +169,30 @@ package struct BanEntry: Sendable, Equatable {
     }
 }
 
-extension BanPolicy {
+package extension BanPolicy {
     /// When the ban on a user's verified phone number ends. Numbers are reassigned to other people, so it never exceeds
     /// the policy's limit. `nil` if the policy does not ban numbers.
-    package func phoneHoldEnd(ofBanUntil end: Date?, at now: Date) -> Date? {
+    func phoneHoldEnd(ofBanUntil end: Date?, at now: Date) -> Date? {
         guard phoneBan > 0 else { return nil }
         let limit = now.addingTimeInterval(phoneBan)
         return end.map { min($0, limit) } ?? limit
     }
 }
 
-extension Assurance {
+package extension Assurance {
     /// Whether a ban of the user includes the document that gave this level. At lower levels anyone could show a
     /// stranger's licence and have it banned.
-    package var carriesBanToDocument: Bool { self >= .issuerChecked }
+    var carriesBanToDocument: Bool { self >= .issuerChecked }
 }
 
-extension Ban {
+package extension Ban {
     /// The longest note, in bytes.
-    package static let maximumNote = 4096
+    static let maximumNote = 4096
 
     /// Refuses a note that is too long or contains invisible characters.
     ///
     /// - Throws: ``Refusal`` `malformed_request`.
-    package static func requirePlain(note: String) throws(Refusal) {
+    static func requirePlain(note: String) throws(Refusal) {
         try PlainText.require(note, about: .note, bytes: 0...maximumNote, for: .note)
     }
 }

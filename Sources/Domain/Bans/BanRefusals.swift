@@ -1,21 +1,21 @@
 import Encoding
 import Foundation
 
-extension Refusal {
+package extension Refusal {
     /// For a banned device. Its certificate is refused like a revoked one.
-    package static func deviceBanned(by entry: BanEntry) -> Refusal {
+    static func deviceBanned(by entry: BanEntry) -> Refusal {
         Refusal(.certificateRevoked, "This device is banned \(entry.duration).")
     }
 
     /// For a banned user whose session has not been ended yet.
-    package static func userBanned(by entry: BanEntry) -> Refusal {
+    static func userBanned(by entry: BanEntry) -> Refusal {
         Refusal(
             .userBanned, "This user is banned \(entry.duration).", banReason: entry.ban.reason,
             until: entry.endsAt)
     }
 
     /// For a banned user at sign-in. The token allows export and erasure of the user's own data.
-    package static func signInBanned(by entry: BanEntry, exportToken: Secret<String>) -> Refusal {
+    static func signInBanned(by entry: BanEntry, exportToken: Secret<String>) -> Refusal {
         Refusal(
             .userBanned,
             "This user is banned \(entry.duration). The export token reads and erases the data about the user.",
@@ -23,7 +23,7 @@ extension Refusal {
     }
 
     /// For a user who may sign in, but not use messaging.
-    package static func messagingBanned(by entry: BanEntry) -> Refusal {
+    static func messagingBanned(by entry: BanEntry) -> Refusal {
         Refusal(
             .userBanned, "You are banned from messaging \(entry.duration).", banReason: entry.ban.reason,
             until: entry.endsAt)
@@ -31,48 +31,48 @@ extension Refusal {
 }
 
 /// Refusals of commands about bans.
-extension Refusal {
-    package static func unknownBan(_ id: BanID) -> Refusal {
+package extension Refusal {
+    static func unknownBan(_ id: BanID) -> Refusal {
         Refusal(.notFound, "There is no ban \(id). Check the id.")
     }
 
     /// - Parameter other: an active ban on another subject that includes this one.
-    package static func notBanned(_ kind: String, heldBy other: BanID?) -> Refusal {
+    static func notBanned(_ kind: String, heldBy other: BanID?) -> Refusal {
         let hint = other.map { "Ban \($0) on another subject includes it. Lift that ban." } ?? "Check its spelling."
         return Refusal(.notFound, "There is no active ban on this \(kind). \(hint)")
     }
 
-    package static func banIsOver(state: String) -> Refusal {
+    static func banIsOver(state: String) -> Refusal {
         Refusal(.conflict, "The ban is already \(state). Nothing is left to lift.", state: state)
     }
 
-    package static func alreadyBanned(_ kind: String, by ban: Ban) -> Refusal {
+    static func alreadyBanned(_ kind: String, by ban: Ban) -> Refusal {
         let end = ban.endsAt.map { "until \($0.rfc3339)" } ?? "for good"
         return Refusal(
             .conflict, "Ban \(ban.id) is active on this \(kind) \(end).", state: Ban.State.active.rawValue)
     }
 
-    package static let devicesWithoutUser = Refusal(
+    static let devicesWithoutUser = Refusal(
         .malformedRequest, "Only a ban of a user can include devices. Ban the user, or leave the devices out.")
 
-    package static let unreadableDocument = Refusal(
+    static let unreadableDocument = Refusal(
         .malformedRequest,
         "A document is JURISDICTION:NUMBER, such as VA:T64235789. A country has three letters.")
 
-    package static func bansUnreadable(_ privateDetail: String) -> Refusal {
+    static func bansUnreadable(_ privateDetail: String) -> Refusal {
         Refusal(
             .unavailable, "Bans cannot be looked up at this moment. Nothing was changed. Try again.", retryAfter: 30,
             privateDetail: privateDetail)
     }
 
-    package static let erasureUnderWay = Refusal(
+    static let erasureUnderWay = Refusal(
         .unavailable, "The user's data is being erased at this moment. Sign in again in a moment.", retryAfter: 5)
 
-    package static let numberBanned = Refusal(
+    static let numberBanned = Refusal(
         .userBanned, "This number is banned and cannot be verified. Verify another number.")
 
     /// It has no reason: a barcode is easily forged, and the ban concerns the document's real holder.
-    package static let documentBanned = Refusal(
+    static let documentBanned = Refusal(
         .userBanned, "This document is banned and cannot prove an identity. Show another one.")
 }
 

@@ -1,8 +1,8 @@
 import Encoding
 
-extension CardCheck {
+package extension CardCheck {
     /// Whether the document and the person are new to the provider. The text does not name the other users.
-    package static func uniqueness(sameDocument: [UserID], samePerson: [UserID]) -> CardCheck {
+    static func uniqueness(sameDocument: [UserID], samePerson: [UserID]) -> CardCheck {
         if !sameDocument.isEmpty {
             return CardCheck(.uniqueness, .failed, "Another user of the app has shown this document.")
         }
@@ -13,7 +13,7 @@ extension CardCheck {
     }
 
     /// Whether the card is of the person who was verified before; `nil` if nobody was.
-    package static func samePerson(_ isSame: Bool?) -> CardCheck {
+    static func samePerson(_ isSame: Bool?) -> CardCheck {
         switch isSame {
         case nil: CardCheck(.samePerson, .notApplicable, "No card was verified before.")
         case true?: CardCheck(.samePerson, .passed, "Name and birthday are those of the card that was verified before.")
@@ -23,7 +23,7 @@ extension CardCheck {
     }
 
     /// A JSON array of objects with `name`, `result` and `detail`.
-    package static func json(_ checks: [CardCheck]) -> JSONValue {
+    static func json(_ checks: [CardCheck]) -> JSONValue {
         .array(
             checks.map { check in
                 .object([
@@ -33,10 +33,10 @@ extension CardCheck {
             })
     }
 
-    package static func jsonText(_ checks: [CardCheck]) -> String { json(checks).jsonText }
+    static func jsonText(_ checks: [CardCheck]) -> String { json(checks).jsonText }
 
     /// Parses ``jsonText(_:)``. Checks that this version does not know are skipped.
-    package static func list(jsonText: String) -> [CardCheck] {
+    static func list(jsonText: String) -> [CardCheck] {
         guard case .array(let values)? = try? StrictJSON.parse(Array(jsonText.utf8)) else { return [] }
         return values.compactMap { value in
             guard let name = value["name"]?.text.flatMap(Name.init), let detail = value["detail"]?.text,

@@ -1,91 +1,91 @@
 /// Refusals of identity cards and of their review.
-extension Refusal {
-    package static func barcodeTooLong(allowed: Int) -> Refusal {
+package extension Refusal {
+    static func barcodeTooLong(allowed: Int) -> Refusal {
         Refusal(
             .malformedRequest, "The text is longer than \(allowed) bytes, and no card has so many. Scan one barcode.",
             about: .barcode)
     }
 
-    package static let barcodeNotBase64 = Refusal(
+    static let barcodeNotBase64 = Refusal(
         .malformedRequest, "The text is not base64. Encode the bytes of the barcode in it.", about: .barcode)
 
-    package static let barcodeWithoutHeader = Refusal(
+    static let barcodeWithoutHeader = Refusal(
         .malformedRequest,
         "The text has no AAMVA header. Send the whole text of the barcode in base64, from @ and \"ANSI \" on.",
         about: .barcode)
 
-    package static let barcodeWithoutElements = Refusal(
+    static let barcodeWithoutElements = Refusal(
         .malformedRequest,
         "The text has a header but no data element. Keep the line feeds between the elements when you encode it.",
         about: .barcode)
 
-    package static let barcodeWithoutSeparators = Refusal(
+    static let barcodeWithoutSeparators = Refusal(
         .malformedRequest,
         "All data elements are in one line. Keep the line feeds between them. A scanner that types like a keyboard "
             + "may turn them into blanks.", about: .barcode)
 
-    package static func tooManyElements(allowed: Int) -> Refusal {
+    static func tooManyElements(allowed: Int) -> Refusal {
         Refusal(
             .malformedRequest,
             "The text has more than \(allowed) data elements, and no card has so many. Scan one barcode.",
             about: .barcode)
     }
 
-    package static let incompleteTracks = Refusal(
+    static let incompleteTracks = Refusal(
         .malformedRequest,
         "The first two tracks of the magnetic stripe are not complete. Send everything from % to the last ?.",
         about: .barcode)
 
-    package static func zoneTooLong(allowed: Int) -> Refusal {
+    static func zoneTooLong(allowed: Int) -> Refusal {
         Refusal(
             .malformedRequest, "The text is longer than \(allowed) bytes. Send only the lines of the zone.",
             about: .machineReadableZone)
     }
 
-    package static func wrongZoneLength(_ length: Int) -> Refusal {
+    static func wrongZoneLength(_ length: Int) -> Refusal {
         Refusal(
             .malformedRequest,
             "The zone has \(length) characters. TD1 has 3 lines of 30, TD2 2 of 36, TD3 2 of 44, padded with <.",
             about: .machineReadableZone)
     }
 
-    package static let wrongZoneCharacter = Refusal(
+    static let wrongZoneCharacter = Refusal(
         .malformedRequest, "The zone has a character other than A to Z, 0 to 9 and <. Read it again.",
         about: .machineReadableZone)
 
-    package static let formerFrenchCard = Refusal(
+    static let formerFrenchCard = Refusal(
         .malformedRequest,
         "This is the zone of a French identity card from before 2021, which has no expiry date and is not supported. "
             + "Show a passport or a newer card.", about: .machineReadableZone)
 
-    package static let wrongZoneKind = Refusal(
+    static let wrongZoneKind = Refusal(
         .malformedRequest,
         "The zone does not begin with the code of an identity document: P on TD3, A, C or I on TD1 and TD2. "
             + "Read it again, or show another document.", about: .machineReadableZone)
 
-    package static func cardRejected(_ checks: [CardCheck]) -> Refusal {
+    static func cardRejected(_ checks: [CardCheck]) -> Refusal {
         Refusal(
             .cardRejected, "The card did not pass every check. Read the failed ones, then show another card.",
             checks: checks)
     }
 
-    package static let unknownOwnCard = Refusal(.notFound, "You have shown no such card. Check the id.")
+    static let unknownOwnCard = Refusal(.notFound, "You have shown no such card. Check the id.")
 
-    package static let unknownCard = Refusal(.notFound, "There is no such card. Check the id.")
+    static let unknownCard = Refusal(.notFound, "There is no such card. Check the id.")
 
-    package static let cardOfErasedUser = Refusal(
+    static let cardOfErasedUser = Refusal(
         .notFound, "The data of the card's user was erased. Nothing is left to decide.")
 
-    package static func reviewedDocumentBanned(by ban: BanID) -> Refusal {
+    static func reviewedDocumentBanned(by ban: BanID) -> Refusal {
         Refusal(
             .conflict, "The document is banned by ban \(ban). Lift the ban first, or reject the card.", state: "banned")
     }
 
-    package static func cardWithoutNumber(state: String) -> Refusal {
+    static func cardWithoutNumber(state: String) -> Refusal {
         Refusal(.conflict, "The user no longer has a verified phone number. Reject the card.", state: state)
     }
 
-    package static func notInReview(state: String) -> Refusal {
+    static func notInReview(state: String) -> Refusal {
         Refusal(.conflict, "The card is not in review. It is already \(state).", state: state)
     }
 }

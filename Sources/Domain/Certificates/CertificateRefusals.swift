@@ -2,156 +2,156 @@ import Encoding
 import Foundation
 
 /// Refusals of devices and their certificates.
-extension Refusal {
-    package static let certificateUnknown = Refusal(
+package extension Refusal {
+    static let certificateUnknown = Refusal(
         .certificateRevoked, "This service did not issue the certificate. Certify the device again.")
 
-    package static let connectionWithoutCertificate = Refusal(
+    static let connectionWithoutCertificate = Refusal(
         .certificateRevoked, "The connection has no valid client certificate. Connect again.")
 
-    package static let certificateUnadmitted = Refusal(
+    static let certificateUnadmitted = Refusal(
         .certificateRevoked,
         "The certificate was not used in time, or another was issued in its place. Certify the device again.")
 
-    package static let certificateSuperseded = Refusal(
+    static let certificateSuperseded = Refusal(
         .certificateRevoked, "The certificate was superseded by its renewal. Connect with the new one.")
 
-    package static let certificateRevoked = Refusal(
+    static let certificateRevoked = Refusal(
         .certificateRevoked, "The certificate was revoked. Certify the device again.")
 
-    package static let certificateRevokedOrSuperseded = Refusal(
+    static let certificateRevokedOrSuperseded = Refusal(
         .certificateRevoked,
         "The certificate was revoked or superseded. Connect with its renewal, or certify the device again.")
 
-    package static func certificateExpired(at time: Date) -> Refusal {
+    static func certificateExpired(at time: Date) -> Refusal {
         Refusal(.certificateRevoked, "The certificate expired at \(time.rfc3339). Certify the device again.")
     }
 
-    package static func renewalNotDue(until time: Date) -> Refusal {
+    static func renewalNotDue(until time: Date) -> Refusal {
         Refusal(
             .conflict, "The certificate cannot be renewed before \(time.rfc3339). Renew it then.", state: "not_due")
     }
 
-    package static let certificateInDoubt = Refusal(
+    static let certificateInDoubt = Refusal(
         .unavailable, "This node is reading the certificate again. Nothing was changed. Try again.", retryAfter: 1)
 
-    package static func unknownCertificate(serial: String) -> Refusal {
+    static func unknownCertificate(serial: String) -> Refusal {
         Refusal(.notFound, "There is no certificate with the serial number \(serial). Check the number.")
     }
 
-    package static let alreadyRevoked = Refusal(
+    static let alreadyRevoked = Refusal(
         .conflict, "The certificate is already revoked. Nothing was changed.", state: "revoked")
 
-    package static func unknownDevice(_ id: DeviceID) -> Refusal {
+    static func unknownDevice(_ id: DeviceID) -> Refusal {
         Refusal(.notFound, "There is no device \(id). Check the id.")
     }
 
-    package static let deviceAlreadyRevoked = Refusal(
+    static let deviceAlreadyRevoked = Refusal(
         .conflict, "All certificates of the device are already revoked. Nothing was changed.", state: "revoked")
 
-    package static let noFreeDeviceID = Refusal(
+    static let noFreeDeviceID = Refusal(
         .unavailable, "No device id is free at this moment. Nothing was changed. Try again.", retryAfter: 1)
 
-    package static let enrolmentTokenUsed = Refusal(
+    static let enrolmentTokenUsed = Refusal(
         .invalidCSR, "The enrolment token was used before. Get a new one from the provider.", reason: .gate)
 
-    package static let enrolmentTokenRequired = Refusal(
+    static let enrolmentTokenRequired = Refusal(
         .invalidCSR, "The enrolment token is missing. Get one from a provider.", reason: .gate, about: .enrolmentToken)
 
     /// - Parameter defect: a sentence that says what is wrong with the token.
-    package static func enrolmentTokenUnreadable(_ defect: String) -> Refusal {
+    static func enrolmentTokenUnreadable(_ defect: String) -> Refusal {
         Refusal(.invalidCSR, defect, reason: .gate, about: .enrolmentToken)
     }
 
-    package static func enrolmentTokenInvalid(_ defect: String) -> Refusal {
+    static func enrolmentTokenInvalid(_ defect: String) -> Refusal {
         Refusal(.invalidCSR, "The enrolment token is not valid. \(defect)", reason: .gate)
     }
 
-    package static let captchaRequired = Refusal(
+    static let captchaRequired = Refusal(
         .invalidCSR, "The captcha is missing. Send a solved one.", reason: .gate, about: .captcha)
 
-    package static let captchaRejected = Refusal(
+    static let captchaRejected = Refusal(
         .invalidCSR, "The captcha was not accepted. Solve another one.", reason: .gate)
 
-    package static func captchaUnavailable(_ privateDetail: String) -> Refusal {
+    static func captchaUnavailable(_ privateDetail: String) -> Refusal {
         Refusal(
             .unavailable, "The captcha cannot be checked at the moment. Nothing was changed. Try again.",
             retryAfter: 5, privateDetail: privateDetail)
     }
 
-    package static func unreadablePresenceKey(_ defect: String) -> Refusal {
+    static func unreadablePresenceKey(_ defect: String) -> Refusal {
         Refusal(.malformedRequest, defect, about: .presenceKey)
     }
 
-    package static let keyCertified = Refusal(
+    static let keyCertified = Refusal(
         .invalidCSR, "Another certificate has this key. Make a new key.", reason: .keyInUse)
 
-    package static let keyRevoked = Refusal(
+    static let keyRevoked = Refusal(
         .invalidCSR, "This key was revoked. Make a new key.", reason: .keyRevoked)
 
-    package static let keyBanned = Refusal(
+    static let keyBanned = Refusal(
         .invalidCSR, "This key or device is banned. Certify another device.", reason: .keyRevoked)
 
-    package static func authorityUnavailable(_ privateDetail: String? = nil) -> Refusal {
+    static func authorityUnavailable(_ privateDetail: String? = nil) -> Refusal {
         Refusal(
             .unavailable, "The authority cannot sign at this moment. Nothing was changed. Try again.", retryAfter: 5,
             privateDetail: privateDetail)
     }
 
-    package static let revocationListChanging = Refusal(
+    static let revocationListChanging = Refusal(
         .unavailable, "The revocation list is changing too quickly. Try again.", retryAfter: 1)
 
     // Certification requests.
 
     /// - Parameter defect: a sentence that says what is wrong with the request.
-    package static func invalidCSR(_ reason: Reason, _ defect: String) -> Refusal {
+    static func invalidCSR(_ reason: Reason, _ defect: String) -> Refusal {
         Refusal(.invalidCSR, defect, reason: reason)
     }
 
-    package static let csrNotDER = Refusal(
+    static let csrNotDER = Refusal(
         .invalidCSR, "The request is not a CertificationRequest in DER (RFC 2986 §4.2). Make a new one.",
         reason: .malformed)
 
     /// A PEM document or a Layer CSR that was base64-encoded once more.
-    package static let csrEncodedTwice = Refusal(
+    static let csrEncodedTwice = Refusal(
         .invalidCSR, "The base64 contains text. Send that text itself, a PEM document or a Layer CSR.",
         reason: .malformed)
 
-    package static let csrTooLong = Refusal(
+    static let csrTooLong = Refusal(
         .invalidCSR, "The request has more than \(PEM.maximumLength) bytes. Leave out extensions.", reason: .malformed)
 
-    package static let csrWithPrivateKey = Refusal(
+    static let csrWithPrivateKey = Refusal(
         .invalidCSR,
         "The text contains a private key. Regard it as leaked. Make a new key pair, and send only the certification "
             + "request.", reason: .malformed)
 
-    package static let csrUnreadable = Refusal(
+    static let csrUnreadable = Refusal(
         .invalidCSR,
         "The request is not a PEM document CERTIFICATE REQUEST (RFC 7468), its base64 alone, or a Layer CSR of three "
             + "parts with dots between them. Send one of these.", reason: .malformed)
 
-    package static let csrAlgorithmUnsupported = Refusal(
+    static let csrAlgorithmUnsupported = Refusal(
         .invalidCSR,
         "The signature algorithm is not supported. Sign with ECDSA or RSA (PKCS#1 v1.5) and SHA-256, SHA-384 or SHA-512.",
         reason: .badProof)
 
-    package static let csrSignatureInvalid = Refusal(
+    static let csrSignatureInvalid = Refusal(
         .invalidCSR, "The request's signature was not made with the key in the request. Sign with that key.",
         reason: .badProof)
 
-    package static let csrKeyUnsupported = Refusal(
+    static let csrKeyUnsupported = Refusal(
         .invalidCSR, "The key's type is not supported. Use RSA, P-256 or P-384.", reason: .unsupportedKey)
 
-    package static func csrContentType(expected: String) -> Refusal {
+    static func csrContentType(expected: String) -> Refusal {
         Refusal(.invalidCSR, "The header's cty is wrong. It must be \(expected).", reason: .malformed)
     }
 
-    package static let csrKeyTypeMismatch = Refusal(
+    static let csrKeyTypeMismatch = Refusal(
         .invalidCSR, "The claim pka does not match alg. RSA needs RS256, EC needs ES256.", reason: .malformed)
 
-    package static let csrAlgorithmUnknown = Refusal(
+    static let csrAlgorithmUnknown = Refusal(
         .invalidCSR, "The header's alg is wrong. It must be RS256 or ES256.", reason: .malformed)
 
-    package static let csrKeyUnreadable = Refusal(
+    static let csrKeyUnreadable = Refusal(
         .invalidCSR, "The claim pky is not base64. It must be that of a SubjectPublicKeyInfo.", reason: .malformed)
 }

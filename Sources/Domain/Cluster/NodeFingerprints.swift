@@ -109,10 +109,10 @@ package struct NodeFingerprints: Sendable, Equatable {
     }
 }
 
-extension NodeFingerprints {
+package extension NodeFingerprints {
     /// The items that have the same version with different keys on both nodes. Their files cannot be copies of one
     /// another, whichever is newer.
-    package func contradictions(to other: NodeFingerprints) -> [Item] {
+    func contradictions(to other: NodeFingerprints) -> [Item] {
         Item.allCases.filter { item in
             guard let own = items[item], let theirs = other.items[item] else { return false }
             return own.contains { theirs[$0.key] ?? $0.value != $0.value }
@@ -121,7 +121,7 @@ extension NodeFingerprints {
 
     /// Whether a version may be added to a file beside another node. If two files each got their own key under one
     /// version, they could not be merged again.
-    package func mayAddVersion(of item: Item, beside other: NodeFingerprints) -> Bool {
+    func mayAddVersion(of item: Item, beside other: NodeFingerprints) -> Bool {
         guard let own = items[item], let theirs = other.items[item] else { return true }
         return own.allSatisfy { theirs[$0.key] ?? $0.value == $0.value }
             && own.keys.max() ?? 0 >= theirs.keys.max() ?? 0
@@ -136,8 +136,8 @@ package enum NodeDifference: Sendable, Hashable {
     case policy(String)
 }
 
-extension NodeFingerprints {
-    package var json: JSONValue {
+package extension NodeFingerprints {
+    var json: JSONValue {
         let keys = items.sorted { $0.key.rawValue < $1.key.rawValue }.map { item, digests in
             JSONMember(
                 name: item.rawValue,
@@ -153,7 +153,7 @@ extension NodeFingerprints {
     }
 
     /// Parses ``json``. Items that this version of the program does not know are skipped.
-    package init(json: JSONValue) {
+    init(json: JSONValue) {
         func members(_ value: JSONValue?) -> [JSONMember] {
             guard case .object(let members)? = value else { return [] }
             return members

@@ -26,9 +26,9 @@ package enum OutboxShare: Sendable, Equatable {
     case places(Int)
 }
 
-extension OutboxKind {
+package extension OutboxKind {
     /// How the slots of this kind are divided among owners.
-    package var share: OutboxShare {
+    var share: OutboxShare {
         switch self {
         case .polledEvent, .notification: .fetched
         case .phoneCode, .authorization, .message, .notificationPush: .turns

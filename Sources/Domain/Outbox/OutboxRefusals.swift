@@ -1,21 +1,21 @@
 /// Refusals of commands about messages in the outbox.
-extension Refusal {
-    package static func unknownOutboxMessage(_ id: OutboxMessageID) -> Refusal {
+package extension Refusal {
+    static func unknownOutboxMessage(_ id: OutboxMessageID) -> Refusal {
         Refusal(.notFound, "There is no message \(id) in the outbox. Check the id.")
     }
 
-    package static func notDroppable(_ state: OutboxState) -> Refusal {
+    static func notDroppable(_ state: OutboxState) -> Refusal {
         Refusal(
             .conflict, "The message is \(state.rawValue). Only waiting and dead messages can be dropped.",
             state: state.rawValue)
     }
 
-    package static func notRetriable(_ state: OutboxState) -> Refusal {
+    static func notRetriable(_ state: OutboxState) -> Refusal {
         Refusal(
             .conflict, "The message is \(state.rawValue). Only dead messages can be sent again.",
             state: state.rawValue)
     }
 
-    package static let outboxMessageExpired = Refusal(
+    static let outboxMessageExpired = Refusal(
         .conflict, "The message has expired. Drop it.", state: OutboxState.expired.rawValue)
 }

@@ -21,11 +21,11 @@ package struct SubmittedPhoneCode: Sendable {
     package init(_ text: String) { digits = TypedDigits.folded(text) }
 }
 
-extension PhoneCode {
+package extension PhoneCode {
     /// The code of a test number in development mode: zeros. +1 202 555 0100 to 0199 belong to nobody (ATIS-0300115).
     ///
     /// - Returns: `nil` for any other number.
-    package static func ofTestNumber(_ e164: String, digits: Int) -> PhoneCode? {
+    static func ofTestNumber(_ e164: String, digits: Int) -> PhoneCode? {
         guard e164.utf8.count == 12, e164.hasPrefix("+120255501"), e164.utf8.suffix(2).allSatisfy(\.isASCIIDigit) else {
             return nil
         }

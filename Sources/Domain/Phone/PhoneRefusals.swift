@@ -1,64 +1,64 @@
 import PhoneNumbers
 
 /// Refusals of phone numbers and their verification.
-extension Refusal {
-    package static func unreadableNumber(_ defect: PhoneNumberDefect) -> Refusal {
+package extension Refusal {
+    static func unreadableNumber(_ defect: PhoneNumberDefect) -> Refusal {
         Refusal(.malformedRequest, defect.sentence, reason: Reason(defect))
     }
 
-    package static let phoneRequired = Refusal(
+    static let phoneRequired = Refusal(
         .conflict, "This requires a verified phone number. Verify one first.", about: .phoneVerification,
         state: Assurance.none.rawValue)
 
-    package static let unknownVerification = Refusal(
+    static let unknownVerification = Refusal(
         .notFound, "This user has no such verification on this device. Check the id, or start another verification.")
 
-    package static func verificationIsOver(state: String) -> Refusal {
+    static func verificationIsOver(state: String) -> Refusal {
         Refusal(.conflict, "The verification has ended. Start another one.", state: state)
     }
 
-    package static let resendsExhausted = Refusal(
+    static let resendsExhausted = Refusal(
         .conflict, "The code was sent as often as allowed. Start another verification later.", state: "no_more_resends")
 
-    package static func resendTooSoon(retryAfter: Int) -> Refusal {
+    static func resendTooSoon(retryAfter: Int) -> Refusal {
         Refusal(
             .rateLimited, "The code was sent just now. Request it again in \(retryAfter) s.", retryAfter: retryAfter)
     }
 
-    package static let resentElsewhere = Refusal(
+    static let resentElsewhere = Refusal(
         .rateLimited, "The code was sent again at the same time. Wait for it.", retryAfter: 1)
 
-    package static func numbersExhausted(_ limit: Int, retryAfter: Int) -> Refusal {
+    static func numbersExhausted(_ limit: Int, retryAfter: Int) -> Refusal {
         Refusal(
             .rateLimited, "You tried \(limit) numbers lately. Try one of them again.", retryAfter: retryAfter)
     }
 
-    package static func textsExhausted(_ limit: Int) -> Refusal {
+    static func textsExhausted(_ limit: Int) -> Refusal {
         Refusal(
             .rateLimited, "You requested \(limit) texts to this number in a day. Try again tomorrow.",
             retryAfter: 86_400)
     }
 
-    package static let wrongCode = Refusal(
+    static let wrongCode = Refusal(
         .verificationFailed, "The code is wrong, or the verification has ended. Check the code, or start another one.")
 
-    package static let presenceProofRequired = Refusal(
+    static let presenceProofRequired = Refusal(
         .invalidPresenceProof, "The proof of the user's presence is missing. Sign one with the presence key.",
         reason: .missing, about: .presence)
 
-    package static let unreadableLanguage = Refusal(
+    static let unreadableLanguage = Refusal(
         .malformedRequest, "This is not a language tag. Send one, such as de or pt-BR.", about: .language)
 
-    package static let captchaUnsupported = Refusal(
+    static let captchaUnsupported = Refusal(
         .malformedRequest, "This service does not verify captchas. Omit it.", about: .captcha)
 
     /// A captcha for a text. A captcha for a certificate has another refusal.
-    package static let textCaptchaRejected = Refusal(
+    static let textCaptchaRejected = Refusal(
         .invalidPresenceProof, captchaRejected.detail, reason: .captcha, about: .captcha)
 
-    package static let textsNotLimited = Refusal(
+    static let textsNotLimited = Refusal(
         .notFound, "No texts of this name are limited. Check the name in the list.")
 
     /// For a nonce in a presence proof. Other nonce refusals concern identity tokens.
-    package var ofPresenceProof: Refusal { Refusal(.invalidPresenceProof, detail, reason: reason) }
+    var ofPresenceProof: Refusal { Refusal(.invalidPresenceProof, detail, reason: reason) }
 }

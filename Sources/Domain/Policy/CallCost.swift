@@ -24,9 +24,9 @@ package enum CountedCaller: Sendable, Hashable {
     case address(String)
 }
 
-extension RequestPolicy {
+package extension RequestPolicy {
     /// The limit for calls of a cost on one node; `nil` if they are unlimited.
-    package func limit(of cost: CallCost, for caller: CountedCaller) -> RateLimit? {
+    func limit(of cost: CallCost, for caller: CountedCaller) -> RateLimit? {
         let count: Int
         switch cost {
         case .free: return nil

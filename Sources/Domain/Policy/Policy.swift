@@ -71,12 +71,12 @@ package struct SessionPolicy: Sendable, Equatable {
     package init() {}
 }
 
-extension SessionPolicy {
+package extension SessionPolicy {
     /// The shortest time between two recorded uses of a session, in seconds. The store and the other nodes must learn
     /// of a use well before the session is considered idle.
-    package var useInterval: TimeInterval { min(lastUseInterval, idleLifetime / 4) }
+    var useInterval: TimeInterval { min(lastUseInterval, idleLifetime / 4) }
     /// How often recorded uses are written, in seconds.
-    package var useWriteInterval: TimeInterval { min(30, idleLifetime / 4) }
+    var useWriteInterval: TimeInterval { min(30, idleLifetime / 4) }
 }
 
 /// Lifetimes and limits of access tokens: `Policies/access-tokens.yaml`.

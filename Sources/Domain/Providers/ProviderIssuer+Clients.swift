@@ -16,11 +16,11 @@ package struct IssuerClients: Sendable, Equatable {
     package var lines: [String] { audiences.map { "audience \($0)" } + parties.map { "party \($0)" } }
 }
 
-extension ProviderIssuer {
+package extension ProviderIssuer {
     /// The issuer with further clients, appended to the existing ones.
     ///
     /// - Throws: ``Refusal`` `malformed_request` for a bad client id, `conflict` for a registered one or one too many.
-    package func adding(_ clients: IssuerClients) throws(Refusal) -> ProviderIssuer {
+    func adding(_ clients: IssuerClients) throws(Refusal) -> ProviderIssuer {
         let new = IssuerClients(
             audiences: try Self.clients(clients.audiences, .audience),
             parties: try Self.clients(clients.parties, .party))
@@ -42,7 +42,7 @@ extension ProviderIssuer {
     ///
     /// - Parameter allowingAnyParty: whether the last party may be removed. Then any client may request ID tokens.
     /// - Throws: ``Refusal`` `not_found` for an unknown client, `conflict` for the last audience or party.
-    package func removing(_ clients: IssuerClients, allowingAnyParty: Bool) throws(Refusal) -> ProviderIssuer {
+    func removing(_ clients: IssuerClients, allowingAnyParty: Bool) throws(Refusal) -> ProviderIssuer {
         let (kept, keptParties) = (
             try Self.without(clients.audiences, audiences, .audience),
             try Self.without(clients.parties, parties, .party)

@@ -72,12 +72,12 @@ package struct Nonce: Sendable, Equatable {
     }
 }
 
-extension Session {
+package extension Session {
     /// The ended session that marks a nonce as spent if it opens no session: for a renewal, a proof of presence, or a
     /// banned user.
     ///
     /// - Parameter holder: the session whose nonce it was.
-    package init(spending nonce: Nonce, of holder: Session, at now: Date) {
+    init(spending nonce: Nonce, of holder: Session, at now: Date) {
         self.init(
             id: nonce.sessionID, tokenHash: nonce.digest, userID: holder.userID, providerID: holder.providerID,
             externalID: holder.externalID, applicationID: holder.applicationID, deviceID: holder.deviceID,

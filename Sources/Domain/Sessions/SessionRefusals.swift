@@ -1,136 +1,136 @@
 /// Refusals of sessions, nonces and identity tokens.
-extension Refusal {
-    package static let sessionChallenged = Refusal(
+package extension Refusal {
+    static let sessionChallenged = Refusal(
         .sessionChallenged, "The session is challenged. Renew it with a fresh identity token.")
 
-    package static let sessionExpired = Refusal(.sessionExpired, "The session has expired. Create a new one.")
+    static let sessionExpired = Refusal(.sessionExpired, "The session has expired. Create a new one.")
 
     /// Also for a session that never existed.
-    package static let sessionEnded = Refusal(.sessionDestroyed, "The session was ended. Create a new one.")
+    static let sessionEnded = Refusal(.sessionDestroyed, "The session was ended. Create a new one.")
 
     /// For another kind of token, such as an access token.
-    package static let notSessionToken = Refusal(
+    static let notSessionToken = Refusal(
         .sessionDestroyed, "This is not a session token. Send the session_token that the sign-in returned.")
 
-    package static let sessionNotAttached = Refusal(
+    static let sessionNotAttached = Refusal(
         .sessionNotAttached, "The session is not attached to this connection. Resume it here first.")
 
-    package static let sessionOfAnotherUser = Refusal(
+    static let sessionOfAnotherUser = Refusal(
         .sessionDestroyed, "This user has no such session. Create a new one.")
 
-    package static let sessionRenewedElsewhere = Refusal(
+    static let sessionRenewedElsewhere = Refusal(
         .sessionDestroyed, "The session was ended or renewed at the same time. Use the renewed one, or create another.")
 
-    package static let sessionOfAnotherDevice = Refusal(
+    static let sessionOfAnotherDevice = Refusal(
         .bindingMismatch,
         "The session is bound to the certificate of another device and is now challenged. Create one for this device.")
 
-    package static let sessionTooOld = Refusal(
+    static let sessionTooOld = Refusal(
         .sessionChallenged,
         "This call requires a session that was created or renewed in the last ten minutes. Renew it or sign in again.")
 
-    package static let unknownOwnSession = Refusal(.notFound, "The user has no such session. Check the id.")
+    static let unknownOwnSession = Refusal(.notFound, "The user has no such session. Check the id.")
 
-    package static func unknownSession(_ id: SessionID) -> Refusal {
+    static func unknownSession(_ id: SessionID) -> Refusal {
         Refusal(.notFound, "There is no session \(id). Check the id.")
     }
 
     /// For a command that the session's state does not allow.
-    package static func sessionIs(_ state: String) -> Refusal {
+    static func sessionIs(_ state: String) -> Refusal {
         Refusal(.conflict, "The session is already \(state). Nothing was changed.", state: state)
     }
 
-    package static func notRenewable(state: String) -> Refusal {
+    static func notRenewable(state: String) -> Refusal {
         Refusal(.conflict, "The session is not challenged, so it needs no renewal. Use it as it is.", state: state)
     }
 
-    package static func renewedByAnotherUser(state: String) -> Refusal {
+    static func renewedByAnotherUser(state: String) -> Refusal {
         Refusal(
             .conflict, "The identity token names another user than the session. Send a token of the session's user.",
             state: state)
     }
 
-    package static let exportTokenUnknown = Refusal(
+    static let exportTokenUnknown = Refusal(
         .sessionRequired, "The export token was not issued to this device. Sign in on this device to get one.")
 
-    package static let exportTokenExpired = Refusal(
+    static let exportTokenExpired = Refusal(
         .sessionExpired, "The export token has expired. Sign in again to get a new one.")
 
-    package static let nonceUnknown = Refusal(
+    static let nonceUnknown = Refusal(
         .invalidIdentityToken, "This service did not issue the nonce in the token. Get one and sign again.",
         reason: .nonceUnknown)
 
-    package static let nonceOfAnotherDevice = Refusal(
+    static let nonceOfAnotherDevice = Refusal(
         .invalidIdentityToken,
         "The nonce in the token was issued to another device certificate. Get one with this certificate and sign again.",
         reason: .nonceOtherDevice)
 
-    package static let nonceUsed = Refusal(
+    static let nonceUsed = Refusal(
         .invalidIdentityToken, "The nonce in the token was used before. Get a new one and sign again.",
         reason: .nonceUsed)
 
     /// It would expire later than any nonce that is issued now.
-    package static let nonceOfWrongClock = Refusal(
+    static let nonceOfWrongClock = Refusal(
         .invalidIdentityToken, "The nonce in the token was issued by a wrong clock. Get a new one and sign again.",
         reason: .nonceExpired)
 
-    package static func nonceExpired(secondsAgo: Int) -> Refusal {
+    static func nonceExpired(secondsAgo: Int) -> Refusal {
         Refusal(
             .invalidIdentityToken,
             "The nonce in the token expired \(secondsAgo) s ago. Get a new one and sign again.", reason: .nonceExpired)
     }
 
-    package static let unknownIssuer = Refusal(
+    static let unknownIssuer = Refusal(
         .invalidIdentityToken, "The claim iss names no registered provider. It must be the provider_id.",
         reason: .unknownIssuer)
 
-    package static let keyRetired = Refusal(
+    static let keyRetired = Refusal(
         .invalidIdentityToken,
         "The key that kid names was retired, or its provider was disabled. Sign with an active key.",
         reason: .keyRetired)
 
-    package static let tokenOfAnotherApp = Refusal(
+    static let tokenOfAnotherApp = Refusal(
         .invalidIdentityToken, "The token's app_id names another app than the request. Send the same app in both.",
         reason: .wrongAudience)
 
-    package static let tokenOfAnotherAppThanSession = Refusal(
+    static let tokenOfAnotherAppThanSession = Refusal(
         .invalidIdentityToken, "The token's app_id names another app than the session's. Sign in with that app.",
         reason: .wrongAudience)
 
     /// - Parameter subject: the app's id as the caller's form of sign-in names it, also in the next refusals.
-    package static func providerIDAsApplication(_ subject: Subject) -> Refusal {
+    static func providerIDAsApplication(_ subject: Subject) -> Refusal {
         Refusal(
             .malformedRequest, "This is the provider_id. Send the app_id of an app of this provider.", about: subject)
     }
 
-    package static func issuerClientAsApplication(_ subject: Subject) -> Refusal {
+    static func issuerClientAsApplication(_ subject: Subject) -> Refusal {
         Refusal(
             .malformedRequest, "This is the client id at the issuer. Send the app_id that this service gave out.",
             about: subject)
     }
 
-    package static func unknownApplication(_ subject: Subject) -> Refusal {
+    static func unknownApplication(_ subject: Subject) -> Refusal {
         Refusal(
             .malformedRequest, "The provider that signed the identity token has no such app. Check the id.",
             about: subject)
     }
 
-    package static func applicationRequired(among count: Int, _ subject: Subject) -> Refusal {
+    static func applicationRequired(among count: Int, _ subject: Subject) -> Refusal {
         Refusal(
             .malformedRequest, "The provider has \(count) apps, so the app must be named. Send its id.",
             about: subject)
     }
 
-    package static let clientOfAnotherApp = Refusal(
+    static let clientOfAnotherApp = Refusal(
         .malformedRequest, "This is not the app_id of the session's app. Send that one or omit it.", about: .clientID)
 
-    package static let foreignAudience = Refusal(
+    static let foreignAudience = Refusal(
         .malformedRequest,
         "The audience or resource is neither the id of the session's provider nor a URL registered for it. "
             + "Send one of these.",
         reason: .invalidTarget)
 
-    package static let proofWithoutCertificate = Refusal(
+    static let proofWithoutCertificate = Refusal(
         .invalidDPoPProof, "The connection has no client certificate for the proof. Connect with one.",
         reason: .unknownKey)
 }

@@ -4,11 +4,11 @@
 /// by a log line or an error that mentions the value.
 package protocol Confidential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
-extension Confidential {
+package extension Confidential {
     /// The type's name without the value.
-    package var description: String { "\(Self.self)(••••)" }
+    var description: String { "\(Self.self)(••••)" }
     /// The type's name without the value.
-    package var debugDescription: String { description }
+    var debugDescription: String { description }
     /// A mirror without children, so that `dump` and failed expectations show nothing.
-    package var customMirror: Mirror { Mirror(self, children: [:]) }
+    var customMirror: Mirror { Mirror(self, children: [:]) }
 }

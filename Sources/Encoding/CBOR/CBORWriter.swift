@@ -51,9 +51,9 @@ struct CBORWriter {
     }
 }
 
-extension CBORValue {
+package extension CBORValue {
     /// The deterministic encoding. Tagged items are written as they were received.
-    package var encoded: [UInt8] {
+    var encoded: [UInt8] {
         var writer = CBORWriter()
         writer.append(self)
         return writer.bytes

@@ -63,9 +63,9 @@ package struct PEM: Sendable, Equatable {
     }
 }
 
-extension Base64URL {
+package extension Base64URL {
     /// Decodes base64 in the standard or the URL alphabet (RFC 4648 §4 and §5), with or without padding.
-    package static func decodeEitherAlphabet(_ text: some Collection<UInt8>) -> [UInt8]? {
+    static func decodeEitherAlphabet(_ text: some Collection<UInt8>) -> [UInt8]? {
         var characters = text.map { character in
             switch character {
             case UInt8(ascii: "+"): UInt8(ascii: "-")

@@ -1,7 +1,7 @@
-extension WebAddress {
+package extension WebAddress {
     /// A path in normal form (RFC 3986 §6.2.2): unreserved characters not escaped, hexadecimal digits in capitals, and
     /// no segments `.` and `..`.
-    package static func normalizedPath(_ path: some StringProtocol) -> String {
+    static func normalizedPath(_ path: some StringProtocol) -> String {
         let text = unescaped(Array(path.utf8))
         var segments: [Substring] = []
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)

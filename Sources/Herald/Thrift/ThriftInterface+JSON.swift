@@ -1,10 +1,10 @@
 import Encoding
 
 /// Converts values between the interface and JSON. Fields and members have the same names.
-extension ThriftInterface {
+package extension ThriftInterface {
     /// The fields of a structure as members of an object. A field that the interface does not declare, or declares with
     /// another type, is omitted, as Thrift's own readers do. So is text that is not UTF-8 or not stream-safe.
-    package func members(_ fields: [ThriftField], as declared: [Field]) -> [JSONMember] {
+    func members(_ fields: [ThriftField], as declared: [Field]) -> [JSONMember] {
         declared.compactMap { field in
             guard let value = fields.last(where: { $0.id == field.id })?.value, let json = json(value, field.kind)
             else {
@@ -15,7 +15,7 @@ extension ThriftInterface {
     }
 
     /// A value as JSON; `nil` if its type is not the declared one.
-    package func json(_ value: ThriftValue, _ kind: Kind) -> JSONValue? {
+    func json(_ value: ThriftValue, _ kind: Kind) -> JSONValue? {
         switch (kind, value) {
         case (.bool, .bool(let value)): return .bool(value)
         case (.i32, .i32(let value)): return .integer(Int64(value))
@@ -36,7 +36,7 @@ extension ThriftInterface {
     }
 
     /// A JSON value as a value of the interface; `nil` for `null` and for a value of another type.
-    package func value(_ json: JSONValue, as kind: Kind) -> ThriftValue? {
+    func value(_ json: JSONValue, as kind: Kind) -> ThriftValue? {
         switch (kind, json) {
         case (.json, .null), (_, .null): return nil
         case (.json, _): return .text(json.jsonText)

@@ -1,6 +1,6 @@
-extension ThriftMessage {
+package extension ThriftMessage {
     /// The message in the binary protocol, strict.
-    package var bytes: [UInt8] {
+    var bytes: [UInt8] {
         var bytes = (0x8001_0000 | UInt32(kind.rawValue)).bigEndianBytes
         bytes.appendText(Array(name.utf8))
         bytes += UInt32(bitPattern: sequence).bigEndianBytes

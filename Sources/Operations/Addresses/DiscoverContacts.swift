@@ -23,14 +23,14 @@ package struct DiscoveryPage: Sendable {
 
 /// Private contact discovery: a user learns which of their contacts can be found, and the service does not learn whom they
 /// asked for. The device sends blinded numbers (RFC 9497), downloads parts of the set and compares by itself.
-extension Service {
+package extension Service {
     /// Blinded numbers in one request.
     private static let mostContacts = 64
 
     /// The week of now.
     ///
     /// - Throws: `Refusal` `not_verified` or `user_banned`; `unavailable`.
-    package func discoveryWeek(for session: Session) async throws -> DiscoveryWeekKey {
+    func discoveryWeek(for session: Session) async throws -> DiscoveryWeekKey {
         let seed = environment.randomBytes(32)
         var found = try await read(for: session) { transaction, _ -> DiscoveryKeyRepository.Entry? in
             try requireDiscoverer(session, in: transaction)
@@ -52,7 +52,7 @@ extension Service {
     /// - Throws: `Refusal` `malformed_request` for too many, none, or what is no element of the group; `not_found` for a week
     ///   that is not answered; `conflict` before a number is proven; `not_verified`, `user_banned`, `rate_limited`,
     ///   `unavailable`.
-    package func evaluateContacts(
+    func evaluateContacts(
         _ blinded: [[UInt8]], week: Int64, for session: Session
     ) async throws -> [[UInt8]] {
         guard (1...Self.mostContacts).contains(blinded.count) else {
@@ -81,7 +81,7 @@ extension Service {
     /// - Parameter tag: the last one of the part before; `nil` for the first part.
     /// - Throws: `Refusal` `not_found` for a week that is not answered, or a bucket that it does not have; `not_verified`,
     ///   `user_banned`, `rate_limited`, `unavailable`.
-    package func discoveryEntries(
+    func discoveryEntries(
         week: Int64, bucket number: Int, bits: Int, after tag: [UInt8]?, for session: Session
     ) async throws -> DiscoveryPage {
         try await act(for: session) { transaction, _, _ in

@@ -3,13 +3,13 @@ import Domain
 import PhoneNumbers
 import Repositories
 
-extension Service {
+package extension Service {
     /// The user of the same provider who can be found by an address: a number, or the provider's name for the user.
     ///
     /// A user who is hidden, banned, unknown or blocks the caller gives the same answer after the same statements.
     ///
     /// - Throws: `Refusal` `not_found`; `not_verified` or `user_banned` for the caller; `rate_limited`, `unavailable`.
-    package func resolveAddress(_ address: SoughtAddress, for session: Session) async throws -> UserID {
+    func resolveAddress(_ address: SoughtAddress, for session: Session) async throws -> UserID {
         let slug = try await caches.providers.find(session.providerID)?.provider.slug
         // The result is returned from the transaction before it is refused, so that a failed attempt stays counted.
         let found = try await act(for: session) { transaction, _, _ in

@@ -2,12 +2,12 @@ import Database
 import Domain
 import Repositories
 
-extension Service {
+package extension Service {
     /// Makes one of the user's own addresses findable; none is by default. A repetition has no effect.
     ///
     /// - Throws: `Refusal` `not_found` for an unknown type, `conflict` for a number before it is proven, `user_banned`,
     ///   `rate_limited`, `unavailable`.
-    package func shareAddress(_ type: String, for session: Session) async throws {
+    func shareAddress(_ type: String, for session: Session) async throws {
         let type = try Self.type(type)
         let keys = keys.personal
         try await act(for: session) { transaction, holder, _ in
@@ -28,7 +28,7 @@ extension Service {
     /// being found.
     ///
     /// - Throws: `Refusal` `not_found` for an unknown type, `unavailable`.
-    package func hideAddress(_ type: String, for session: Session) async throws {
+    func hideAddress(_ type: String, for session: Session) async throws {
         let type = try Self.type(type)
         try await act(for: session) { transaction, holder, _ in
             try FindableAddressRepository(transaction).delete(type, of: holder.user.id)
@@ -38,7 +38,7 @@ extension Service {
     /// The addresses by which the user can be found.
     ///
     /// - Throws: `Refusal` `unavailable`.
-    package func listAddresses(for session: Session) async throws -> [FindableAddress] {
+    func listAddresses(for session: Session) async throws -> [FindableAddress] {
         try await read(for: session) { transaction, holder in
             try FindableAddressRepository(transaction).list(of: holder.user.id)
         }

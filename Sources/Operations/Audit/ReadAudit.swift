@@ -144,9 +144,9 @@ package struct ReadAudit: Sendable {
     }
 }
 
-extension AuditEntry {
+package extension AuditEntry {
     /// The time for display. A time outside the years 1 to 9999 becomes the nearest one in that range.
-    package var at: Date {
+    var at: Date {
         Date(timeIntervalSince1970: Double(min(max(milliseconds, -62_135_596_800_000), 253_402_300_799_000)) / 1000)
     }
 }

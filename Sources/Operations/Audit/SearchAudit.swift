@@ -39,7 +39,7 @@ package struct AuditFilter: Sendable {
     }
 }
 
-extension ReadAudit {
+package extension ReadAudit {
     /// How many entries one statement scans.
     private static let window: Int64 = 2000
     /// How many entries are read by an index at once.
@@ -48,7 +48,7 @@ extension ReadAudit {
     /// The last entries that pass a filter, oldest first.
     ///
     /// - Parameter end: only entries before this number; `nil` to include entries that are not chained yet.
-    package func search(_ filter: AuditFilter, before end: Int64? = nil, count: Int) async throws -> [Entry] {
+    func search(_ filter: AuditFilter, before end: Int64? = nil, count: Int) async throws -> [Entry] {
         let (found, end) = try await newest(filter, before: end)
         let missing = count - found.count
         guard missing > 0 else { return found.prefix(count).reversed() }

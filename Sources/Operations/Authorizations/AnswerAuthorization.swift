@@ -3,7 +3,7 @@ import Domain
 import Foundation
 import Repositories
 
-extension Service {
+package extension Service {
     /// Approves a request: both users may message each other from now on. Both must be verified at this moment. The caller's own
     /// request to the other user ends: it becomes cancelled.
     ///
@@ -11,14 +11,14 @@ extension Service {
     ///
     /// - Throws: `Refusal` `not_found` if this user is not the recipient, `not_verified` for either side, `conflict`
     ///   with the state that forbids it, `gone` after its expiry, `unavailable`.
-    package func approveAuthorization(_ text: String, for session: Session) async throws -> AuthorizationView {
+    func approveAuthorization(_ text: String, for session: Session) async throws -> AuthorizationView {
         try await move(text, session) { $0 == .incoming ? .approve : nil }
     }
 
     /// Declines a request, and withdraws the caller's own request to the other user.
     ///
     /// - Throws: `Refusal` `not_found`, `conflict`, `gone`, `unavailable`.
-    package func rejectAuthorization(_ text: String, for session: Session) async throws -> AuthorizationView {
+    func rejectAuthorization(_ text: String, for session: Session) async throws -> AuthorizationView {
         try await move(text, session) { $0 == .incoming ? .reject : nil }
     }
 
@@ -26,7 +26,7 @@ extension Service {
     /// ended by the approval of the crossed request ends the permission.
     ///
     /// - Throws: `Refusal` `not_found`, `conflict`, `gone`, `unavailable`.
-    package func cancelAuthorization(_ text: String, for session: Session) async throws -> AuthorizationView {
+    func cancelAuthorization(_ text: String, for session: Session) async throws -> AuthorizationView {
         try await move(text, session) { $0.cancellation }
     }
 

@@ -3,7 +3,7 @@ import Domain
 import Foundation
 import Repositories
 
-extension Service {
+package extension Service {
     /// Blocks another user of the provider and ends their authorizations. Permissions and the blocker's own requests
     /// are cancelled. Requests of the other user disappear for the blocker and stay for the requester. Later requests
     /// get the usual response and are never delivered.
@@ -12,7 +12,7 @@ extension Service {
     ///
     /// - Throws: `Refusal` `malformed_request` for one's own id, `not_found` for an invalid user id or another
     ///   provider's user, `conflict` if the user blocks as many as the policy allows, `unavailable`.
-    package func blockUser(_ text: String, for session: Session) async throws {
+    func blockUser(_ text: String, for session: Session) async throws {
         try await act(for: session, inTurn: .permissions) { transaction, _, events in
             guard let other = try find(text, session, in: transaction) else { return }
             try block(other.id, for: session, in: transaction, &events)
@@ -22,7 +22,7 @@ extension Service {
     /// Ends a block. Permissions that the block ended stay ended.
     ///
     /// - Throws: `Refusal` `not_found` for an invalid user id or another provider's user, `unavailable`.
-    package func unblockUser(_ text: String, for session: Session) async throws {
+    func unblockUser(_ text: String, for session: Session) async throws {
         try await act(for: session) { transaction, _, _ in
             guard let other = try find(text, session, in: transaction) else { return }
             try BlockRepository(transaction).delete(session.userID, blocks: other.id)
@@ -36,7 +36,7 @@ extension Service {
     ///
     /// - Throws: `Refusal` `not_found` if this user is not the recipient, `conflict` if the user blocks as many as
     ///   policy allows, `unavailable`.
-    package func blockRequester(of text: String, for session: Session) async throws {
+    func blockRequester(of text: String, for session: Session) async throws {
         try await act(for: session, inTurn: .permissions) { transaction, _, events in
             guard let id = AuthorizationID(text[...]), let found = try AuthorizationRepository(transaction).find(id),
                 found.recipientID == session.userID
@@ -49,7 +49,7 @@ extension Service {
     /// Ends the block of the requester of an authorization. It is also found if the authorization was deleted since.
     ///
     /// - Throws: `Refusal` `not_found` for an invalid id, `unavailable`.
-    package func unblockRequester(of text: String, for session: Session) async throws {
+    func unblockRequester(of text: String, for session: Session) async throws {
         guard let id = AuthorizationID(text[...]) else { throw Refusal.unknownAuthorization }
         try await act(for: session) { transaction, _, _ in
             try BlockRepository(transaction).delete(session.userID, blocksRequesterOf: id)

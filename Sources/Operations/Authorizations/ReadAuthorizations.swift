@@ -65,11 +65,11 @@ package struct AuthorizationPage: Sendable {
 extension Refusal {
 }
 
-extension Service {
+package extension Service {
     /// A user's authorizations. A reinstalled app restores its data from them.
     ///
     /// - Throws: `Refusal` `not_verified`, `unavailable`.
-    package func listAuthorizations(_ filter: AuthorizationFilter, for session: Session) async throws
+    func listAuthorizations(_ filter: AuthorizationFilter, for session: Session) async throws
         -> AuthorizationPage
     {
         try await read { transaction in
@@ -98,7 +98,7 @@ extension Service {
     /// Returns one authorization. If the other side's data is included, both must be verified now.
     ///
     /// - Throws: `Refusal` `not_found`, `not_verified` for either side, `unavailable`.
-    package func readAuthorization(_ text: String, to session: Session) async throws -> AuthorizationView {
+    func readAuthorization(_ text: String, to session: Session) async throws -> AuthorizationView {
         try await read { transaction in
             let parties = AuthorizationParties(policy, in: transaction)
             try parties.requireCaller(session.userID)

@@ -25,7 +25,7 @@ package struct PermissionRequest: Sendable {
     }
 }
 
-extension Service {
+package extension Service {
     /// Requests permission to message another user of the same provider. A repetition gets the same response and has no
     /// effect.
     ///
@@ -35,7 +35,7 @@ extension Service {
     /// - Throws: `Refusal` `not_verified` for either side, `not_found` if the id is another user's or the recipient is
     ///   another provider's user. `conflict` if the id belongs to another request, the two have an open one, or the
     ///   recipient rejected one recently. `rate_limited`, `malformed_request`, `unavailable`.
-    package func requestPermission(_ request: PermissionRequest, for session: Session) async throws -> AuthorizationID {
+    func requestPermission(_ request: PermissionRequest, for session: Session) async throws -> AuthorizationID {
         let own = try await caches.providers.find(session.providerID)?.provider.slug
         if case .address(let slug, _) = request.to, slug != own { throw Refusal.unknownUser }
         // The counts must commit, so the refusal is thrown after the transaction.

@@ -9,11 +9,11 @@ package struct UnconfirmedBan: Error, Equatable {
     package let users: Int
 }
 
-extension Administration {
+package extension Administration {
     /// The impact that a ban would have. Nothing is changed.
     ///
     /// - Throws: as ``addBan(_:by:upTo:)``.
-    package func previewBan(_ order: BanOrder, by policy: BanPolicy = BanPolicy()) async throws -> BanImpact {
+    func previewBan(_ order: BanOrder, by policy: BanPolicy = BanPolicy()) async throws -> BanImpact {
         let id: BanID = environment.newIdentifier()
         let planner = BanPlanner(keys: try personalKeys(), policy: policy)
         return try await read { transaction in
@@ -27,7 +27,7 @@ extension Administration {
     /// - Parameter limit: the maximum number of users affected that the admin confirmed; `nil` for any number.
     /// - Throws: `Refusal` `not_found`; `conflict` if an active ban on the subject is at least as strict (state
     ///   `active`) and must not be replaced; ``UnconfirmedBan``.
-    package func addBan(
+    func addBan(
         _ order: BanOrder, by policy: BanPolicy = BanPolicy(), upTo limit: Int?
     ) async throws -> (ban: Ban, impact: BanImpact) {
         let id: BanID = environment.newIdentifier()

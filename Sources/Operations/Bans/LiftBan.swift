@@ -4,12 +4,12 @@ import Foundation
 import PhoneNumbers
 import Repositories
 
-extension Administration {
+package extension Administration {
     /// Lifts bans before their end. It revives nothing: sessions that were ended stay ended.
     ///
     /// - Parameter note: why; kept sealed.
     /// - Throws: `Refusal` `not_found`, `conflict` where it is over already, or `malformed_request` for the note.
-    package func liftBan(_ id: BanID, note: String) async throws -> Ban {
+    func liftBan(_ id: BanID, note: String) async throws -> Ban {
         try Ban.requirePlain(note: note)
         let keys = try personalKeys()
         return try await write { transaction, events in
@@ -20,7 +20,7 @@ extension Administration {
     /// The ban that would be lifted. Nothing is changed.
     ///
     /// - Throws: `Refusal` `not_found`, or `conflict` where it is over already.
-    package func previewLift(of id: BanID) async throws -> Ban {
+    func previewLift(of id: BanID) async throws -> Ban {
         try await read { transaction in
             let ban = try BanRepository(transaction).require(id)
             guard ban.isActive(at: transaction.now) else { throw Self.over(ban, at: transaction.now) }
@@ -31,7 +31,7 @@ extension Administration {
     /// The bans in force that name a subject and would be lifted. Nothing is changed.
     ///
     /// - Throws: `Refusal` `not_found` where there is none, with the ban that holds the subject nevertheless.
-    package func previewLift(on target: BanTarget) async throws -> [Ban] {
+    func previewLift(on target: BanTarget) async throws -> [Ban] {
         let keys = try personalKeys()
         return try await read { try find(target, keys, in: $0) }
     }
@@ -39,7 +39,7 @@ extension Administration {
     /// Lifts every ban in force that names a subject.
     ///
     /// - Throws: `Refusal` `not_found` where there is none, with the ban that holds the subject nevertheless.
-    package func liftBans(on target: BanTarget, note: String) async throws -> [Ban] {
+    func liftBans(on target: BanTarget, note: String) async throws -> [Ban] {
         try Ban.requirePlain(note: note)
         let keys = try personalKeys()
         return try await write { transaction, events in
@@ -67,7 +67,9 @@ extension Administration {
         let state = ban.state(at: now).rawValue
         return Refusal.banIsOver(state: state)
     }
+}
 
+extension Administration {
     /// Lifts a ban in the transaction of another change.
     ///
     /// - Throws: `Refusal` `conflict` if it is over already.

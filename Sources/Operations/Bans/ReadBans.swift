@@ -17,14 +17,14 @@ package struct BanDetail: Sendable {
     package let liftNote: String?
 }
 
-extension Administration {
+package extension Administration {
     /// The newest bans.
     ///
     /// - Parameters:
     ///   - isActive: only those in force.
     ///   - cursor: the id of the last one on the page before.
     /// - Throws: `Refusal` `not_found` for a cursor that is gone.
-    package func listBans(
+    func listBans(
         isActive: Bool, limit: Int, after cursor: String? = nil
     ) async throws -> [BanSummary] {
         try await read { transaction in
@@ -38,7 +38,7 @@ extension Administration {
     /// Reads a ban. Its notes may name people, so the access is recorded in the audit log.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func readBan(_ id: BanID) async throws -> BanDetail {
+    func readBan(_ id: BanID) async throws -> BanDetail {
         let keys = try personalKeys()
         return try await write { transaction, events in
             let records = BanRepository(transaction)
@@ -57,7 +57,7 @@ extension Administration {
     /// All bans of one subject, past ones too, newest first.
     ///
     /// - Throws: `Refusal` `not_found` for a user whom nobody knows.
-    package func banHistory(of target: BanTarget) async throws -> [BanSummary] {
+    func banHistory(of target: BanTarget) async throws -> [BanSummary] {
         let keys = try personalKeys()
         return try await read { transaction in
             let records = BanRepository(transaction)
@@ -71,7 +71,7 @@ extension Administration {
     /// Bans still active for the subjects of lifted bans, newest first.
     ///
     /// - Parameter lifted: bans that are not in force any more.
-    package func remainingBans(after lifted: [Ban]) async throws -> [Ban] {
+    func remainingBans(after lifted: [Ban]) async throws -> [Ban] {
         try await read { transaction in
             let records = BanRepository(transaction)
             let subjects = try Set(lifted.flatMap { try records.entries(of: $0.id) }.map(\.subject))

@@ -10,13 +10,13 @@ package struct CallServers: Sendable {
     package let credentials: TURNCredentials?
 }
 
-extension Service {
+package extension Service {
     /// The servers through which devices connect for calls, with credentials for relays. The credentials expire after
     /// the policy's lifetime. A ban does not end them earlier, because a TURN server does not query this service.
     ///
     /// - Parameter secret: the secret that the TURN servers share with the service; `nil` if there is none.
     /// - Throws: `Refusal` `not_verified` or `user_banned`, `rate_limited`, `unavailable`.
-    package func issueCallServers(by secret: Secret<String>?, for session: Session) async throws -> CallServers {
+    func issueCallServers(by secret: Secret<String>?, for session: Session) async throws -> CallServers {
         let policy = policy[\.calls]
         let now = try await act(for: session) { transaction, _, _ in
             try AuthorizationParties(required: self.policy[\.streams].requiredLevel, in: transaction)

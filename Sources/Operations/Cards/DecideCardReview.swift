@@ -5,13 +5,13 @@ import Encoding
 import Foundation
 import Repositories
 
-extension Administration {
+package extension Administration {
     /// Accepts a card in review. If the user was verified by another person's card before, the former person's permissions
     /// and requests end.
     ///
     /// - Throws: `Refusal` `not_found`, or `conflict` if the card was decided before, its document is banned, or the
     ///   number is another user's now.
-    package func approveCard(_ id: IdentityCardID, reason: String) async throws {
+    func approveCard(_ id: IdentityCardID, reason: String) async throws {
         try await decideCard(id, .verified, reason) { entry, keys, transaction, events in
             let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
             let bans = BanSubjectIndex(keys: keys)
@@ -39,7 +39,7 @@ extension Administration {
     /// Rejects a card in review; the user may show another one.
     ///
     /// - Throws: `Refusal` `not_found`, or `conflict` if the card was decided before.
-    package func rejectCard(_ id: IdentityCardID, reason: String) async throws {
+    func rejectCard(_ id: IdentityCardID, reason: String) async throws {
         try await decideCard(id, .rejected, reason) { _, _, _, _ in nil }
     }
 

@@ -46,12 +46,12 @@ package struct OtherHolder: Sendable {
 /// The most others that are returned; more would not help the reviewer.
 private let maximumOthers = 20
 
-extension Administration {
+package extension Administration {
     /// The waiting cards, oldest first.
     ///
     /// - Parameter cursor: the last one on the page before.
     /// - Throws: `Refusal` `not_found` for a cursor that is gone.
-    package func listCardsInReview(limit: Int, after cursor: IdentityCardID? = nil) async throws -> [WaitingCard] {
+    func listCardsInReview(limit: Int, after cursor: IdentityCardID? = nil) async throws -> [WaitingCard] {
         try await read { transaction in
             try IdentityCardRepository(transaction).listInReview(limit: limit, after: cursor).map { entry in
                 WaitingCard(
@@ -64,7 +64,7 @@ extension Administration {
     /// Reads a card for a reviewer. Because it is personal data, the access is audited.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func readCardInReview(_ id: IdentityCardID) async throws -> CardInReview {
+    func readCardInReview(_ id: IdentityCardID) async throws -> CardInReview {
         let keys = try personalKeys()
         return try await write { transaction, events in
             let entry = try IdentityCardRepository(transaction).require(id)

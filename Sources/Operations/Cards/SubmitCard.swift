@@ -60,7 +60,7 @@ private struct Submission: Sendable, Confidential {
     let fingerprint: CardFingerprint
 }
 
-extension Service {
+package extension Service {
     /// Evaluates a card that a user shows. A consistent card raises the user's level. A card that needs a reviewer waits,
     /// and any other is refused with the reasons. A text that cannot be parsed does not count as an attempt; any other is
     /// counted first.
@@ -68,7 +68,7 @@ extension Service {
     /// - Parameter askIssuer: queries the service that confirms a card's data; `nil` if there is none.
     /// - Throws: `Refusal` `malformed_request`, `conflict` before a phone number is proven, `rate_limited`,
     ///   `card_rejected` with the checks, `user_banned` for a banned document, `unavailable`.
-    package func submitCard(
+    func submitCard(
         _ input: CardInput, for session: Session, askIssuer: AskIssuer?
     ) async throws -> EvaluatedCard {
         let policy = policy[\.cards]
@@ -176,7 +176,7 @@ extension Service {
     /// The data of an own card that a user may see later.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func readCard(_ text: String, to session: Session) async throws -> EvaluatedCard {
+    func readCard(_ text: String, to session: Session) async throws -> EvaluatedCard {
         let today = CalendarDate(utcDayOf: environment.now())
         return try await read { [keys = keys.personal] transaction in
             guard let id = IdentityCardID(text[...]), let entry = try IdentityCardRepository(transaction).find(id),

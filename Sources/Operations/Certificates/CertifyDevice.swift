@@ -44,12 +44,12 @@ private struct GrantedRequest: Sendable {
 /// The same request within so many seconds is the same device, whose answer was lost.
 private let repeatableSeconds: TimeInterval = 600
 
-extension Service {
+package extension Service {
     /// `Certify`: a certification request becomes a client certificate of the internal CA.
     ///
     /// - Parameter verifyCaptcha: asks the siteverify endpoint about a captcha's response.
     /// - Throws: `Refusal` `invalid_csr` with its reasons, `malformed_request`, `rate_limited`, `unavailable`.
-    package func certifyDevice(
+    func certifyDevice(
         _ request: DeviceRequest, verifyCaptcha: (String) async throws -> Bool
     ) async throws -> CertifiedDevice {
         // Provider keys are verified from memory, and the certificate's dates are this machine's.

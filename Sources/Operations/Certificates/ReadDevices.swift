@@ -13,14 +13,14 @@ package struct DeviceDetail: Sendable {
     package let sessions: [Session]
 }
 
-extension Administration {
+package extension Administration {
     /// The newest devices, with their numbers of certificates and sessions.
     ///
     /// - Parameters:
     ///   - cursor: the id of the last device on the previous page.
     ///   - user: a user with a stored session on the devices, open or not; `nil` for all devices.
     /// - Throws: `Refusal` `not_found` for a user, or for a cursor that no longer exists.
-    package func listDevices(
+    func listDevices(
         limit: Int, after cursor: String? = nil, user: String? = nil
     ) async throws -> [DeviceRepository.Summary] {
         try await read { transaction in
@@ -34,7 +34,7 @@ extension Administration {
     /// The device with an id.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func readDevice(_ id: DeviceID) async throws -> DeviceDetail {
+    func readDevice(_ id: DeviceID) async throws -> DeviceDetail {
         try await read { transaction in
             let devices = DeviceRepository(transaction)
             guard let summary = try devices.find(id) else { throw Refusal.unknownDevice(id) }
@@ -49,14 +49,14 @@ extension Administration {
     ///
     /// - Parameter cursor: the serial number of the last certificate on the previous page.
     /// - Throws: `Refusal` `not_found` for a cursor that no longer exists.
-    package func listCertificates(limit: Int, after cursor: String? = nil) async throws -> [DeviceCertificate] {
+    func listCertificates(limit: Int, after cursor: String? = nil) async throws -> [DeviceCertificate] {
         try await read { try CertificateRepository($0).list(limit: limit, after: cursor) }
     }
 
     /// The certificate with a serial number in any usual form, and its direct and indirect renewals, oldest first.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func readCertificate(
+    func readCertificate(
         serial: String
     ) async throws -> (certificate: DeviceCertificate, successors: [DeviceCertificate]) {
         let unknown = Refusal.unknownCertificate(serial: serial)

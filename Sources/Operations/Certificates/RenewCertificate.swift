@@ -5,13 +5,13 @@ import Encoding
 import Foundation
 import Repositories
 
-extension Service {
+package extension Service {
     /// Renews the certificate of a connection: same device, same or new key. The old one is superseded when the new one is
     /// first seen.
     ///
     /// - Parameter csr: carries a new key; `nil` keeps the present one.
     /// - Throws: `Refusal` `conflict` before two thirds of the life, `invalid_csr`, `rate_limited`, `unavailable`.
-    package func renewCertificate(csr: String?, on connection: ClientConnection) async throws -> CertifiedDevice {
+    func renewCertificate(csr: String?, on connection: ClientConnection) async throws -> CertifiedDevice {
         guard let present = connection.certificate?.certificate else {
             throw Refusal.connectionWithoutCertificate
         }

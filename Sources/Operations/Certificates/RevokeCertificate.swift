@@ -98,12 +98,12 @@ struct NotifyOfRevocation {
     }
 }
 
-extension Service {
+package extension Service {
     /// Revokes the certificate of a connection, within a second on every node. The device's sessions end, and the
     /// connection ends with its answer.
     ///
     /// - Throws: `Refusal` `conflict` where it is revoked already.
-    package func revokeOwnCertificate(of connection: ClientConnection) async throws {
+    func revokeOwnCertificate(of connection: ClientConnection) async throws {
         guard let certificate = connection.certificate?.certificate else { return }
         connection.endsWithItsAnswer.store(true, ordering: .relaxed)
         try await write { transaction, events in

@@ -4,12 +4,11 @@ import Domain
 import Foundation
 import Repositories
 
-extension Administration {
+package extension Administration {
     /// The serial numbers that ``revokeDevice(_:reason:)`` would revoke, and how many sessions would end.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func previewRevocation(of id: DeviceID) async throws -> (serials: [String], sessionsEnded: CountedSessions)
-    {
+    func previewRevocation(of id: DeviceID) async throws -> (serials: [String], sessionsEnded: CountedSessions) {
         try await read { transaction in
             let certificates = try CertificateRepository(transaction).list(deviceID: id)
             guard !certificates.isEmpty else { throw Refusal.unknownDevice(id) }
@@ -23,7 +22,7 @@ extension Administration {
     ///
     /// - Returns: the serial numbers, and how many sessions end.
     /// - Throws: `Refusal` `not_found`, or `conflict` if it has no valid certificate.
-    package func revokeDevice(
+    func revokeDevice(
         _ id: DeviceID, reason: RevocationReason
     ) async throws -> (serials: [String], sessionsEnded: CountedSessions) {
         return try await write { transaction, events in
@@ -59,7 +58,7 @@ extension Administration {
     /// certificates that its thief may have are revoked.
     ///
     /// - Throws: `Refusal` `not_found`, or `conflict` if it is already revoked.
-    package func revokeCertificate(serial: String, reason: RevocationReason) async throws {
+    func revokeCertificate(serial: String, reason: RevocationReason) async throws {
         try await write { transaction, events in
             try RevokeCertificate(reason: reason, actor: actor, transaction: transaction)(serial: serial, &events)
         }

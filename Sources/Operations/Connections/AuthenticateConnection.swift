@@ -3,11 +3,11 @@ import Domain
 import Foundation
 import Repositories
 
-extension Service {
+package extension Service {
     /// Verifies the certificate of a connection: once after the handshake, then on every request, from memory.
     ///
     /// - Throws: `Refusal` `certificate_revoked` or `unavailable`.
-    package func authenticate(_ connection: ClientConnection) async throws {
+    func authenticate(_ connection: ClientConnection) async throws {
         try invalidator.requireFresh()
         let now = environment.now()
         if let (known, state) = connection.known {
@@ -26,7 +26,7 @@ extension Service {
 
     /// Whether an admitted connection is still valid, from memory alone; `false` if the call above would refuse it or
     /// needs the store.
-    package func isAuthenticated(_ connection: ClientConnection) -> Bool {
+    func isAuthenticated(_ connection: ClientConnection) -> Bool {
         guard invalidator.isFresh, invalidator.isClockRight,
             let (known, state) = connection.known, state == .connected
         else { return false }
@@ -35,7 +35,7 @@ extension Service {
 
     /// Admits a new connection whose certificate is cached, so that its first request need not wait. Does nothing if
     /// the call above would refuse it or needs the store.
-    package func admitFromMemory(_ connection: ClientConnection) {
+    func admitFromMemory(_ connection: ClientConnection) {
         guard invalidator.isFresh, invalidator.isClockRight,
             let known = caches.certificates.known(connection.thumbprint),
             known.certificate.firstSeenAt != nil, (try? known.requireValid(at: environment.now())) != nil

@@ -1,10 +1,10 @@
 import Domain
 
-extension Service {
+package extension Service {
     /// Counts a call against the limit of its cost, in this process's memory, so no call waits for it.
     ///
     /// - Throws: `Refusal` `rate_limited`.
-    package func count(_ cost: CallCost, by caller: CountedCaller) throws(Refusal) {
+    func count(_ cost: CallCost, by caller: CountedCaller) throws(Refusal) {
         guard rateLimiting == .on, let limit = policy[\.requests].limit(of: cost, for: caller) else { return }
         try node.callRates.count(cost, by: caller, limit: limit, now: environment.now())
     }
@@ -13,7 +13,7 @@ extension Service {
     /// statements.
     ///
     /// - Throws: `Refusal` `rate_limited`.
-    package func limitStreamReads(on connection: ClientConnection) throws(Refusal) {
+    func limitStreamReads(on connection: ClientConnection) throws(Refusal) {
         guard rateLimiting == .on else { return }
         try connection.certificate?.streamReads.count(
             limit: RateLimit(count: policy[\.streams].readsPerMinute, per: 60),

@@ -11,10 +11,10 @@ package struct MessageWatch: Sendable {
     package func end() { polls.leave(place) }
 }
 
-extension Service {
+package extension Service {
     /// Notifies a user's connection of possible changes to synchronize. It does not read the store, and no task waits
     /// while nothing happens. ``synchronizeMessages(since:wait:for:)`` returns the changes.
-    package func watchMessages(of user: UserID) -> MessageWatch {
+    func watchMessages(of user: UserID) -> MessageWatch {
         let polls = node.messagePolls
         return MessageWatch(polls: polls, place: polls.enter(user))
     }

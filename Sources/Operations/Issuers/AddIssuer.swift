@@ -13,13 +13,13 @@ package struct IssuerRegistration: Sendable {
     package let keyCount: Int
 }
 
-extension Administration {
+package extension Administration {
     /// Registers an OpenID provider by its URL, with its current keys and a first app.
     ///
     /// - Parameter name: the provider's name; the issuer's host by default.
     /// - Throws: `Refusal` `malformed_request` if the issuer's keys cannot be fetched or a name is not valid,
     ///   `conflict` for a slug, or a pair of issuer and audience, that is taken.
-    package func addIssuer(
+    func addIssuer(
         _ issuer: ProviderIssuer, name: String?, slug: Slug?, account: String?, avatarHosts: [String],
         tokenAlgorithm: AccessTokenAlgorithm = .rs256, readKeySet: KeySetReader.Read
     ) async throws -> IssuerRegistration {

@@ -3,12 +3,12 @@ import Domain
 import Repositories
 
 /// Client ids of a provider by issuer: what `aud` and `azp` of its ID tokens may name.
-extension Administration {
+package extension Administration {
     /// Adds clients. Their ID tokens sign users in from now on.
     ///
     /// - Returns: the issuer with all of its clients.
     /// - Throws: `Refusal` `not_found`, `malformed_request`, `conflict`.
-    package func addIssuerClients(_ clients: IssuerClients, to name: String) async throws -> ProviderIssuer {
+    func addIssuerClients(_ clients: IssuerClients, to name: String) async throws -> ProviderIssuer {
         try await write { transaction, events in
             let providers = ProviderRepository(transaction)
             var (provider, issuer) = try providers.requireIssuer(name)
@@ -31,7 +31,7 @@ extension Administration {
     ///
     /// - Returns: the issuer with the clients that are left.
     /// - Throws: `Refusal` `not_found`, `conflict` for the last audience, and for the last party unless any client may follow.
-    package func removeIssuerClients(
+    func removeIssuerClients(
         _ clients: IssuerClients, from name: String, allowingAnyParty: Bool
     ) async throws -> ProviderIssuer {
         try await write { transaction, events in
@@ -50,7 +50,7 @@ extension Administration {
     /// What ``removeIssuerClients(_:from:allowingAnyParty:)`` would leave. Nothing is changed.
     ///
     /// - Throws: as the removal itself.
-    package func previewRemoval(
+    func previewRemoval(
         of clients: IssuerClients, from name: String, allowingAnyParty: Bool
     ) async throws -> ProviderIssuer {
         try await issuerClients(of: name).removing(clients, allowingAnyParty: allowingAnyParty)
@@ -59,7 +59,7 @@ extension Administration {
     /// The issuer of a provider with its clients.
     ///
     /// - Throws: `Refusal` `not_found`; `malformed_request` for a provider without an issuer.
-    package func issuerClients(of name: String) async throws -> ProviderIssuer {
+    func issuerClients(of name: String) async throws -> ProviderIssuer {
         try await read { try ProviderRepository($0).requireIssuer(name).issuer }
     }
 }

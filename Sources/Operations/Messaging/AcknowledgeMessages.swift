@@ -2,11 +2,11 @@ import Database
 import Domain
 import Repositories
 
-extension Service {
+package extension Service {
     /// Raises the receipts of a user's device in a stream. Lower numbers change nothing.
     ///
     /// - Throws: `Refusal` `not_found`, `conflict`, `rate_limited`, `unavailable`.
-    package func acknowledgeMessages(
+    func acknowledgeMessages(
         delivered: Int64?, read: Int64?, in stream: String, for session: Session
     ) async throws -> (delivered: Int64, read: Int64) {
         try await act(
@@ -30,7 +30,7 @@ extension Service {
     ///
     /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `unavailable`. `conflict` for a closed stream,
     ///   and for a forum, which has no members.
-    package func sayTyping(in stream: String, for session: Session) async throws {
+    func sayTyping(in stream: String, for session: Session) async throws {
         guard node.typing.permits(session.userID) else {
             // A notice without effect opens no writing transaction.
             return try await read(for: session) { _ = try others(in: stream, for: $1, $0) }

@@ -25,13 +25,13 @@ package struct NewMessage: Sendable {
     }
 }
 
-extension Service {
+package extension Service {
     /// Appends a message to a stream, with a number and a time. A repetition gets the same response and has no effect.
     ///
     /// - Throws: `Refusal` `not_found` for a stream that the user cannot see, for another user's message id, and for a
     ///   reply to an unknown message. `user_banned`, `not_verified` for either side. `conflict` if the stream is
     ///   closed, the id belongs to another message, or the quota is used up. `rate_limited`, `unavailable`.
-    package func appendMessage(
+    func appendMessage(
         _ request: NewMessage, to stream: String, for session: Session
     ) async throws -> StreamMessage {
         try await act(

@@ -2,12 +2,12 @@ import Database
 import Domain
 import Repositories
 
-extension Service {
+package extension Service {
     /// Adds a user to a conversation, who can then read all messages. It has no effect for a member.
     ///
     /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `rate_limited`, `unavailable`. `conflict` if
     ///   there are 25 members, or the two users have no approved authorization.
-    package func addMember(_ name: String, to stream: String, for session: Session) async throws {
+    func addMember(_ name: String, to stream: String, for session: Session) async throws {
         try await act(
             for: session, in: stream, ahead: MessageStreamAccess.lookAhead(stream, of: session)
         ) { transaction, holder, events in
@@ -39,7 +39,7 @@ extension Service {
     /// Removes a user, who can still read messages up to now. It has no effect for a user who is not a member.
     ///
     /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `conflict`, `rate_limited`, `unavailable`.
-    package func removeMember(_ name: String, from stream: String, for session: Session) async throws {
+    func removeMember(_ name: String, from stream: String, for session: Session) async throws {
         try await act(
             for: session, in: stream, ahead: MessageStreamAccess.lookAhead(stream, of: session)
         ) { transaction, holder, events in

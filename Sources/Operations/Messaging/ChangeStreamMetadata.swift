@@ -17,11 +17,11 @@ package enum MetadataChange: Sendable {
     }
 }
 
-extension Service {
+package extension Service {
     /// Changes the metadata that all members see.
     ///
     /// - Throws: `Refusal` `malformed_request`, `not_found`, `user_banned`, `not_verified`, `conflict`, `rate_limited`.
-    package func changeSharedMetadata(_ change: MetadataChange, in stream: String, for session: Session) async throws
+    func changeSharedMetadata(_ change: MetadataChange, in stream: String, for session: Session) async throws
         -> JSONValue
     {
         try await act(
@@ -41,7 +41,7 @@ extension Service {
     /// Changes metadata that only the user sees, sealed under the user's own key.
     ///
     /// - Throws: `Refusal` `malformed_request`, `not_found`, `conflict`, `rate_limited`, `unavailable`.
-    package func changeOwnMetadata(_ change: MetadataChange, in stream: String, for session: Session) async throws
+    func changeOwnMetadata(_ change: MetadataChange, in stream: String, for session: Session) async throws
         -> JSONValue
     {
         let keys = keys.personal

@@ -2,11 +2,11 @@ import Database
 import Domain
 import Repositories
 
-extension Service {
+package extension Service {
     /// Deletes a stream for all members by deleting its key. A repetition changes nothing.
     ///
     /// - Throws: `Refusal` `not_found`, also for a member who did not open the conversation, `conflict`, `unavailable`.
-    package func deleteMessageStream(_ stream: String, for session: Session) async throws {
+    func deleteMessageStream(_ stream: String, for session: Session) async throws {
         try await act(
             for: session, in: stream, ahead: MessageStreamAccess.lookAhead(stream, of: session)
         ) { transaction, holder, events in
@@ -28,7 +28,7 @@ extension Service {
     ///
     /// - Throws: `Refusal` `not_found`, also for another's message unless the user opened the stream, `conflict`,
     ///   `unavailable`.
-    package func deleteMessage(_ message: String, in stream: String, for session: Session) async throws {
+    func deleteMessage(_ message: String, in stream: String, for session: Session) async throws {
         try await act(
             for: session, in: stream, ahead: MessageStreamAccess.lookAhead(stream, of: session)
         ) { transaction, holder, events in

@@ -58,11 +58,11 @@ package struct MessageStreamPage: Sendable {
     package let cursor: String?
 }
 
-extension Service {
+package extension Service {
     /// A user's streams, or the forums of the user's provider.
     ///
     /// - Throws: `Refusal` `unavailable`.
-    package func listMessageStreams(_ filter: MessageStreamFilter, for session: Session) async throws
+    func listMessageStreams(_ filter: MessageStreamFilter, for session: Session) async throws
         -> MessageStreamPage
     {
         let lookAhead: SessionHolder.Ahead = {
@@ -77,7 +77,7 @@ extension Service {
     /// Returns one stream, with its metadata.
     ///
     /// - Throws: `Refusal` `not_found`, `unavailable`.
-    package func readMessageStream(_ stream: String, to session: Session) async throws -> MessageStreamView {
+    func readMessageStream(_ stream: String, to session: Session) async throws -> MessageStreamView {
         try await read(for: session) { transaction, holder in
             let access = MessageStreamAccess(self, holder.user, in: transaction)
             guard let id = MessageStreamID(stream[...]) else { throw Refusal.unknownStream }

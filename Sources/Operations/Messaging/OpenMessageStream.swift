@@ -4,13 +4,13 @@ import Encoding
 import Foundation
 import Repositories
 
-extension Service {
+package extension Service {
     /// Opens a stream of messages. A repetition gets the same response and has no effect.
     ///
     /// - Throws: `Refusal` `user_banned`, `not_verified` for either side of a direct stream, `not_found` if the id is
     ///   another user's. `conflict` if the id belongs to another request or a deleted stream, if the user may not
     ///   message a member, or if the user has as many streams as the policy allows. `rate_limited`, `unavailable`.
-    package func openMessageStream(_ opening: StreamOpening, for session: Session) async throws -> MessageStream {
+    func openMessageStream(_ opening: StreamOpening, for session: Session) async throws -> MessageStream {
         let slug = try await caches.providers.find(session.providerID)?.provider.slug
         return try await act(for: session, in: nil) { transaction, holder, events in
             let access = MessageStreamAccess(self, holder.user, in: transaction)

@@ -63,11 +63,11 @@ package struct MessagePage: Sendable {
     package let lastSequence: Int64
 }
 
-extension Service {
+package extension Service {
     /// The messages of a stream, forwards or backwards.
     ///
     /// - Throws: `Refusal` `not_found`, `conflict` for a direct stream whose authorization has ended, `unavailable`.
-    package func readMessages(_ range: MessageRange, of stream: String, for session: Session) async throws
+    func readMessages(_ range: MessageRange, of stream: String, for session: Session) async throws
         -> MessagePage
     {
         let keys = keys.personal

@@ -90,13 +90,13 @@ package struct SyncAnswer: Sendable {
     package var typing: [TypingNotices.Notice] = []
 }
 
-extension Service {
+package extension Service {
     /// Reads the changes in the user's streams since an anchor. Without a change it waits, and checks the session again
     /// before it returns. A caller who disconnects gets an empty response.
     ///
     /// - Parameter wait: the maximum wait in seconds, within the policy's limit; 0 returns at once.
     /// - Throws: `Refusal` with the session codes; `rate_limited` if too many calls of the user wait already.
-    package func synchronizeMessages(since anchor: SyncAnchor, wait: TimeInterval, for session: Session) async throws
+    func synchronizeMessages(since anchor: SyncAnchor, wait: TimeInterval, for session: Session) async throws
         -> SyncAnswer
     {
         let (policy, polls) = (policy[\.streams], node.messagePolls)

@@ -14,12 +14,12 @@ extension OutboxRepository {
     }
 }
 
-extension Administration {
+package extension Administration {
     /// The newest messages, of one state or of all.
     ///
     /// - Parameter cursor: the id of the last message on the previous page.
     /// - Throws: `Refusal` `not_found` for a cursor that no longer exists.
-    package func listOutbox(
+    func listOutbox(
         _ state: OutboxState?, limit: Int, after cursor: String? = nil
     ) async throws -> [OutboxMessage] {
         try await read { try OutboxRepository($0).list(state, limit: limit, after: cursor) }
@@ -28,7 +28,7 @@ extension Administration {
     /// Requeues a dead letter with all its tries. The service sends it in its next round, within 30 seconds.
     ///
     /// - Throws: `Refusal` `not_found`, or `conflict` if it is not dead or has expired.
-    package func retryMessage(_ id: OutboxMessageID) async throws -> OutboxMessage {
+    func retryMessage(_ id: OutboxMessageID) async throws -> OutboxMessage {
         return try await write { transaction, events in
             let records = OutboxRepository(transaction)
             let message = try records.require(id)
@@ -47,7 +47,7 @@ extension Administration {
     /// Drops a message that waits or is dead.
     ///
     /// - Throws: `Refusal` `not_found`, or `conflict` if it was sent or has ended otherwise.
-    package func dropMessage(_ id: OutboxMessageID) async throws -> OutboxMessage {
+    func dropMessage(_ id: OutboxMessageID) async throws -> OutboxMessage {
         return try await write { transaction, events in
             let records = OutboxRepository(transaction)
             let message = try Self.find(id, records)
@@ -60,7 +60,7 @@ extension Administration {
     /// The message that would be dropped. Nothing is changed.
     ///
     /// - Throws: as the change itself.
-    package func previewDrop(of id: OutboxMessageID) async throws -> OutboxMessage {
+    func previewDrop(of id: OutboxMessageID) async throws -> OutboxMessage {
         try await read { try Self.find(id, OutboxRepository($0)) }
     }
 

@@ -26,7 +26,7 @@ package struct CheckedPhoneVerification: Sendable {
     }
 }
 
-extension Service {
+package extension Service {
     /// Checks a code that a user typed. Wrong, expired, used up and unknown give the same response after the same work:
     /// a row changed, a number opened, a code derived, a comparison. The right code gives the same response again for a
     /// while, since the first one may be lost on the way.
@@ -36,7 +36,7 @@ extension Service {
     ///
     /// - Throws: `Refusal` `unavailable`. A wrong code is an outcome; ``CheckedPhoneVerification/requireRight()``
     ///   refuses it.
-    package func checkPhoneVerification(
+    func checkPhoneVerification(
         _ text: String, code: String, for session: Session
     ) async throws -> CheckedPhoneVerification {
         let policy = policy[\.phones]

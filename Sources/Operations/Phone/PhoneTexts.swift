@@ -172,11 +172,11 @@ extension Service {
     }
 }
 
-extension Administration {
+package extension Administration {
     /// The scopes whose texts the breaker limits now, in the order of their names.
     ///
     /// - Parameter cursor: a name; the list begins behind it.
-    package func listThinnedTexts(
+    func listThinnedTexts(
         limit: Int, after cursor: String? = nil
     ) async throws -> [PhoneSendRepository.Thinned] {
         try await read { try PhoneSendRepository($0).thinned(limit: limit, after: cursor) }
@@ -186,7 +186,7 @@ extension Administration {
     ///
     /// - Parameter name: the scope's name in the list.
     /// - Throws: `Refusal` `not_found` if no scope of that name is limited.
-    package func resumeTexts(_ name: String, reason: AuditReason? = nil) async throws {
+    func resumeTexts(_ name: String, reason: AuditReason? = nil) async throws {
         try await write { transaction, events in
             guard try PhoneSendRepository(transaction).lift(name) else {
                 throw Refusal.textsNotLimited

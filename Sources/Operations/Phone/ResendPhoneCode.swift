@@ -4,13 +4,13 @@ import Foundation
 import PhoneNumbers
 import Repositories
 
-extension Service {
+package extension Service {
     /// Sends the code of an open verification again. The code, the checks used and the expiry stay the same.
     ///
     /// - Parameter address: the limit's key for the sender's address.
     /// - Throws: `Refusal` `not_found` if it is not this user's on this device, `rate_limited` if it is too early or
     ///   too often, `conflict` with the state if the verification has ended, `unavailable`.
-    package func resendPhoneCode(
+    func resendPhoneCode(
         _ text: String, for session: Session, address: String
     ) async throws -> StartedPhoneVerification {
         let (policy, keys) = (policy[\.phones], keys.personal)

@@ -59,14 +59,14 @@ package struct StartedPhoneVerification: Sendable {
     }
 }
 
-extension Service {
+package extension Service {
     /// Starts a verification, or returns the one of the same number that is still open on this device. The response is
     /// the same for every well-formed number: only the holder of the number learns whether a text was sent.
     ///
     /// - Parameter verifyCaptcha: asks the siteverify endpoint about a captcha's response.
     /// - Throws: `Refusal` `malformed_request`, `invalid_presence_proof`, `unavailable`, or `rate_limited` if the
     ///   user's own address or account exceeds a limit.
-    package func startPhoneVerification(
+    func startPhoneVerification(
         _ request: PhoneVerificationRequest, for session: Session, on connection: ClientConnection,
         verifyCaptcha: (String) async throws -> Bool
     ) async throws -> StartedPhoneVerification {

@@ -53,7 +53,7 @@ package struct FreshProof: Sendable {
 }
 
 /// Who calls from a provider's side, proved by a token that one of its keys signed. The call counts for this provider.
-extension Service {
+package extension Service {
     /// Reads `Authorization: Bearer …`: a provider token, which permits every read and end, or an access token.
     ///
     /// - Parameters:
@@ -61,7 +61,7 @@ extension Service {
     ///   - request: the one that the token comes with. A token that names another is refused.
     ///   - cost: that of the call.
     /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid`, `insufficient_scope` or `rate_limited`.
-    package func authenticateProvider(
+    func authenticateProvider(
         _ bearer: String?, for scope: ProviderScope?, in request: ProvenRequest, at cost: CallCost
     ) async throws -> ProvenProvider {
         let token = try readToken(bearer)
@@ -82,7 +82,7 @@ extension Service {
     /// something to do.
     ///
     /// - Parameter bearer: the token's SHA-256.
-    package func providerFromMemory(_ bearer: Digest256, for scope: ProviderScope) -> ProviderID? {
+    func providerFromMemory(_ bearer: Digest256, for scope: ProviderScope) -> ProviderID? {
         guard invalidator.isFresh, invalidator.isClockRight,
             let verified = caches.bearers.known(bearer),
             verified.permits(scope, at: environment.now()),
@@ -124,7 +124,7 @@ extension Service {
     /// Reads a client assertion (RFC 7523 §2.2) and spends it: it counts once, whatever becomes of the request.
     ///
     /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid` or `rate_limited`.
-    package func authenticateProvider(_ shown: ShownAssertion, at cost: CallCost) async throws -> ProvenProvider {
+    func authenticateProvider(_ shown: ShownAssertion, at cost: CallCost) async throws -> ProvenProvider {
         guard let assertion = shown.assertion else {
             throw Refusal.assertionRequired
         }
@@ -151,7 +151,7 @@ extension Service {
     ///
     /// - Parameter scope: what an access token must permit all the same; `nil` where any of the provider's does.
     /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid`, `insufficient_scope` or `rate_limited`.
-    package func freshProof(
+    func freshProof(
         _ bearer: String?, beside proof: String?, of scope: ProviderScope? = nil, for request: ProvenRequest,
         at cost: CallCost
     ) async throws -> FreshProof {
@@ -167,7 +167,7 @@ extension Service {
     }
 
     /// Reads a fresh proof that comes beside the token of a caller, whose call has been counted.
-    package func freshProof(
+    func freshProof(
         _ proof: String, like caller: ProvenProvider, for request: ProvenRequest
     ) async throws -> FreshProof {
         let proven = try await freshProof(proof, for: request, at: .free)
@@ -178,7 +178,7 @@ extension Service {
     }
 
     /// Reads a fresh proof, made for this one request, and spends it: it counts once, whatever becomes of the request.
-    package func freshProof(
+    func freshProof(
         _ bearer: String?, for request: ProvenRequest, at cost: CallCost
     ) async throws -> FreshProof {
         let token = try readToken(bearer)
@@ -223,7 +223,7 @@ extension Service {
     ///   - cost: that of the call.
     /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid`; `malformed_request` with reason
     ///   `invalid_scope`; `rate_limited`.
-    package func issueProviderAccessToken(
+    func issueProviderAccessToken(
         _ assertion: ShownAssertion, scope: String?, at cost: CallCost
     ) async throws -> ProviderTokenGrant {
         let caller = try await authenticateProvider(assertion, at: cost)

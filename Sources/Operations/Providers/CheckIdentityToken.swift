@@ -15,12 +15,12 @@ package struct IdentityTokenFindings: Sendable {
     package let clockSkew: Int?
 }
 
-extension Service {
+package extension Service {
     /// Every defect of an identity token at once, for a provider's developer; creates and spends nothing. Of another provider's token it says
     /// `unknown_issuer` only.
     ///
     /// - Throws: `Refusal` `provider_token_invalid` if the caller's key was revoked since it proved itself.
-    package func checkIdentityToken(
+    func checkIdentityToken(
         _ identityToken: String, for caller: ProvenProvider
     ) async throws -> IdentityTokenFindings {
         try await read { try caller.requireActive(in: $0) }

@@ -16,12 +16,12 @@ package struct Introspection: Sendable {
     package let verifiedClaims: VerifiedClaims?
 }
 
-extension Service {
+package extension Service {
     /// Looks at a session token for its provider (RFC 7662); `nil` for anything that is not the provider's own
     /// Authenticated session. Not an activity: the idle clock goes on.
     ///
     /// - Throws: `Refusal` `provider_token_invalid` if the caller's key was revoked since it proved itself.
-    package func introspect(_ token: String, for caller: ProvenProvider) async throws -> Introspection? {
+    func introspect(_ token: String, for caller: ProvenProvider) async throws -> Introspection? {
         let session = try await ownSession(token, of: caller.id)
         let mark = caches.levels.mark
         // The caller may have held back its body for as long as a request may take.
@@ -42,7 +42,7 @@ extension Service {
     /// the call above decides.
     ///
     /// - Parameter tokenHash: that of the session's token.
-    package func introspectFromMemory(_ tokenHash: Digest256, for caller: ProviderID) -> Introspection? {
+    func introspectFromMemory(_ tokenHash: Digest256, for caller: ProviderID) -> Introspection? {
         guard let session = caches.sessions.known(tokenHash)?.session, session.providerID == caller,
             let level = caches.levels.known(session.userID),
             // What a card proved is in the store.
@@ -67,7 +67,7 @@ extension Service {
     ///
     /// - Parameter answer: the JSON text that the caller would get without a signature.
     /// - Throws: `Refusal` `rate_limited`.
-    package func signIntrospection(_ answer: [UInt8], for caller: ProvenProvider) throws -> Secret<String> {
+    func signIntrospection(_ answer: [UInt8], for caller: ProvenProvider) throws -> Secret<String> {
         try countSignatures(for: caller)
         let token = IntrospectionToken(
             issuer: urls.issuer, provider: caller.id, issuedAt: environment.now(), answer: answer)
@@ -75,7 +75,7 @@ extension Service {
     }
 
     /// Ends a session of a provider's own user by its token (RFC 7009). A token that is unknown or another's is no error.
-    package func revokeSession(_ token: String, for caller: ProvenProvider) async throws {
+    func revokeSession(_ token: String, for caller: ProvenProvider) async throws {
         guard let session = try await ownSession(token, of: caller.id) else { return }
         try await write { transaction, events in
             try caller.requireActive(in: transaction)
@@ -87,7 +87,9 @@ extension Service {
         }
         node.forget(session)
     }
+}
 
+extension Service {
     /// Counts an answer with signatures, which takes many times one without.
     ///
     /// - Throws: `Refusal` `rate_limited`.

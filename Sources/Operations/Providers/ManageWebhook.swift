@@ -6,11 +6,11 @@ import Foundation
 import Repositories
 
 /// Where a provider is told what happens to its users.
-extension Service {
+package extension Service {
     /// The URL of a provider's receiver.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func webhook(of provider: ProviderID) async throws -> String {
+    func webhook(of provider: ProviderID) async throws -> String {
         guard let url = try await read({ try ProviderWebhookRepository($0).find(provider) }) else {
             throw Refusal.noWebhook
         }
@@ -22,7 +22,7 @@ extension Service {
     /// - Parameter allowingLoopback: takes receivers on this machine: the switch for development and tests.
     /// - Throws: `Refusal` `malformed_request` for what is no `PublicURL`, or whose host has a private address now;
     ///   `provider_token_invalid` where the key that signed, or the provider, ended meanwhile; `rate_limited`.
-    package func setWebhook(
+    func setWebhook(
         _ text: String, by caller: FreshProof, allowingLoopback: Bool
     ) async throws -> String {
         guard let url = PublicURL(text, allowingLoopback: allowingLoopback) else {
@@ -44,7 +44,7 @@ extension Service {
     ///
     /// - Throws: `Refusal` `provider_token_invalid` where the key that signed, or the provider, ended meanwhile;
     ///   `rate_limited`.
-    package func removeWebhook(by caller: FreshProof) async throws {
+    func removeWebhook(by caller: FreshProof) async throws {
         try await countReceiverChange("webhook", of: caller.id)
         try await write { transaction, events in
             try caller.requireActive(in: transaction)
@@ -59,7 +59,7 @@ extension Service {
     /// - Returns: the `jti` of the token that the receiver gets.
     /// - Throws: `Refusal` `not_found` without a webhook; `rate_limited`; `provider_token_invalid` if the key that signed,
     ///   or the provider, ended meanwhile.
-    package func testWebhook(by caller: ProvenProvider) async throws -> String {
+    func testWebhook(by caller: ProvenProvider) async throws -> String {
         let id: OutboxMessageID = environment.newIdentifier()
         let isLimited = rateLimiting == .on
         let limit = RateLimit(count: 1, per: policy[\.webhooks].verificationInterval)

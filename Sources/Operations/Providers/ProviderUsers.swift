@@ -13,12 +13,12 @@ package struct UserClaims: Sendable {
     package let isBanned: Bool
 }
 
-extension Service {
+package extension Service {
     /// One of the provider's users, as far as providers may know them: never by a name, a number or an address. What a card proved is told while the level holds
     /// that the card gave.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func readUserClaims(_ externalID: String, of provider: ProviderID) async throws -> UserClaims {
+    func readUserClaims(_ externalID: String, of provider: ProviderID) async throws -> UserClaims {
         let user = try await user(externalID, of: provider)
         let today = CalendarDate(utcDayOf: environment.now())
         let keys = keys.personal
@@ -37,7 +37,7 @@ extension Service {
     /// Logs a provider's user out everywhere.
     ///
     /// - Throws: `Refusal` `not_found`, `provider_token_invalid` where the key or the provider ended meanwhile.
-    package func endUserSessions(of externalID: String, at caller: ProvenProvider) async throws {
+    func endUserSessions(of externalID: String, at caller: ProvenProvider) async throws {
         let user = try await user(externalID, of: caller.id).id
         try await write { transaction, events in
             try caller.requireActive(in: transaction)
@@ -45,7 +45,9 @@ extension Service {
                 .user(user), .byProvider, &events, by: "provider \(caller.id)", because: "provider_logout")
         }
     }
+}
 
+extension Service {
     /// One of a provider's users, by the provider's own name.
     ///
     /// - Throws: `Refusal` `not_found`.

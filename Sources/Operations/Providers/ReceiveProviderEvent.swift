@@ -12,13 +12,13 @@ private enum EventScope {
 
 /// Acts on what a provider tells (RFC 8935): its user's sessions are over there, so they are over here; a credential of
 /// its user changed there, so the user must sign in again here.
-extension Service {
+package extension Service {
     /// Reads a Security Event Token and acts on the sessions that it names, once; a repeated one is acknowledged alike. Of
     /// a subject that is unknown, or another provider's, nothing is said.
     ///
     /// - Parameter cost: that of the call, which counts for the provider that signed the event.
     /// - Throws: `Refusal` `provider_token_invalid`, `rate_limited`, `unavailable`.
-    package func receiveProviderEvent(_ compact: String, at cost: CallCost) async throws {
+    func receiveProviderEvent(_ compact: String, at cost: CallCost) async throws {
         try invalidator.requireFresh()
         let token = try UnverifiedToken(compact, refusing: .providerTokenInvalid)
         let known = try await caches.providers.find(token.issuer)

@@ -4,11 +4,11 @@ import Encoding
 import Foundation
 import Repositories
 
-extension Service {
+package extension Service {
     /// Returns the session of a token if it is authenticated. Every protected action calls this.
     ///
     /// - Throws: `Refusal` with the session codes of the contract.
-    package func checkSession(_ shown: String, on connection: ClientConnection) async throws -> Session {
+    func checkSession(_ shown: String, on connection: ClientConnection) async throws -> Session {
         let (session, cached) = try await boundSession(shown, on: connection)
         let policy = policy[\.sessions]
         let now = environment.now()
@@ -25,7 +25,7 @@ extension Service {
 
     /// Returns the session of a token from memory alone; `nil` if the call would be refused, needs the store, or must
     /// attach the session. Then ``checkSession(_:on:)`` decides.
-    package func sessionFromMemory(_ tokenHash: Digest256, on connection: ClientConnection) -> Session? {
+    func sessionFromMemory(_ tokenHash: Digest256, on connection: ClientConnection) -> Session? {
         guard let cached = caches.sessions.known(tokenHash) else { return nil }
         let policy = policy[\.sessions]
         let now = environment.now()
@@ -36,7 +36,9 @@ extension Service {
         cached.touch(now: now, policy: policy, in: caches.lastUses)
         return session
     }
+}
 
+extension Service {
     /// Finds a session whose token is shown to resume, renew or end it: not ended, bound to this device, possibly
     /// challenged.
     func boundSession(_ shown: String, on connection: ClientConnection) async throws -> (Session, CachedSession) {

@@ -3,9 +3,9 @@ import Domain
 import Foundation
 import Repositories
 
-extension Service {
+package extension Service {
     /// `DestroySession`, by the session's user: ends the session of the token, also if it is challenged.
-    package func endSession(_ sessionToken: String, on connection: ClientConnection) async throws {
+    func endSession(_ sessionToken: String, on connection: ClientConnection) async throws {
         let (session, _) = try await boundSession(sessionToken, on: connection)
         if try await !endAtOnce(session) {
             try await write { transaction, events in
@@ -36,7 +36,7 @@ extension Service {
     /// Ends another session of the same user.
     ///
     /// - Throws: `Refusal` `not_found`, also for a session of another user.
-    package func endOtherSession(_ id: String, by session: Session) async throws {
+    func endOtherSession(_ id: String, by session: Session) async throws {
         guard let id = SessionID(id[...]) else { throw Refusal.unknownOwnSession }
         try await act(for: session) { transaction, holder, events in
             guard let other = try SessionRepository(transaction).find(id), other.userID == holder.user.id,

@@ -49,13 +49,13 @@ package struct SessionExchange: Sendable {
     }
 }
 
-extension Service {
+package extension Service {
     /// Signs a token for the provider of an authenticated session on its own device, which the provider verifies
     /// without a call (RFC 8693). The token is not stored.
     ///
     /// - Throws: `Refusal` with the session codes; `rate_limited`; `invalid_dpop_proof`; `malformed_request`, for
     ///   another target with reason `invalid_target`.
-    package func exchangeSessionToken(_ request: SessionExchange, on connection: ClientConnection) async throws
+    func exchangeSessionToken(_ request: SessionExchange, on connection: ClientConnection) async throws
         -> ExchangedToken
     {
         try countExchange(connection)
@@ -81,7 +81,7 @@ extension Service {
 
     /// Signs a token from memory alone; `nil` if the call would be refused or needs the store. Then
     /// ``exchangeSessionToken(_:on:)`` decides.
-    package func exchangeFromMemory(_ request: SessionExchange, on connection: ClientConnection) -> ExchangedToken? {
+    func exchangeFromMemory(_ request: SessionExchange, on connection: ClientConnection) -> ExchangedToken? {
         guard request.proof == nil, !request.wantsClaims, let token = SessionToken(shown: request.sessionToken),
             // Without a session on this connection the store is not read.
             let held = caches.sessions.known(token.hash)?.session, Self.names(held, request.targets),

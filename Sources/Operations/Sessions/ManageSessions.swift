@@ -12,12 +12,12 @@ package enum SessionSelection: Sendable {
     case provider(String)
 }
 
-extension Administration {
+package extension Administration {
     /// The newest sessions that were not ended.
     ///
     /// - Parameter cursor: the last one on the page before.
     /// - Throws: `Refusal` `not_found` for a user, device or provider.
-    package func listSessions(
+    func listSessions(
         limit: Int, after cursor: SessionID? = nil, _ scope: SessionSelection = .all
     ) async throws -> [Session] {
         try await read { transaction in
@@ -45,14 +45,14 @@ extension Administration {
     /// The session with an id, ended ones too.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func readSession(_ id: SessionID) async throws -> Session {
+    func readSession(_ id: SessionID) async throws -> Session {
         try await read { try SessionRepository($0).require(id) }
     }
 
     /// An admin challenges a session: its user must prove who they are again.
     ///
     /// - Throws: `Refusal` `not_found`, `conflict` with the state that forbids it.
-    package func challengeSession(_ id: SessionID, reason: AuditReason? = nil) async throws {
+    func challengeSession(_ id: SessionID, reason: AuditReason? = nil) async throws {
         try await write { transaction, events in
             let records = SessionRepository(transaction)
             let session = try records.require(id)
@@ -68,7 +68,7 @@ extension Administration {
     /// An admin ends a session.
     ///
     /// - Throws: `Refusal` `not_found`, `conflict` with the state that forbids it.
-    package func endSession(_ id: SessionID, reason: AuditReason? = nil) async throws {
+    func endSession(_ id: SessionID, reason: AuditReason? = nil) async throws {
         try await write { transaction, events in
             let records = SessionRepository(transaction)
             let session = try records.require(id)

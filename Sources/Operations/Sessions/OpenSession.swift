@@ -5,7 +5,7 @@ import Foundation
 import Repositories
 import Tokens
 
-extension Service {
+package extension Service {
     /// `CreateSession`: opens a session of the verified identity token's user on this device and connection.
     ///
     /// - Parameters:
@@ -13,7 +13,7 @@ extension Service {
     ///   - proof: the kinds of token that are accepted.
     /// - Throws: `Refusal` `invalid_identity_token`, `malformed_request`, `rate_limited`, `certificate_revoked`,
     ///   `user_banned`, `unavailable`.
-    package func openSession(
+    func openSession(
         identityToken: String, applicationID: String?, as proof: IdentityProof = .any, on connection: ClientConnection
     ) async throws -> OpenedSession {
         guard let device = connection.certificate,
@@ -184,7 +184,7 @@ extension Service {
 
     /// A new nonce for the certificate of a connection, and when it expires. Nothing is written, so a flood of requests
     /// costs no storage.
-    package func issueNonce(_ connection: ClientConnection) -> (nonce: String, expiresAt: Date) {
+    func issueNonce(_ connection: ClientConnection) -> (nonce: String, expiresAt: Date) {
         let environment = environment
         let expiresAt = environment.now().addingTimeInterval(policy[\.nonces].lifetime)
         let nonce = Nonce.issue(

@@ -4,12 +4,12 @@ import Foundation
 import Repositories
 import Tokens
 
-extension Service {
+package extension Service {
     /// `RenewSession`: renews a challenged session by another identity token. It keeps its id and gets a new token.
     ///
     /// - Throws: `Refusal` `conflict` if the session is not challenged or the token is another user's; the session
     ///   codes; `invalid_identity_token`; `rate_limited`; `user_banned`.
-    package func renewSession(
+    func renewSession(
         sessionToken: String, identityToken: String, on connection: ClientConnection
     ) async throws -> OpenedSession {
         let policy = policy[\.sessions]

@@ -38,9 +38,9 @@ package struct OpenedSession: Sendable {
     }
 }
 
-extension Service {
+package extension Service {
     /// The sessions of a session's user that have not ended, oldest first, each with its current state.
-    package func listSessions(
+    func listSessions(
         for session: Session
     ) async throws -> [(session: Session, state: Session.EffectiveState)] {
         let now = environment.now()
@@ -54,7 +54,7 @@ extension Service {
     ///
     /// - Parameter userID: the user's id that the device has stored.
     /// - Throws: `Refusal` with the session codes; `session_destroyed` also for another user's session.
-    package func resumeSession(
+    func resumeSession(
         userID: String, sessionToken: String, on connection: ClientConnection
     ) async throws -> OpenedSession {
         let (session, _) = try await boundSession(sessionToken, on: connection)

@@ -3,11 +3,11 @@ import Domain
 import Foundation
 import Repositories
 
-extension Service {
+package extension Service {
     /// Erases a session's user; the receipt in the response is the audit entry's id.
     ///
     /// - Throws: `Refusal` `session_challenged` if the session is older than ten minutes.
-    package func erasePersonalData(for session: Session) async throws -> UUID {
+    func erasePersonalData(for session: Session) async throws -> UUID {
         try requireFresh(session)
         let (receipt, keys) = (environment.newUUID(), keys.personal)
         try await act(for: session) { transaction, holder, events in
@@ -19,7 +19,7 @@ extension Service {
     /// Erases a user whose export token was sent on a connection.
     ///
     /// - Throws: `Refusal` `certificate_revoked`.
-    package func erasePersonalData(of user: UserID, on connection: ClientConnection) async throws -> UUID {
+    func erasePersonalData(of user: UserID, on connection: ClientConnection) async throws -> UUID {
         let (receipt, keys) = (environment.newUUID(), keys.personal)
         try await act(on: connection) { transaction, events in
             try Self.erase(user, receipt, keys, in: transaction, &events)
@@ -38,11 +38,13 @@ extension Service {
     /// The user of an export token that was sent by a banned user's device.
     ///
     /// - Throws: `Refusal` `session_required` or `session_expired`.
-    package func admitExportToken(_ exportToken: String, on connection: ClientConnection) throws(Refusal) -> UserID {
+    func admitExportToken(_ exportToken: String, on connection: ClientConnection) throws(Refusal) -> UserID {
         try RefuseBanned(key: keys.exports).holder(
             of: exportToken, thumbprint: connection.thumbprint, now: environment.now())
     }
+}
 
+extension Service {
     /// Requires a session that was opened or renewed in the last ten minutes, for actions that cannot be undone or that
     /// return all data.
     ///

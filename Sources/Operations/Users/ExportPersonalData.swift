@@ -2,11 +2,11 @@ import Database
 import Domain
 import Repositories
 
-extension Service {
+package extension Service {
     /// All stored data of a session's user.
     ///
     /// - Throws: `Refusal` `session_challenged` if the session is older than ten minutes; `rate_limited`.
-    package func exportPersonalData(for session: Session) async throws -> PersonalExport {
+    func exportPersonalData(for session: Session) async throws -> PersonalExport {
         try requireFresh(session)
         let (keys, limit) = (keys.personal, exportLimit)
         try await act(for: session) { transaction, holder, events in
@@ -20,7 +20,7 @@ extension Service {
     /// All stored data of a user whose export token was sent on a connection.
     ///
     /// - Throws: `Refusal` `certificate_revoked`, `rate_limited`.
-    package func exportPersonalData(of user: UserID, on connection: ClientConnection) async throws -> PersonalExport {
+    func exportPersonalData(of user: UserID, on connection: ClientConnection) async throws -> PersonalExport {
         let (keys, limit) = (keys.personal, exportLimit)
         try await act(on: connection) { transaction, events in
             try Self.note(user, limit, in: transaction, &events)

@@ -21,12 +21,12 @@ package enum UserTrait: Sendable {
 
 extension UserTrait: Confidential {}
 
-extension Administration {
+package extension Administration {
     /// The newest users, without personal data.
     ///
     /// - Parameter cursor: the id of the last one on the page before.
     /// - Throws: `Refusal` `not_found` for a cursor that is gone.
-    package func listUsers(limit: Int, after cursor: String? = nil) async throws -> [UserSummary] {
+    func listUsers(limit: Int, after cursor: String? = nil) async throws -> [UserSummary] {
         try await read { transaction in
             try UserSummary.list(try UserRepository(transaction).list(limit: limit, after: cursor), in: transaction)
         }
@@ -35,7 +35,7 @@ extension Administration {
     /// Finds a user by id, or by `<provider slug>/<external id>`.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func readUser(_ name: String) async throws -> UserSummary {
+    func readUser(_ name: String) async throws -> UserSummary {
         try await read { try UserSummary.find(name, in: $0) }
     }
 
@@ -43,7 +43,7 @@ extension Administration {
     ///
     /// - Parameter provider: whose name it is, by slug or id; `nil` for any provider's.
     /// - Throws: `Refusal` `not_found` for a provider.
-    package func findUsers(externalID: String, of provider: String?) async throws -> [UserSummary] {
+    func findUsers(externalID: String, of provider: String?) async throws -> [UserSummary] {
         try await read { transaction in
             let records = ProviderRepository(transaction)
             let providers = try provider.map { [try records.require($0)] } ?? records.list()
@@ -56,7 +56,7 @@ extension Administration {
     /// The users of any provider who have proven a trait. Who has which number is personal data: the look is audited.
     ///
     /// - Parameter reason: why the admin asks; stored in the audit log.
-    package func findUsers(_ trait: UserTrait, reason: AuditReason) async throws -> [UserSummary] {
+    func findUsers(_ trait: UserTrait, reason: AuditReason) async throws -> [UserSummary] {
         let keys = try personalKeys()
         return try await write { transaction, events in
             let holders: [UserID]

@@ -3,11 +3,11 @@ import Domain
 import Foundation
 import Repositories
 
-extension Administration {
+package extension Administration {
     /// Challenges every session of a user, who must sign in again; returns their number.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func challengeUser(_ name: String, reason: AuditReason?) async throws -> Int {
+    func challengeUser(_ name: String, reason: AuditReason?) async throws -> Int {
         return try await write { transaction, events in
             let user = try UserSummary.find(name, in: transaction).user.id
             let challenged = try SessionRepository(transaction).challenge(.user(user), at: transaction.now)
@@ -19,7 +19,7 @@ extension Administration {
     /// Erases a user; returns the id of the audit entry.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func eraseUser(_ name: String, reason: AuditReason) async throws -> UUID {
+    func eraseUser(_ name: String, reason: AuditReason) async throws -> UUID {
         let receipt = environment.newUUID()
         let erase = EraseUser(keys: try personalKeys(), actor: actor, reason: reason)
         try await write { transaction, events in
@@ -33,7 +33,7 @@ extension Administration {
     ///
     /// - Parameter reason: why the admin reads it; stored in the audit log.
     /// - Throws: `Refusal` `not_found`.
-    package func exportUser(_ name: String, reason: AuditReason) async throws -> PersonalExport {
+    func exportUser(_ name: String, reason: AuditReason) async throws -> PersonalExport {
         let keys = try personalKeys()
         return try await write { transaction, events in
             let summary = try UserSummary.find(name, in: transaction)

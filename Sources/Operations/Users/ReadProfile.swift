@@ -12,11 +12,11 @@ package struct Profile: Sendable, Confidential {
     package let age: Int?
 }
 
-extension Service {
+package extension Service {
     /// The profile of a session's user.
     ///
     /// - Throws: `Refusal` `unavailable`.
-    package func readProfile(_ session: Session) async throws -> Profile {
+    func readProfile(_ session: Session) async throws -> Profile {
         let known = try await caches.providers.find(session.providerID)
         let address = known?.provider.address(of: session.externalID) ?? session.externalID
         let today = CalendarDate(utcDayOf: environment.now())
@@ -34,7 +34,7 @@ extension Service {
     ///
     /// - Throws: `Refusal` `malformed_request` for an endpoint of an app that the policy does not name, `conflict`
     ///   before a phone number is proven.
-    package func setPushEndpoint(_ arn: String?, for session: Session) async throws {
+    func setPushEndpoint(_ arn: String?, for session: Session) async throws {
         let applications = policy[\.phones].pushApplications
         let endpoint = try arn.map { arn throws(Refusal) in try PushEndpoint(arn, of: applications) }
         let keys = keys.personal

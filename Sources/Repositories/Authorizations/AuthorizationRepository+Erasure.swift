@@ -2,13 +2,13 @@ import Database
 import Domain
 import Foundation
 
-extension AuthorizationRepository {
+package extension AuthorizationRepository {
     /// Erases some authorizations of a user. For the other side, permissions and the user's own requests become cancelled.
     /// Requests to the user stay open, as if the user had never existed.
     ///
     /// - Returns: how many.
     @discardableResult
-    package func erase(_ user: UserID, at time: Date, limit: Int = 1000) throws -> Int {
+    func erase(_ user: UserID, at time: Date, limit: Int = 1000) throws -> Int {
         var ids: [String] = []
         for column in ["asker_id", "accepter_id"] where ids.count < limit {
             ids += try transaction.values(

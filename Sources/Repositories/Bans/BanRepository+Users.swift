@@ -2,7 +2,7 @@ import Database
 import Domain
 import Foundation
 
-extension BanRepository {
+package extension BanRepository {
     private static let named = ListStatement(after: 1) { list in
         """
         SELECT \(entry) FROM ban_holds h JOIN bans b ON b.id = h.ban_id
@@ -23,7 +23,7 @@ extension BanRepository {
     }
 
     /// The active entries on some users, including those by number and document. Users without any are omitted.
-    package func holdsInForce(on users: [UserID]) throws -> [UserID: [BanEntry]] {
+    func holdsInForce(on users: [UserID]) throws -> [UserID: [BanEntry]] {
         let now = Value.time(transaction.now)
         var found: [UserID: [BanEntry]] = [:]
         for row in try transaction.query(Self.named, [now], list: users.map { .bytes($0.bytes) }) {

@@ -40,8 +40,8 @@ package struct StoreCounts: Sendable, Equatable {
 }
 
 /// The stored form of a running count and of the last complete one.
-extension StoreCounts {
-    package var text: String {
+package extension StoreCounts {
+    var text: String {
         JSONValue.object([
             "counts": .object(
                 counts.sorted { $0.key < $1.key }.map { JSONMember(name: $0.key, value: .integer(Int64($0.value))) }),
@@ -51,7 +51,7 @@ extension StoreCounts {
     }
 
     /// Parses the stored form; `nil` for a form of another build.
-    package init?(text: String) {
+    init?(text: String) {
         guard let value = try? StrictJSON.parse(Array(text.utf8)), case .object(let members) = value["counts"] else {
             return nil
         }

@@ -48,16 +48,16 @@ package struct StoreSettingRepository {
     }
 }
 
-extension StoreSettingRepository {
+package extension StoreSettingRepository {
     /// The cell of the store; `nil` if no command has used the store since its schema was created.
-    package func cell() throws -> Cell? {
+    func cell() throws -> Cell? {
         let text: String? = try transaction.value(
             "SELECT value FROM store_settings WHERE name = $1", [.text(Self.cell)])
         return text.flatMap { Cell($0) }
     }
 
     /// Gives a store its cell, unless it has one.
-    package func claim(_ cell: Cell) throws {
+    func claim(_ cell: Cell) throws {
         try transaction.execute(
             """
             INSERT INTO store_settings (\(Self.columns)) VALUES (\(Self.columns.placeholders))
@@ -66,32 +66,32 @@ extension StoreSettingRepository {
     }
 
     /// When the store was created, by its schema's first step; `nil` for one without a schema.
-    package func begunAt() throws -> Date? {
+    func begunAt() throws -> Date? {
         let seconds: Int? = try transaction.value("SELECT MIN(applied_at) FROM schema_migrations")
         return seconds.map { Date(timeIntervalSince1970: Double($0)) }
     }
 
     /// When the store was last backed up by this program; `nil` if it never was.
-    package func lastBackup() throws -> Date? {
+    func lastBackup() throws -> Date? {
         let text: String? = try transaction.value(
             "SELECT value FROM store_settings WHERE name = $1", [.text(Self.backup)])
         return text.flatMap { Int64($0) }.map { Date(timeIntervalSince1970: Double($0)) }
     }
 
     /// Records that the store was backed up now.
-    package func noteBackup() throws {
+    func noteBackup() throws {
         try set(Self.backup, String(Int64(saturating: transaction.now.timeIntervalSince1970)))
     }
 
     /// The last complete count of the store's rows; `nil` if there is none.
-    package func lastCounts() throws -> StoreCounts? {
+    func lastCounts() throws -> StoreCounts? {
         let text: String? = try transaction.value(
             "SELECT value FROM store_settings WHERE name = $1", [.text(Self.counts)])
         return text.flatMap { StoreCounts(text: $0) }
     }
 
     /// Stores a complete count, with the current time.
-    package func keep(_ counts: StoreCounts) throws {
+    func keep(_ counts: StoreCounts) throws {
         var counts = counts
         counts.at = transaction.now
         try set(Self.counts, counts.text)

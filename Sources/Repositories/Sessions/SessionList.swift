@@ -2,7 +2,7 @@ import Database
 import Domain
 import Foundation
 
-extension SessionRepository {
+package extension SessionRepository {
     /// Greater than every id, because ids are hexadecimal digits.
     private static let beyond = "g"
     private static let listedKey = ColumnTuple(Column<String>("k.id"), Column<Int64>("p.generation"))
@@ -15,7 +15,7 @@ extension SessionRepository {
     /// the page.
     ///
     /// - Parameter cursor: the last session of the previous page; `nil` for the first page.
-    package func listOpen(
+    func listOpen(
         limit: Int, after cursor: SessionID? = nil, of provider: ProviderID? = nil
     ) throws -> [Session] {
         let keys = try transaction.query(

@@ -2,10 +2,10 @@ import Database
 import Domain
 import Foundation
 
-extension SessionRepository {
+package extension SessionRepository {
     /// Writes last uses of sessions, unless a later one is stored. A statement has 250, 50, ten or one of them, so
     /// there are four texts to prepare.
-    package func recordUses(_ uses: [SessionUse]) throws {
+    func recordUses(_ uses: [SessionUse]) throws {
         var left = uses[...]
         while let (count, statement) = Self.uses.first(where: { $0.count <= left.count }) {
             try transaction.enqueue(statement, left.prefix(count).flatMap { [.id($0.id), .time($0.at)] })
@@ -31,7 +31,7 @@ extension SessionRepository {
 
     /// Deletes sessions that ended before a time.
     @discardableResult
-    package func purgeEnded(
+    func purgeEnded(
         before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
         try Self.over.take(before: moment, batch, in: transaction)
@@ -39,7 +39,7 @@ extension SessionRepository {
 
     /// Deletes sessions that expired before a time.
     @discardableResult
-    package func purgeExpired(
+    func purgeExpired(
         before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
         try Self.runOut.take(before: moment, batch, in: transaction)

@@ -39,9 +39,9 @@ package actor Passwords {
     }
 }
 
-extension Data {
+package extension Data {
     /// Random bytes from a cryptographic generator.
-    package static func random(count: Int) -> Data {
+    static func random(count: Int) -> Data {
         SymmetricKey(size: .init(bitCount: count * 8)).withUnsafeBytes { Data($0) }
     }
 }

@@ -38,15 +38,15 @@ package struct SampleContext: RequestContext {
     }
 }
 
-extension Response {
+package extension Response {
     /// A JSON response. It concerns one user, so no cache may store it.
-    package static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
+    static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return .of(try encoder.encode(value), type: "application/json", status: status)
     }
 
-    package static func of(
+    static func of(
         _ data: Data, type: String, status: HTTPResponse.Status = .ok, _ more: HTTPFields = [:]
     ) -> Response {
         var headers: HTTPFields = [
@@ -79,6 +79,6 @@ package func plainText(_ text: String?, _ name: String, limit: Int, allowsLines:
     return composed
 }
 
-extension Duration {
-    package init(_ seconds: TimeInterval) { self = .milliseconds(Int64(min(max(seconds, 0), 1e6) * 1000)) }
+package extension Duration {
+    init(_ seconds: TimeInterval) { self = .milliseconds(Int64(min(max(seconds, 0), 1e6) * 1000)) }
 }

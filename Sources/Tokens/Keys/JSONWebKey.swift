@@ -1,13 +1,13 @@
 import Domain
 import Encoding
 
-extension VerificationKey {
+package extension VerificationKey {
     /// Takes a public JWK (RFC 7517 §4; RSA, P-256, P-384: RFC 7518 §6; Ed25519: RFC 8037 §2).
     ///
     /// - Parameter algorithm: if `nil`, the key's own `alg`, or else the default of its type.
     /// - Throws: `Refusal` `invalid_provider_key` with reason `private_key` if a private part is in it, otherwise
     ///   `malformed`, `weak_key` or `unsupported_key`.
-    package init(jwk: JSONValue, algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
+    init(jwk: JSONValue, algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
         do throws(PublicKeyDefect) {
             let numbers = try JSONWebKey.numbers(of: jwk)
             let named = try JSONWebKey.algorithm(of: jwk)

@@ -1,8 +1,8 @@
 import Encoding
 
-extension PublicKey.Numbers {
+package extension PublicKey.Numbers {
     /// The members that a JWK of the key must have (RFC 7518 §6, Ed25519: RFC 8037 §2), by name: the text of RFC 7638.
-    package var webKey: JSONValue {
+    var webKey: JSONValue {
         func text(_ bytes: some Collection<UInt8>) -> JSONValue { .string(Base64URL.encode(Array(bytes))) }
         return switch self {
         case .rsa(let modulus, let exponent):
@@ -23,5 +23,5 @@ extension PublicKey.Numbers {
     }
 
     /// The SHA-256 thumbprint of the key as a JWK (RFC 7638 §3), base64url.
-    package var webKeyThumbprint: String { Digest256.of(webKey.jsonText).base64URL }
+    var webKeyThumbprint: String { Digest256.of(webKey.jsonText).base64URL }
 }

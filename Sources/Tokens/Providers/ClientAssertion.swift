@@ -18,13 +18,13 @@ package struct ClientAssertion: Sendable, Equatable {
     static let maximumAge: TimeInterval = 300
 }
 
-extension ProviderTokenVerifier {
+package extension ProviderTokenVerifier {
     /// Verifies a client assertion: `iss` and `sub` the provider id, `aud` only this service, `jti`, `iat` and `exp`.
     /// It is valid for five minutes from `iat`, or until `exp` if that is sooner.
     ///
     /// - Parameter audiences: the issuer and the token endpoint.
     /// - Throws: `Refusal` `provider_token_invalid`; its sentence names the defect.
-    package func verifyAssertion(
+    func verifyAssertion(
         _ token: UnverifiedToken, audiences: [String], provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> ClientAssertion {
         let input = TokenRule.Input(token: token, profile: .clientAssertion, provider: provider, key: key)

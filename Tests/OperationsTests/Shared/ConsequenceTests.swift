@@ -92,7 +92,7 @@ struct ConsequenceTests {
                 || file.text.contains(/\b(?:store|context)\.act\(/)
             return commits ? [[String(file.name.dropLast(".swift".count))]] : []
         }
-        guard file.text.contains(/\nextension (?:Service|Administration) \{/) else { return [] }
+        guard file.text.contains(/\n(?:package )?extension (?:Service|Administration) \{/) else { return [] }
         let methods = file.methods
         let isCommit = /\b(?:write|maintain|signIn|act)\b(?: \{|\(inTurn|\(for|\(on|\(spending|\(\n)/
         return methods.filter { $0.text.contains(isCommit) }.map { site in

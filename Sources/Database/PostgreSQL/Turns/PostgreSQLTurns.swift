@@ -102,13 +102,13 @@ final class PostgreSQLTurns: Sendable {
 /// A transaction was rolled back because of other transactions.
 struct MetOthers: Error {}
 
-extension PostgreSQLDatabase {
+package extension PostgreSQLDatabase {
     /// Runs a body like ``write(_:)`` unless its turn is active. Then all bodies of the turn run one after another on
     /// every node, and waiting bodies of one node share a transaction. A failed body does not fail others.
     ///
     /// - Throws: the body's error, or a `StoreError`.
     @discardableResult
-    package func write<T: Sendable>(
+    func write<T: Sendable>(
         inTurn turn: Turn, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         if !turns.isTaken(turn) {

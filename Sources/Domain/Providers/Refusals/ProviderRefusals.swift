@@ -1,93 +1,93 @@
 /// Refusals of providers, their tokens, keys and receivers.
-extension Refusal {
-    package static func unknownProvider(_ name: String) -> Refusal {
+package extension Refusal {
+    static func unknownProvider(_ name: String) -> Refusal {
         Refusal(.notFound, "There is no provider \(name). Give its slug or id.")
     }
 
-    package static let noSlug = Refusal(.malformedRequest, "No slug can be derived from the name.", about: .slug)
+    static let noSlug = Refusal(.malformedRequest, "No slug can be derived from the name.", about: .slug)
 
-    package static func slugTaken(_ slug: Slug) -> Refusal {
+    static func slugTaken(_ slug: Slug) -> Refusal {
         Refusal(.conflict, "The slug \(slug.text) is taken.", about: .slug, state: "taken")
     }
 
-    package static let unknownScope = Refusal(
+    static let unknownScope = Refusal(
         .malformedRequest,
         "A scope is unknown. Each must be one of \(ProviderScope.allCases.map(\.rawValue).joined(separator: ", ")).",
         reason: .invalidScope)
 
-    package static let unknownProviderUser = Refusal(
+    static let unknownProviderUser = Refusal(
         .notFound, "The provider has no such user here. Check the id, or wait for the user's first sign-in.")
 
     // Tokens.
 
-    package static let bearerRequired = Refusal(
+    static let bearerRequired = Refusal(
         .providerTokenRequired, "The provider token is missing. Send it as Authorization: Bearer.")
 
-    package static let assertionRequired = Refusal(
+    static let assertionRequired = Refusal(
         .providerTokenRequired, "The client_assertion is missing. Send a token that a key of the provider signed.")
 
-    package static func wrongAssertionType(_ type: String) -> Refusal {
+    static func wrongAssertionType(_ type: String) -> Refusal {
         Refusal(.providerTokenInvalid, "The client_assertion_type is wrong. It must be \(type).")
     }
 
-    package static let unknownTokenIssuer = Refusal(.providerTokenInvalid, unknownIssuer.detail)
+    static let unknownTokenIssuer = Refusal(.providerTokenInvalid, unknownIssuer.detail)
 
-    package static let providerKeyEnded = Refusal(
+    static let providerKeyEnded = Refusal(
         .providerTokenInvalid,
         "The key that signed the token was revoked, or its provider was disabled. Sign with an active key.")
 
-    package static let accessTokenKeyEnded = Refusal(
+    static let accessTokenKeyEnded = Refusal(
         .providerTokenInvalid,
         "The key that requested the access token was retired, or its provider was disabled. "
             + "Request a token with an active key.")
 
-    package static func scopeRequired(_ scope: ProviderScope?) -> Refusal {
+    static func scopeRequired(_ scope: ProviderScope?) -> Refusal {
         Refusal(
             .insufficientScope,
             "The access token lacks the scope \(scope?.rawValue ?? "") of this call. Request one with it.")
     }
 
-    package static let applicationIDAsClient = Refusal(
+    static let applicationIDAsClient = Refusal(
         .providerTokenInvalid, "The client_id is the id of an app, which is for devices. Send the provider_id.")
 
-    package static let clientOfAnotherProvider = Refusal(
+    static let clientOfAnotherProvider = Refusal(
         .providerTokenInvalid, "The client_id is not the assertion's provider. Send the provider_id, as in iss.")
 
-    package static let freshProofRequired = Refusal(
+    static let freshProofRequired = Refusal(
         .providerTokenInvalid,
         "An access token alone does not permit this. Also send a fresh provider token in Countersign-Proof.")
 
-    package static let proofOfAnotherProvider = Refusal(
+    static let proofOfAnotherProvider = Refusal(
         .providerTokenInvalid,
         "The proof and the bearer token are from different providers. Use the same provider for both.")
 
-    package static let proofUsed = Refusal(
+    static let proofUsed = Refusal(
         .providerTokenInvalid, "The jti was used before. Make a new proof for each request.")
 
-    package static let eventWithoutKeyID = Refusal(
+    static let eventWithoutKeyID = Refusal(
         .providerTokenInvalid, "The header has no kid. Name the key that signed.")
 
-    package static let eventWithoutSubject = Refusal(
+    static let eventWithoutSubject = Refusal(
         .providerTokenInvalid, "The claim sub_id has no user or session. Name one.")
 
-    package static func invalidProviderToken(_ defect: String, reason: Reason? = nil) -> Refusal {
+    static func invalidProviderToken(_ defect: String, reason: Reason? = nil) -> Refusal {
         Refusal(.providerTokenInvalid, defect, reason: reason)
     }
 
-    package static let accessTokenUnknown = Refusal(
+    static let accessTokenUnknown = Refusal(
         .providerTokenInvalid, "This service did not sign the access token. Request a new one.")
 
-    package static let accessTokenOfAnotherAudience = Refusal(
+    static let accessTokenOfAnotherAudience = Refusal(
         .providerTokenInvalid, "The access token's audience is not this service. Request a new one here.")
 
-    package static let accessTokenOfSession = Refusal(
+    static let accessTokenOfSession = Refusal(
         .providerTokenInvalid,
         "The access token is not for the calls of a provider. Request one with client credentials.")
 
-    package static let accessTokenExpired = Refusal(
+    static let accessTokenExpired = Refusal(
         .providerTokenInvalid, "The access token has expired. Request a new one.")
 
-    package static func accessTokenIntrospected(issuer: String) -> Refusal {
+    static func accessTokenIntrospected(issuer: String) -> Refusal {
         Refusal(
             .malformedRequest,
             "This is an access token. Verify it with the keys at \(issuer)/.well-known/jwks.json. "
@@ -96,80 +96,80 @@ extension Refusal {
 
     // Keys.
 
-    package static let unknownAlgorithm = Refusal(
+    static let unknownAlgorithm = Refusal(
         .malformedRequest, "This service does not support the algorithm. Use another one.", about: .algorithm)
 
-    package static let keyRegistered = Refusal(
+    static let keyRegistered = Refusal(
         .conflict, "This key is or was already registered. Make a new key.", state: "registered")
 
-    package static func providerKeysExhausted(_ limit: Int) -> Refusal {
+    static func providerKeysExhausted(_ limit: Int) -> Refusal {
         Refusal(
             .conflict, "The provider has \(limit) keys, including revoked ones. Ask the operator to add more.",
             state: "full")
     }
 
-    package static let keyOfIssuer = Refusal(
+    static let keyOfIssuer = Refusal(
         .conflict, "The key is from the issuer's key set, which cannot be retired here. Revoke it instead.",
         state: "added_by_issuer")
 
-    package static let unknownOwnKey = Refusal(.notFound, "The provider has no such key. Check the id.")
+    static let unknownOwnKey = Refusal(.notFound, "The provider has no such key. Check the id.")
 
-    package static let keyOfAdmin = Refusal(
+    static let keyOfAdmin = Refusal(
         .conflict,
         "An operator added this key, and the key that signed was added over HTTP. Sign with an operator's key.",
         state: "added_by_admin")
 
-    package static let lastKey = Refusal(
+    static let lastKey = Refusal(
         .conflict, "A provider needs at least one active key. Add another first.", state: "last_key")
 
-    package static func unknownKey(_ id: ProviderKeyID) -> Refusal {
+    static func unknownKey(_ id: ProviderKeyID) -> Refusal {
         Refusal(.notFound, "There is no key \(id). Check the id.")
     }
 
-    package static let unsupportedKey = Refusal(
+    static let unsupportedKey = Refusal(
         .invalidProviderKey, "The algorithm of the registered key is not supported. Register another key.",
         reason: .unsupportedKey)
 
-    package static let keyNotJSON = Refusal(
+    static let keyNotJSON = Refusal(
         .invalidProviderKey, "The key looks like a JWK but is not JSON. Send one key as PEM or JWK.",
         reason: .malformed)
 
-    package static func keyProofAlgorithm(expected: String) -> Refusal {
+    static func keyProofAlgorithm(expected: String) -> Refusal {
         Refusal(
             .invalidProviderKey, "The proof's alg is wrong. It must be \(expected), the algorithm of the new key.",
             reason: .badProof)
     }
 
-    package static let keyProofSignatureInvalid = Refusal(
+    static let keyProofSignatureInvalid = Refusal(
         .invalidProviderKey, "The proof is not signed with the new key. Sign it with that key.", reason: .badProof)
 
-    package static let keyProofOfAnotherProvider = Refusal(
+    static let keyProofOfAnotherProvider = Refusal(
         .invalidProviderKey, "The proof's iss or sub is wrong. It must be the provider_id.", reason: .badProof)
 
     // URLs.
 
-    package static func ownResource(_ url: String) -> Refusal {
+    static func ownResource(_ url: String) -> Refusal {
         Refusal(.malformedRequest, "\(url) is a URL of this service. Give one of the provider's backend.")
     }
 
-    package static func resourceRegistered(_ url: String) -> Refusal {
+    static func resourceRegistered(_ url: String) -> Refusal {
         Refusal(.conflict, "\(url) is already registered. Remove it first.", state: "registered")
     }
 
-    package static func unknownResource(_ url: String) -> Refusal {
+    static func unknownResource(_ url: String) -> Refusal {
         Refusal(.notFound, "\(url) is registered for no provider. Check the spelling.")
     }
 
-    package static let noWebhook = Refusal(.notFound, "The provider has no webhook. Set one first.")
+    static let noWebhook = Refusal(.notFound, "The provider has no webhook. Set one first.")
 
-    package static func notPublicURL(_ subject: Subject) -> Refusal {
+    static func notPublicURL(_ subject: Subject) -> Refusal {
         Refusal(
             .malformedRequest,
             "It must be an https URL of a public host: ASCII, no user info, no fragment, at most 1,024 bytes.",
             about: subject)
     }
 
-    package static func privateHost(_ subject: Subject) -> Refusal {
+    static func privateHost(_ subject: Subject) -> Refusal {
         Refusal(
             .malformedRequest, "The host has an address that is not public. Give a host with public addresses only.",
             about: subject)

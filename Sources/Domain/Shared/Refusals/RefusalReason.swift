@@ -1,9 +1,9 @@
 import Encoding
 import PhoneNumbers
 
-extension Refusal {
+package extension Refusal {
     /// The reason under a refusal's code; the raw values are the contract's.
-    package enum Reason: String, Sendable, CaseIterable {
+    enum Reason: String, Sendable, CaseIterable {
         // Identity tokens and presence proofs.
 
         /// Not a compact JWS of two JSON objects, or a claim of the wrong type or form. Also for malformed keys and
@@ -108,8 +108,8 @@ extension Refusal {
     }
 }
 
-extension Refusal.Reason {
-    package init(_ reason: PublicKeyDefect.Reason) {
+package extension Refusal.Reason {
+    init(_ reason: PublicKeyDefect.Reason) {
         self =
             switch reason {
             case .malformed: .malformed
@@ -119,7 +119,7 @@ extension Refusal.Reason {
             }
     }
 
-    package init(_ defect: PhoneNumberDefect) {
+    init(_ defect: PhoneNumberDefect) {
         self =
             switch defect {
             case .tooManyCharacters: .tooManyCharacters
@@ -136,10 +136,10 @@ extension Refusal.Reason {
     }
 }
 
-extension Refusal {
+package extension Refusal {
     /// The part of the request, or the call, that a sentence concerns. The web layer names the member or the path, the
     /// command line the flag.
-    package enum Subject: Sendable, CaseIterable {
+    enum Subject: Sendable, CaseIterable {
         case algorithm, applicationID, barcode, captcha, enrolmentToken, eventID, findableAddress, language
         case machineReadableZone, presence, presenceKey, pushEndpoint, recipient, webhookURL
         /// The id that the caller chose for a new object.

@@ -2,13 +2,13 @@ import Database
 import Domain
 import Repositories
 
-extension Service {
+package extension Service {
     /// Stores a provider's notification for the user's devices, and queues a push if it has a text and the user has an
     /// endpoint.
     ///
     /// - Throws: `Refusal` `not_found`; `rate_limited`; `provider_token_invalid` if the key was retired or the provider
     ///   was disabled meanwhile.
-    package func notifyUser(
+    func notifyUser(
         _ notification: UserNotification, to externalID: String, by caller: ProvenProvider
     ) async throws {
         let id: OutboxMessageID = environment.newIdentifier()

@@ -11,11 +11,11 @@ package struct ProviderRegistration: Sendable {
     package let applicationID: ApplicationID
 }
 
-extension Administration {
+package extension Administration {
     /// Registers a provider with its first key and first app.
     ///
     /// - Throws: `Refusal` `conflict` for a slug or key that is taken, `malformed_request` for a name without a slug.
-    package func addProvider(
+    func addProvider(
         name: String, slug: Slug?, account: String?, avatarHosts: [String], key: VerificationKey,
         tokenAlgorithm: AccessTokenAlgorithm = .rs256
     ) async throws -> ProviderRegistration {
@@ -50,7 +50,7 @@ extension Administration {
     /// Adds an app to a provider.
     ///
     /// - Throws: `Refusal` `not_found`, `malformed_request` for the name.
-    package func addApplication(_ name: String, to provider: String) async throws -> Application {
+    func addApplication(_ name: String, to provider: String) async throws -> Application {
         try PlainText.require(name, about: .name, bytes: 1...256, for: .prose)
         let id: ApplicationID = environment.newIdentifier()
         return try await write { transaction, events in

@@ -2,11 +2,11 @@ import Database
 import Domain
 import Repositories
 
-extension Administration {
+package extension Administration {
     /// How many open sessions would end, counted no further than ``CountedSessions/limit``. Nothing is changed.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func previewDisabling(_ name: String) async throws -> CountedSessions {
+    func previewDisabling(_ name: String) async throws -> CountedSessions {
         // Not in the transaction of the change: each sign-in of the provider would disturb it.
         try await read { transaction in
             try CountedSessions(behind: .provider(ProviderRepository(transaction).require(name).id), in: transaction)
@@ -17,7 +17,7 @@ extension Administration {
     ///
     /// - Returns: how many open sessions there were just before, counted no further than ``CountedSessions/limit``.
     /// - Throws: `Refusal` `not_found`.
-    package func disableProvider(_ name: String, reason: AuditReason? = nil) async throws -> CountedSessions {
+    func disableProvider(_ name: String, reason: AuditReason? = nil) async throws -> CountedSessions {
         let count = try await previewDisabling(name)
         try await write { transaction, events in
             let provider = try ProviderRepository(transaction).require(name).id
@@ -31,7 +31,7 @@ extension Administration {
     /// Enables a provider again; no session revives.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func enableProvider(_ name: String) async throws {
+    func enableProvider(_ name: String) async throws {
         try await write { transaction, events in
             let provider = try ProviderRepository(transaction).require(name).id
             try ProviderRepository(transaction).setDisabled(provider, at: nil)
@@ -43,7 +43,7 @@ extension Administration {
     /// expire.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func setTokenAlgorithm(_ algorithm: AccessTokenAlgorithm, of name: String) async throws {
+    func setTokenAlgorithm(_ algorithm: AccessTokenAlgorithm, of name: String) async throws {
         try await write { transaction, events in
             let provider = try ProviderRepository(transaction).require(name).id
             try ProviderRepository(transaction).setTokenAlgorithm(provider, algorithm)
@@ -54,7 +54,7 @@ extension Administration {
     /// The URLs of a provider's backend, oldest first.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func listResources(of name: String) async throws -> [ProviderResource] {
+    func listResources(of name: String) async throws -> [ProviderResource] {
         try await read { transaction in
             let provider = try ProviderRepository(transaction).require(name).id
             return try ProviderResourceRepository(transaction).list(of: provider)
@@ -67,7 +67,7 @@ extension Administration {
     ///   the audience of tokens that the service itself takes.
     /// - Throws: `Refusal` `not_found`; `malformed_request` for a URL of this service; `conflict` if it is registered, for
     ///   whichever provider.
-    package func addResource(_ url: ResourceURL, to name: String, own: [String] = []) async throws {
+    func addResource(_ url: ResourceURL, to name: String, own: [String] = []) async throws {
         guard !own.contains(where: url.isWithin) else {
             throw Refusal.ownResource(url.text)
         }
@@ -84,7 +84,7 @@ extension Administration {
     /// Removes the URL of a provider's backend: no token is made for it any more, and those that exist end within minutes.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func removeResource(_ url: ResourceURL) async throws {
+    func removeResource(_ url: ResourceURL) async throws {
         try await write { transaction, events in
             let resources = ProviderResourceRepository(transaction)
             let found = try resources.require(url)
@@ -96,7 +96,7 @@ extension Administration {
     /// Whether the URL could be removed. Nothing is changed.
     ///
     /// - Throws: as ``removeResource(_:)``.
-    package func previewRemoval(of url: ResourceURL) async throws {
+    func previewRemoval(of url: ResourceURL) async throws {
         _ = try await read { try ProviderResourceRepository($0).require(url) }
     }
 }

@@ -14,16 +14,16 @@ package struct ProviderDetail: Sendable {
     package let streams: [EventStream]
 }
 
-extension Administration {
+package extension Administration {
     /// All providers by slug.
-    package func listProviders() async throws -> [Provider] {
+    func listProviders() async throws -> [Provider] {
         try await read { try ProviderRepository($0).list() }
     }
 
     /// Everything that is registered of a provider, by id or slug.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func readProvider(_ name: String) async throws -> ProviderDetail {
+    func readProvider(_ name: String) async throws -> ProviderDetail {
         try await read { transaction in
             let records = ProviderRepository(transaction)
             let provider = try records.require(name)
@@ -37,14 +37,14 @@ extension Administration {
     }
 
     /// When the keys of issuers were read, by issuer.
-    package func issuerReadings() async throws -> [String: IssuerReading] {
+    func issuerReadings() async throws -> [String: IssuerReading] {
         try await read { try IssuerRepository($0).list() }
     }
 
     /// The streams of a provider, by id or slug.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func listEventStreams(of name: String) async throws -> [EventStream] {
+    func listEventStreams(of name: String) async throws -> [EventStream] {
         try await read { transaction in
             let provider = try ProviderRepository(transaction).require(name)
             return try EventStreamRepository(transaction).list(of: provider.id)
@@ -54,7 +54,7 @@ extension Administration {
     /// One stream of any provider.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func readEventStream(_ id: EventStreamID) async throws -> EventStream {
+    func readEventStream(_ id: EventStreamID) async throws -> EventStream {
         try await read { try EventStreamRepository($0).require(id) }
     }
 
@@ -63,7 +63,7 @@ extension Administration {
     ///
     /// - Parameter url: the address as the admin read it. Another one may have been set since.
     /// - Throws: `Refusal` `not_found`; `conflict` if there is nothing to approve, or the address is another one.
-    package func approveEventStream(_ id: EventStreamID, url: String) async throws -> EventStream {
+    func approveEventStream(_ id: EventStreamID, url: String) async throws -> EventStream {
         try await write { transaction, events in
             let streams = EventStreamRepository(transaction)
             var stream = try streams.require(id)

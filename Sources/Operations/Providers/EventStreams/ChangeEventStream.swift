@@ -10,7 +10,7 @@ import Repositories
 /// An access token alone creates a stream, and changes none: events about users must not go where a stolen token says,
 /// nor nowhere. A push address of a stream that is created without a fresh proof waits for an operator's approval;
 /// until then the stream is paused, and holds its events.
-extension Service {
+package extension Service {
     /// Creates a stream.
     ///
     /// - Parameters:
@@ -18,7 +18,7 @@ extension Service {
     ///   - allowingLoopback: takes receivers on this machine: the switch for development and tests.
     /// - Throws: `Refusal` `malformed_request` for an address that is not public; `conflict` if the provider has as many
     ///   streams as it may; `provider_token_invalid` if the key or the provider ended meanwhile.
-    package func createEventStream(
+    func createEventStream(
         _ change: EventStreamChange, proof: FreshProof?, by caller: ProvenProvider, allowingLoopback: Bool
     ) async throws -> EventStream {
         try await countReceiverChange("streams", of: caller.id)
@@ -49,7 +49,7 @@ extension Service {
     /// Changes the settings that are given.
     ///
     /// - Throws: `Refusal` as ``createEventStream(_:proof:by:allowingLoopback:)``; `not_found`.
-    package func updateEventStream(
+    func updateEventStream(
         _ id: EventStreamID, _ change: EventStreamChange, by caller: FreshProof, allowingLoopback: Bool
     ) async throws -> EventStream {
         try await countReceiverChange("streams", of: caller.id)
@@ -79,7 +79,7 @@ extension Service {
     /// Deletes a stream with everything that waits in it.
     ///
     /// - Throws: `Refusal` `not_found`; `provider_token_invalid`.
-    package func deleteEventStream(_ id: EventStreamID, by caller: FreshProof) async throws {
+    func deleteEventStream(_ id: EventStreamID, by caller: FreshProof) async throws {
         try await countReceiverChange("streams", of: caller.id)
         try await write { transaction, events in
             try caller.requireActive(in: transaction)
@@ -96,7 +96,7 @@ extension Service {
     /// Enables, pauses or disables a stream (SSF 1.0 §8.1.2.2). A paused stream holds its events; a disabled one drops them.
     ///
     /// - Throws: `Refusal` `not_found`; `provider_token_invalid`.
-    package func setEventStreamStatus(
+    func setEventStreamStatus(
         _ id: EventStreamID, _ status: EventStream.Status, because reason: String?, by caller: FreshProof
     ) async throws -> EventStream {
         try await countReceiverChange("streams", of: caller.id)
@@ -119,7 +119,7 @@ extension Service {
     ///
     /// - Throws: `Refusal` `not_found`; `conflict` if the stream is disabled; `rate_limited`;
     ///   `provider_token_invalid` if the caller's key was revoked meanwhile.
-    package func verifyEventStream(_ id: EventStreamID, state: String?, by caller: ProvenProvider) async throws {
+    func verifyEventStream(_ id: EventStreamID, state: String?, by caller: ProvenProvider) async throws {
         let interval = policy[\.webhooks].verificationInterval
         try await write { transaction, events in
             try caller.requireActive(in: transaction)
@@ -141,7 +141,9 @@ extension Service {
             events.record(.eventsWait(in: id))
         }
     }
+}
 
+extension Service {
     /// Counts a change of a provider's webhook or streams: each may look a host up, and is kept in the audit log.
     ///
     /// - Throws: `Refusal` `rate_limited`.

@@ -3,9 +3,9 @@ import Domain
 import Foundation
 import Repositories
 
-extension EventStream {
+package extension EventStream {
     /// Users that one stream may leave out.
-    package static let mostExcluded = 10_000
+    static let mostExcluded = 10_000
 }
 
 /// Changes that one provider may make in a minute.
@@ -13,11 +13,11 @@ private let changesPerMinute = 600
 
 /// A receiver says of whom a stream carries no events (SSF 1.0 §8.1.3). Without such a request it carries those of all
 /// users of its provider.
-extension Service {
+package extension Service {
     /// Takes a user into a stream again.
     ///
     /// - Throws: `Refusal` `not_found` if the provider has no such stream or user; `provider_token_invalid`; `rate_limited`.
-    package func addEventSubject(
+    func addEventSubject(
         _ subject: SubjectIdentifier, to id: EventStreamID, by caller: ProvenProvider
     ) async throws {
         try await changeEventSubject(subject, id, caller) { transaction, user in
@@ -29,7 +29,7 @@ extension Service {
     /// Leaves a user out of a stream. What waits in it already is still delivered.
     ///
     /// - Throws: `Refusal` as ``addEventSubject(_:to:by:)``; `conflict` if the stream leaves out as many as it may.
-    package func removeEventSubject(
+    func removeEventSubject(
         _ subject: SubjectIdentifier, from id: EventStreamID, by caller: ProvenProvider
     ) async throws {
         try await changeEventSubject(subject, id, caller) { transaction, user in

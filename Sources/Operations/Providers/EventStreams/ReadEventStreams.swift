@@ -3,14 +3,14 @@ import Domain
 import Foundation
 import Repositories
 
-extension EventStream {
+package extension EventStream {
     /// About how many bytes the list has that a policy allows: a hundred streams.
-    package static let largestList = 131_072
+    static let largestList = 131_072
 }
 
-extension Service {
+package extension Service {
     /// All streams of a provider, oldest first.
-    package func listEventStreams(of provider: ProviderID) async throws -> [EventStream] {
+    func listEventStreams(of provider: ProviderID) async throws -> [EventStream] {
         let streams = try await read { try EventStreamRepository($0).list(of: provider) }
         for stream in streams { try await noteActivity(of: stream) }
         return streams
@@ -19,12 +19,14 @@ extension Service {
     /// One of a provider's streams.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func readEventStream(_ id: EventStreamID, of provider: ProviderID) async throws -> EventStream {
+    func readEventStream(_ id: EventStreamID, of provider: ProviderID) async throws -> EventStream {
         let stream = try await read { try EventStreamRepository($0).require(id, of: provider) }
         try await noteActivity(of: stream)
         return stream
     }
+}
 
+extension Service {
     /// Notes that a receiver attends to its stream, if somebody looks at that: seldom, since it is a write.
     func noteActivity(of stream: EventStream) async throws {
         guard let limit = policy[\.webhooks].streamInactivity else { return }

@@ -3,12 +3,12 @@ import Domain
 import Repositories
 import Tokens
 
-extension Service {
+package extension Service {
     /// Adds a key of a provider's own, key text and proof as they came: the key remembers the one that signed for it.
     ///
     /// - Throws: `Refusal` `invalid_provider_key`, `conflict` where the key is known already, `provider_token_invalid`
     ///   where the key that signed, or the provider, ended meanwhile.
-    package func addOwnKey(
+    func addOwnKey(
         keyText: String, algorithm: String?, proof: String, by caller: FreshProof
     ) async throws -> ProviderKeyID {
         let named = try algorithm.map { name throws(Refusal) in
@@ -32,7 +32,7 @@ extension Service {
     ///
     /// - Throws: `Refusal` `not_found`, `conflict` with the state that forbids it, `provider_token_invalid`.
     @discardableResult
-    package func revokeOwnKey(
+    func revokeOwnKey(
         _ id: ProviderKeyID, endingSessions: Bool, by caller: FreshProof
     ) async throws -> ProviderKeyRevocation {
         try await write { transaction, events in
@@ -43,11 +43,11 @@ extension Service {
     }
 }
 
-extension Administration {
+package extension Administration {
     /// Adds a key to a provider.
     ///
     /// - Throws: `Refusal` `conflict` where the key is known already.
-    package func addProviderKey(_ key: VerificationKey, to provider: ProviderID) async throws -> ProviderKeyID {
+    func addProviderKey(_ key: VerificationKey, to provider: ProviderID) async throws -> ProviderKeyID {
         let id: ProviderKeyID = environment.newIdentifier()
         try await write { transaction, events in
             try ProviderKeyChanges(actor: actor, requester: nil, transaction: transaction)
@@ -61,14 +61,14 @@ extension Administration {
     /// - Returns: whether the provider could sign before, and has no key left to sign with.
     /// - Throws: `Refusal` `not_found`, or `conflict` for a key of an issuer's key set.
     @discardableResult
-    package func retireProviderKey(_ id: ProviderKeyID) async throws -> Bool {
+    func retireProviderKey(_ id: ProviderKeyID) async throws -> Bool {
         try await write { transaction, events in
             try ProviderKeyChanges(actor: actor, requester: nil, transaction: transaction).retire(id, &events)
         }
     }
 
     /// What ``retireProviderKey(_:)`` would return. Nothing is changed.
-    package func previewRetirement(of id: ProviderKeyID) async throws -> Bool {
+    func previewRetirement(of id: ProviderKeyID) async throws -> Bool {
         try await read {
             try ProviderKeyChanges(actor: actor, requester: nil, transaction: $0).previewRetirement(id)
         }
@@ -77,7 +77,7 @@ extension Administration {
     /// What a revocation would come to. Nothing is changed.
     ///
     /// - Throws: `Refusal` `not_found`.
-    package func previewRevocation(
+    func previewRevocation(
         of id: ProviderKeyID, endingSessions: Bool, keepingAdded: Bool = false
     ) async throws -> ProviderKeyRevocation {
         // Not in the transaction of the change: each sign-in of the provider would disturb it.
@@ -92,7 +92,7 @@ extension Administration {
     ///
     /// - Throws: `Refusal` `not_found`.
     @discardableResult
-    package func revokeProviderKey(
+    func revokeProviderKey(
         _ id: ProviderKeyID, endingSessions: Bool, keepingAdded: Bool = false, reason: AuditReason? = nil
     ) async throws -> ProviderKeyRevocation {
         let count = try await previewRevocation(

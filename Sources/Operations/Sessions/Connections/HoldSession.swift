@@ -23,13 +23,13 @@ package struct HeldSession: Sendable {
     }
 }
 
-extension Service {
+package extension Service {
     /// Attaches the session of a token to a connection that uses only this session. Each token is counted as one call
     /// of the device. The connection requests a verdict before each action, before it sends anything, and at intervals.
     ///
     /// - Throws: `Refusal` with the session codes. `binding_mismatch` challenges the session. `user_banned` if a ban
     ///   has ended it. `certificate_revoked`, `rate_limited`, `unavailable`.
-    package func holdSession(_ shown: String, on connection: ClientConnection) async throws -> HeldSession {
+    func holdSession(_ shown: String, on connection: ClientConnection) async throws -> HeldSession {
         try await authenticate(connection)
         try count(.read, by: .certificate(connection.thumbprint))
         guard let token = SessionToken(shown: shown) else { throw Refusal.notSessionToken }
@@ -47,7 +47,7 @@ extension Service {
     }
 
     /// The verdict from memory alone; `nil` if it is not known there. It is not a use of the session.
-    package func verdictFromMemory(_ held: HeldSession, on connection: ClientConnection) -> HeldSession.Verdict? {
+    func verdictFromMemory(_ held: HeldSession, on connection: ClientConnection) -> HeldSession.Verdict? {
         guard isAuthenticated(connection), let cached = caches.sessions.known(held.hash) else {
             return nil
         }
@@ -55,7 +55,7 @@ extension Service {
     }
 
     /// The verdict from the store.
-    package func verdict(_ held: HeldSession, on connection: ClientConnection) async -> HeldSession.Verdict {
+    func verdict(_ held: HeldSession, on connection: ClientConnection) async -> HeldSession.Verdict {
         do {
             try await authenticate(connection)
             let (now, policy) = (environment.now(), policy[\.sessions])
