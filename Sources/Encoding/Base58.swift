@@ -1,11 +1,14 @@
 /// base58 in the alphabet of Bitcoin, the form of public keys in `did:key` and in Multikey documents.
 package enum Base58 {
     private static let alphabet = Array("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz".utf8)
+}
+
+package extension Base58 {
     /// Longer texts are refused, because the time to decode one grows with the square of its length.
-    package static let maximumLength = 128
+    static let maximumLength = 128
 
     /// Decodes a text; `nil` for foreign characters and texts that are too long.
-    package static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    static func decode(_ text: some StringProtocol) -> [UInt8]? {
         guard text.utf8.count <= maximumLength else { return nil }
         // The lowest byte comes first.
         var bytes: [UInt8] = []

@@ -8,15 +8,17 @@ package enum Base64URL {
         for (value, character) in alphabet.enumerated() { table[Int(character)] = UInt8(value) }
         return table
     }()
+}
 
+package extension Base64URL {
     /// Encodes bytes; the result has no padding.
-    package static func encode(_ bytes: some Collection<UInt8>) -> String {
+    static func encode(_ bytes: some Collection<UInt8>) -> String {
         let source = Array(bytes)
         return String(unsafeUninitializedCapacity: length(of: source)) { write(source, to: $0) }
     }
 
     /// Appends the text of bytes to a text in ASCII.
-    package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
+    static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
         text += [UInt8](unsafeUninitializedCapacity: length(of: bytes)) { $1 = write(bytes, to: $0) }
     }
 
@@ -50,7 +52,7 @@ package enum Base64URL {
 
     /// Decodes the canonical form only: `nil` for padding, foreign characters and an impossible length. Also `nil` if
     /// trailing bits are not zero, because two texts must never mean the same bytes.
-    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         text.withContiguousStorageIfAvailable(decodeContiguous) ?? Array(text).withUnsafeBufferPointer(decodeContiguous)
     }
 
@@ -90,7 +92,7 @@ package enum Base64URL {
     }
 
     /// Decodes the canonical form of a string; `nil` as for bytes.
-    package static func decode(_ text: String) -> [UInt8]? {
+    static func decode(_ text: String) -> [UInt8]? {
         decode(text.utf8)
     }
 }

@@ -9,11 +9,13 @@ package struct JSONOutline: Sendable {
 
     /// The value of a member that ``StrictJSON`` refuses. It has a type that no reader expects.
     static let unreadable = JSONValue.array([.null])
+}
 
+package extension JSONOutline {
     /// Finds the members of an object.
     ///
     /// - Throws: ``JSONDefect`` for anything that is not one JSON object in UTF-8.
-    package init(_ text: some Collection<UInt8>) throws(JSONDefect) {
+    init(_ text: some Collection<UInt8>) throws(JSONDefect) {
         let bytes = Array(text)
         guard String(validating: bytes, as: UTF8.self) != nil else {
             throw JSONDefect(path: "$", problem: "is not UTF-8")
@@ -23,15 +25,15 @@ package struct JSONOutline: Sendable {
     }
 
     /// The names of the members, in order.
-    package var names: [String] { members.map(\.name) }
+    var names: [String] { members.map(\.name) }
 
     /// The member with a name; `nil` if there is none.
-    package subscript(_ name: String) -> JSONValue? {
+    subscript(_ name: String) -> JSONValue? {
         place(of: name).map { (try? StrictJSON.parse(bytes[$0])) ?? Self.unreadable }
     }
 
     /// The elements of a member that is an array, as far as each can be read; `nil` if the member is not an array.
-    package func readableElements(of name: String) -> [JSONValue]? {
+    func readableElements(of name: String) -> [JSONValue]? {
         guard let place = place(of: name) else { return nil }
         let array = Array(bytes[place])
         let places = try? Self.scan(array) { reader throws(JSONDefect) in try reader.elements() }

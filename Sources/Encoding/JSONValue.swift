@@ -8,20 +8,22 @@ package enum JSONValue: Sendable, Equatable {
     case string(String)
     case array([JSONValue])
     case object([JSONMember])
+}
 
+package extension JSONValue {
     /// The member of an object by name; `nil` if this is not an object or has no such member.
-    package subscript(_ name: String) -> JSONValue? {
+    subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name.hasSameBytes(as: name) }?.value
     }
 
     /// An object of names and values in order; a `nil` value omits its member.
-    package static func object(_ members: KeyValuePairs<String, JSONValue?>) -> JSONValue {
+    static func object(_ members: KeyValuePairs<String, JSONValue?>) -> JSONValue {
         .object(members.compactMap { name, value in value.map { JSONMember(name: name, value: $0) } })
     }
 
     /// The text of a string value; `nil` for any other value.
-    package var text: String? {
+    var text: String? {
         if case .string(let text) = self { text } else { nil }
     }
 }

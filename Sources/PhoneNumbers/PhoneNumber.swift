@@ -19,35 +19,6 @@ package struct PhoneNumber: Hashable, Sendable, CustomStringConvertible {
         self.type = type
     }
 
-    /// Parses a person's text as libphonenumber does, and accepts only numbers that are valid in their numbering
-    /// plan.
-    ///
-    /// The international form with `+` is accepted. With a region, so are its national form, with or without national
-    /// prefix and carrier code, and its international dialling prefix. Digits may be of any script, with the usual
-    /// punctuation. Letters and extensions are refused: no code can be texted to an extension.
-    ///
-    /// - Parameters:
-    ///   - text: at most 64 characters.
-    ///   - region: where the number would be dialled, ISO 3166-1 alpha-2 in capitals; needed unless there is a `+`.
-    /// - Throws: ``PhoneNumberDefect``; no part of the number is in it.
-    package init(reading text: String, region: String? = nil) throws(PhoneNumberDefect) {
-        try self.init(valid: PhoneNumberReader(text, region: region))
-    }
-
-    /// Parses the ``e164`` of a number that was valid when it was stored; `nil` for anything else.
-    ///
-    /// Plans change. If the current plan has no such number, the region is the main one of the country calling code.
-    /// The type is then ``PhoneNumberType/unknown``.
-    package init?(canonical e164: String) {
-        guard let number = PhoneNumberReader(canonical: e164) else { return nil }
-        let (code, national) = (number.countryCallingCode, number.national)
-        guard
-            let plan = NumberingPlan.plan(countryCallingCode: code, national: national)
-                ?? NumberingPlan.plans(countryCallingCode: code).first
-        else { return nil }
-        self.init(e164: e164, countryCallingCode: code, region: plan.region, type: plan.type(of: national))
-    }
-
     private init(valid number: PhoneNumberReader) throws(PhoneNumberDefect) {
         let (code, national) = (number.countryCallingCode, number.national)
         guard let plan = NumberingPlan.plan(countryCallingCode: code, national: national),
@@ -64,15 +35,46 @@ package struct PhoneNumber: Hashable, Sendable, CustomStringConvertible {
             e164: "+\(code)" + String(decoding: digits, as: UTF8.self), countryCallingCode: code, region: plan.region,
             type: type)
     }
+}
+
+package extension PhoneNumber {
+    /// Parses a person's text as libphonenumber does, and accepts only numbers that are valid in their numbering
+    /// plan.
+    ///
+    /// The international form with `+` is accepted. With a region, so are its national form, with or without national
+    /// prefix and carrier code, and its international dialling prefix. Digits may be of any script, with the usual
+    /// punctuation. Letters and extensions are refused: no code can be texted to an extension.
+    ///
+    /// - Parameters:
+    ///   - text: at most 64 characters.
+    ///   - region: where the number would be dialled, ISO 3166-1 alpha-2 in capitals; needed unless there is a `+`.
+    /// - Throws: ``PhoneNumberDefect``; no part of the number is in it.
+    init(reading text: String, region: String? = nil) throws(PhoneNumberDefect) {
+        try self.init(valid: PhoneNumberReader(text, region: region))
+    }
+
+    /// Parses the ``e164`` of a number that was valid when it was stored; `nil` for anything else.
+    ///
+    /// Plans change. If the current plan has no such number, the region is the main one of the country calling code.
+    /// The type is then ``PhoneNumberType/unknown``.
+    init?(canonical e164: String) {
+        guard let number = PhoneNumberReader(canonical: e164) else { return nil }
+        let (code, national) = (number.countryCallingCode, number.national)
+        guard
+            let plan = NumberingPlan.plan(countryCallingCode: code, national: national)
+                ?? NumberingPlan.plans(countryCallingCode: code).first
+        else { return nil }
+        self.init(e164: e164, countryCallingCode: code, region: plan.region, type: plan.type(of: national))
+    }
 
     /// Whether the numbering plan of a region (ISO 3166-1 alpha-2) is known here.
-    package static func hasPlan(region: String) -> Bool { NumberingPlan.plan(region: region) != nil }
+    static func hasPlan(region: String) -> Bool { NumberingPlan.plan(region: region) != nil }
 
     /// Whether a text is a `tel:` link (RFC 3966), which can be nothing but a number.
-    package static func isLink(_ text: String) -> Bool { PhoneNumberReader.isLink(text.unicodeScalars) }
+    static func isLink(_ text: String) -> Bool { PhoneNumberReader.isLink(text.unicodeScalars) }
 
     /// The country calling code and the last two digits, never the whole number.
-    package var description: String {
+    var description: String {
         "+\(countryCallingCode)…\(e164.suffix(2))"
     }
 }

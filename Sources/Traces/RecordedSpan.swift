@@ -26,22 +26,24 @@ package final class RecordedSpan: Tracing.Span {
         (self.kind, self.start, self.queue) = (kind, start, queue)
         state = Mutex(State(name: name))
     }
+}
 
-    package var operationName: String {
+package extension RecordedSpan {
+    var operationName: String {
         get { state.withLock { $0.name } }
         set { state.withLock { $0.name = newValue } }
     }
 
-    package var attributes: SpanAttributes {
+    var attributes: SpanAttributes {
         get { state.withLock { $0.attributes } }
         set { state.withLock { $0.attributes = newValue } }
     }
 
-    package var isRecording: Bool { identity.isSampled && state.withLock { !$0.isOver } }
+    var isRecording: Bool { identity.isSampled && state.withLock { !$0.isOver } }
 
-    package func setStatus(_ status: SpanStatus) { state.withLock { $0.hasFailed = status.code == .error } }
+    func setStatus(_ status: SpanStatus) { state.withLock { $0.hasFailed = status.code == .error } }
 
-    package func recordError<Instant: TracerInstant>(
+    func recordError<Instant: TracerInstant>(
         _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
     ) {
         // The error's text belongs in the log, not in the trace.
@@ -49,12 +51,12 @@ package final class RecordedSpan: Tracing.Span {
     }
 
     /// Does nothing: events are not recorded.
-    package func addEvent(_ event: SpanEvent) {}
+    func addEvent(_ event: SpanEvent) {}
 
     /// Does nothing: links are not recorded.
-    package func addLink(_ link: SpanLink) {}
+    func addLink(_ link: SpanLink) {}
 
-    package func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
+    func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
         guard identity.isSampled else { return }
         let end = instant().nanosecondsSinceEpoch
         let ended = state.withLock { state -> EndedSpan? in

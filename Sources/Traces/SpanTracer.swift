@@ -10,8 +10,10 @@ package final class SpanTracer: Tracer {
     package init(queue: SpanQueue) {
         self.queue = queue
     }
+}
 
-    package func startSpan<Instant: TracerInstant>(
+package extension SpanTracer {
+    func startSpan<Instant: TracerInstant>(
         _ operationName: String, context: @autoclosure () -> ServiceContext, ofKind kind: SpanKind,
         at instant: @autoclosure () -> Instant, function: String, file fileID: String, line: UInt
     ) -> RecordedSpan {
@@ -27,16 +29,16 @@ package final class SpanTracer: Tracer {
     }
 
     /// Does nothing: ``SpanExporter`` sends the queue's spans.
-    package func forceFlush() {}
+    func forceFlush() {}
 
-    package func inject<Carrier, Inject: Injector>(
+    func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
     ) where Carrier == Inject.Carrier {
         guard let parent = context.trace?.parent else { return }
         injector.inject(parent.description, forKey: "traceparent", into: &carrier)
     }
 
-    package func extract<Carrier, Extract: Extractor>(
+    func extract<Carrier, Extract: Extractor>(
         _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
     ) where Carrier == Extract.Carrier {
         guard let parent = extractor.extract(key: "traceparent", from: carrier).flatMap({ TraceParent($0) }) else {
@@ -48,7 +50,7 @@ package final class SpanTracer: Tracer {
     /// Records a span that has already ended.
     ///
     /// - Parameter elapsed: nanoseconds.
-    package func record(
+    func record(
         _ name: String, in trace: Trace?, ofKind kind: SpanKind, elapsed: UInt64, attributes: SpanAttributes
     ) {
         let end = DefaultTracerClock.now.nanosecondsSinceEpoch

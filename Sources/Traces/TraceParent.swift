@@ -7,19 +7,21 @@ package struct TraceParent: Sendable, Hashable, CustomStringConvertible {
     /// Whether the sender records the trace (§3.2.2.5.1).
     let isSampled: Bool
 
-    package struct TraceID: Sendable, Hashable {
-        let high: UInt64
-        let low: UInt64
-    }
-
     init(traceID: TraceID, spanID: UInt64, isSampled: Bool) {
         (self.traceID, self.spanID, self.isSampled) = (traceID, spanID, isSampled)
+    }
+}
+
+package extension TraceParent {
+    struct TraceID: Sendable, Hashable {
+        let high: UInt64
+        let low: UInt64
     }
 
     /// Parses the field's value; `nil` if it is malformed, which is treated like a missing field (§4.3).
     ///
     /// A later version may append further parts after a hyphen. They are ignored.
-    package init?(_ text: String) {
+    init?(_ text: String) {
         let bytes = Array(text.utf8.prefix(Self.length + 1))
         guard bytes.count >= Self.length, [2, 35, 52].allSatisfy({ bytes[$0] == Self.hyphen }),
             let version = Self.number(bytes[0..<2]), version != 0xFF,
@@ -31,7 +33,7 @@ package struct TraceParent: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The field's value in version 0.
-    package var description: String {
+    var description: String {
         "00-\(traceID)-\(HexadecimalText.of(spanID))-\(isSampled ? "01" : "00")"
     }
 

@@ -8,9 +8,11 @@ package struct RequestLine: Sendable {
     let listener: ListenerName
     let outcome: ListenerFace.Outcome
     let id: String
+}
 
+package extension RequestLine {
     /// The key of a line in a log message's metadata.
-    package static let key = "request"
+    static let key = "request"
 
     /// Visits the members. None contains content of the request; every value is a text.
     private func visit(_ member: (_ name: StaticString, _ value: String) -> Void) {
@@ -33,7 +35,7 @@ package struct RequestLine: Sendable {
     }
 
     /// Appends the members to a JSON object that already has some.
-    package func appendJSON(to line: inout [UInt8]) {
+    func appendJSON(to line: inout [UInt8]) {
         visit { name, value in
             line += ",\"".utf8
             name.withUTF8Buffer { line += $0 }

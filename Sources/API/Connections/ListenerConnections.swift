@@ -178,18 +178,20 @@ package final class OpenChannels: Sendable {
 
     package init() {}
 
-    package var count: Int { open.withLock { $0.count } }
-
-    /// Closes all connections at once, even with unsent answers.
-    package func closeAll() {
-        let all = open.withLock { Array($0.values) }
-        for channel in all { channel.close(promise: nil) }
-    }
-
     func insert(_ channel: any Channel) {
         let key = ObjectIdentifier(channel)
         open.withLock { $0[key] = channel }
         channel.closeFuture.whenComplete { [self] _ in open.withLock { $0[key] = nil } }
+    }
+}
+
+package extension OpenChannels {
+    var count: Int { open.withLock { $0.count } }
+
+    /// Closes all connections at once, even with unsent answers.
+    func closeAll() {
+        let all = open.withLock { Array($0.values) }
+        for channel in all { channel.close(promise: nil) }
     }
 }
 
@@ -198,20 +200,6 @@ package final class ConnectionTable: Sendable {
 
     package init() {}
 
-    package var count: Int { open.withLock { $0.count } }
-
-    /// Closes connections whose certificate is not valid at a time.
-    package func closeInvalid(at now: Date) {
-        let all = open.withLock { Array($0.values) }
-        for connection in all where !connection.isValid(at: now) { connection.close() }
-    }
-
-    /// Detaches users' sessions from all connections, and closes connections without another user.
-    package func detach(_ users: Set<UserID>) {
-        let all = open.withLock { Array($0.values) }
-        for connection in all { connection.detach(users) }
-    }
-
     func insert(_ connection: ClientConnection) {
         open.withLock { $0[connection.id] = connection }
     }
@@ -219,6 +207,22 @@ package final class ConnectionTable: Sendable {
     func remove(_ connection: ClientConnection) {
         connection.disconnect()
         open.withLock { $0[connection.id] = nil }
+    }
+}
+
+package extension ConnectionTable {
+    var count: Int { open.withLock { $0.count } }
+
+    /// Closes connections whose certificate is not valid at a time.
+    func closeInvalid(at now: Date) {
+        let all = open.withLock { Array($0.values) }
+        for connection in all where !connection.isValid(at: now) { connection.close() }
+    }
+
+    /// Detaches users' sessions from all connections, and closes connections without another user.
+    func detach(_ users: Set<UserID>) {
+        let all = open.withLock { Array($0.values) }
+        for connection in all { connection.detach(users) }
     }
 }
 

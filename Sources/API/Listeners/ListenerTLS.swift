@@ -4,8 +4,34 @@ import Synchronization
 
 /// The service's own certificate and, on the client listener, the authorities of clients' certificates.
 package final class ListenerTLS: Sendable {
+    private let clients: Clients?
+    private let context: Mutex<NIOSSLContext>
+
+    /// Reads the server's chain and key. Each listener has its own context, and so its own ticket keys.
+    ///
+    /// - Parameter clients: `nil` if clients need no certificate.
+    package init(chainPEM: [UInt8], keyPEM: [UInt8], clients: Clients?) throws {
+        self.clients = clients
+        context = Mutex(try Self.context(chainPEM: chainPEM, keyPEM: keyPEM, clients: clients))
+    }
+
+    var sslContext: NIOSSLContext { context.withLock { $0 } }
+
+    /// A handler for the next connection.
+    ///
+    /// - Parameter verifyChain: verifies the client's chain, if the TLS library does not.
+    func makeHandler(verifyChain: (@Sendable ([[UInt8]]) -> Bool)?) -> NIOSSLServerHandler {
+        guard let verifyChain, clients?.areRoots == false else { return NIOSSLServerHandler(context: sslContext) }
+        return NIOSSLServerHandler(context: sslContext) { chain, promise in
+            let bytes = chain.compactMap { try? $0.toDERBytes() }
+            promise.succeed(bytes.count == chain.count && verifyChain(bytes) ? .certificateVerified : .failed)
+        }
+    }
+}
+
+package extension ListenerTLS {
     /// The authorities whose certificates a listener accepts from clients.
-    package struct Clients: Sendable {
+    struct Clients: Sendable {
         let authorities: [[UInt8]]
         let areRoots: Bool
         let isTLS13Only: Bool
@@ -22,34 +48,10 @@ package final class ListenerTLS: Sendable {
         }
     }
 
-    private let clients: Clients?
-    private let context: Mutex<NIOSSLContext>
-
-    /// Reads the server's chain and key. Each listener has its own context, and so its own ticket keys.
-    ///
-    /// - Parameter clients: `nil` if clients need no certificate.
-    package init(chainPEM: [UInt8], keyPEM: [UInt8], clients: Clients?) throws {
-        self.clients = clients
-        context = Mutex(try Self.context(chainPEM: chainPEM, keyPEM: keyPEM, clients: clients))
-    }
-
     /// Replaces the server's chain and key for new connections.
-    package func replace(chainPEM: [UInt8], keyPEM: [UInt8]) throws {
+    func replace(chainPEM: [UInt8], keyPEM: [UInt8]) throws {
         let new = try Self.context(chainPEM: chainPEM, keyPEM: keyPEM, clients: clients)
         context.withLock { $0 = new }
-    }
-
-    var sslContext: NIOSSLContext { context.withLock { $0 } }
-
-    /// A handler for the next connection.
-    ///
-    /// - Parameter verifyChain: verifies the client's chain, if the TLS library does not.
-    func makeHandler(verifyChain: (@Sendable ([[UInt8]]) -> Bool)?) -> NIOSSLServerHandler {
-        guard let verifyChain, clients?.areRoots == false else { return NIOSSLServerHandler(context: sslContext) }
-        return NIOSSLServerHandler(context: sslContext) { chain, promise in
-            let bytes = chain.compactMap { try? $0.toDERBytes() }
-            promise.succeed(bytes.count == chain.count && verifyChain(bytes) ? .certificateVerified : .failed)
-        }
     }
 
     private static func context(

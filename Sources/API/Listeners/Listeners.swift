@@ -44,13 +44,35 @@ package struct Listeners: Sendable {
     /// The memory for the probes' responses, independent of the other.
     private let probesAccounts: ResponseAccounts
 
+    func face(_ name: ListenerName) -> ListenerFace {
+        ListenerFace(
+            name: name, realm: service.realm, directory: directory, urls: urls, tracer: tracer,
+            accounts: name == .ops ? probesAccounts : accounts, environment: service.environment, logger: logger)
+    }
+
+    /// The limits in front of a listener. All listeners are made through it, so none is without limits.
+    func gate(_ name: ListenerName, _ limits: RequestPolicy) -> ListenerGate {
+        let isLimited = service.rateLimiting == .on
+        return ListenerGate(
+            limits: limits, open: open,
+            accepted: ListenerConnections(
+                name: name.rawValue,
+                limits: .init(
+                    total: limits.maximumConnections, networks: isLimited ? limits.connectionsPerSender : .none,
+                    perCertificate: isLimited ? limits.connectionsPerCertificate : .max),
+                logger: logger),
+            handshakes: Handshakes(listener: name.rawValue, logger: logger))
+    }
+}
+
+package extension Listeners {
     /// Makes listeners with a common service, limits, channel list and logger.
     ///
     /// - Parameters:
     ///   - maximumConnections: the limit of each listener, the policy's or lower.
     ///   - urls: the addresses of the listeners, for a client that uses the wrong one.
     ///   - tracer: records a span of each request; `nil` if no spans are collected.
-    package init(
+    init(
         _ service: Operations.Service, maximumConnections: Int,
         open: OpenChannels, urls: @escaping @Sendable (ListenerName) -> String?,
         tracer: SpanTracer? = nil, logger: Logger
@@ -70,14 +92,8 @@ package struct Listeners: Sendable {
         (accounts, probesAccounts) = (ResponseAccounts(budget), ResponseAccounts(budget))
     }
 
-    func face(_ name: ListenerName) -> ListenerFace {
-        ListenerFace(
-            name: name, realm: service.realm, directory: directory, urls: urls, tracer: tracer,
-            accounts: name == .ops ? probesAccounts : accounts, environment: service.environment, logger: logger)
-    }
-
     /// The listener for devices without a certificate and for provider backends.
-    package func makePublic(
+    func makePublic(
         at address: ListenerAddress, tls: ListenerTLS, certificates: CertificateRoutes, providers: ProviderRoutes,
         tokens: TokenRoutes, webhooks: WebhookRoutes, sharedSignals: SharedSignalsRoutes,
         discovery: DiscoveryRoutes, metadata: MetadataRoutes,
@@ -97,7 +113,7 @@ package struct Listeners: Sendable {
     }
 
     /// The mutual-TLS listener for certified devices.
-    package func makeClient(
+    func makeClient(
         at address: ListenerAddress, tls: ListenerTLS, verifyChain: @escaping @Sendable ([[UInt8]]) -> Bool,
         connections: ConnectionTable, certificates: CertificateRoutes,
         metadata: MetadataRoutes, tokens: TokenRoutes, sessions: SessionRoutes,
@@ -130,7 +146,7 @@ package struct Listeners: Sendable {
     /// The listener for probes and Prometheus.
     ///
     /// - Parameter tls: the server's certificate; `nil` for no TLS, on loopback.
-    package func makeOps(
+    func makeOps(
         at address: ListenerAddress, tls: ListenerTLS?, routes: OpsRoutes, onRunning: @escaping @Sendable (Int) -> Void
     ) -> any ServiceLifecycle.Service {
         let face = face(.ops)
@@ -148,21 +164,7 @@ package struct Listeners: Sendable {
     }
 
     /// The probes' own limit of connections, independent of the other listeners.
-    package static let opsConnections = 128
-
-    /// The limits in front of a listener. All listeners are made through it, so none is without limits.
-    func gate(_ name: ListenerName, _ limits: RequestPolicy) -> ListenerGate {
-        let isLimited = service.rateLimiting == .on
-        return ListenerGate(
-            limits: limits, open: open,
-            accepted: ListenerConnections(
-                name: name.rawValue,
-                limits: .init(
-                    total: limits.maximumConnections, networks: isLimited ? limits.connectionsPerSender : .none,
-                    perCertificate: isLimited ? limits.connectionsPerCertificate : .max),
-                logger: logger),
-            handshakes: Handshakes(listener: name.rawValue, logger: logger))
-    }
+    static let opsConnections = 128
 
     private func application<Context: RequestContext>(
         _ router: Router<Context>, at address: ListenerAddress, _ gate: ListenerGate,

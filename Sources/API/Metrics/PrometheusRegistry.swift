@@ -30,20 +30,22 @@ package final class PrometheusRegistry: MetricsFactory {
     private let pages = Mutex<[@Sendable () -> [String]]>([])
 
     package init() {}
+}
 
+package extension PrometheusRegistry {
     /// Adds a gauge whose value is read at each scrape. It is omitted while it has no value.
-    package func addGauge(
+    func addGauge(
         _ name: String, _ labels: [(String, String)] = [], value: @escaping @Sendable () -> Double?
     ) {
         gauges.withLock { $0.append(Gauge(series: Series(name: name, labels: Self.labels(labels)), value: value)) }
     }
 
     /// Adds lines that are already in the exposition format.
-    package func addPage(_ lines: @escaping @Sendable () -> [String]) {
+    func addPage(_ lines: @escaping @Sendable () -> [String]) {
         pages.withLock { $0.append(lines) }
     }
 
-    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+    func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         let series = Series(name: label, labels: Self.labels(dimensions))
         return state.withLock { state in
             if let known = state.counters[series] { return known }
@@ -53,19 +55,19 @@ package final class PrometheusRegistry: MetricsFactory {
         }
     }
 
-    package func makeRecorder(
+    func makeRecorder(
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {
         distribution(label, dimensions)
     }
 
-    package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+    func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         distribution(label, dimensions)
     }
 
-    package func destroyCounter(_ handler: any CounterHandler) {}
-    package func destroyRecorder(_ handler: any RecorderHandler) {}
-    package func destroyTimer(_ handler: any TimerHandler) {}
+    func destroyCounter(_ handler: any CounterHandler) {}
+    func destroyRecorder(_ handler: any RecorderHandler) {}
+    func destroyTimer(_ handler: any TimerHandler) {}
 
     private func distribution(_ label: String, _ dimensions: [(String, String)]) -> Distribution {
         let series = Series(name: label, labels: Self.labels(dimensions))
@@ -78,7 +80,7 @@ package final class PrometheusRegistry: MetricsFactory {
     }
 
     /// The text for a scrape, sorted.
-    package func render() -> String {
+    func render() -> String {
         let (counters, recorders) = state.withLock { ($0.counters, $0.recorders) }
         var lines: [String] = []
         var last = ""

@@ -10,13 +10,15 @@ import ServiceLifecycle
 package struct STUNListener: Service {
     private let address: ListenerAddress
     private let onRunning: @Sendable (Int) -> Void
+}
 
+package extension STUNListener {
     /// - Parameter onRunning: called with the port.
-    package init(at address: ListenerAddress, onRunning: @escaping @Sendable (Int) -> Void) {
+    init(at address: ListenerAddress, onRunning: @escaping @Sendable (Int) -> Void) {
         (self.address, self.onRunning) = (address, onRunning)
     }
 
-    package func run() async throws {
+    func run() async throws {
         let channel = try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(
                 .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: BindingRequest.maximumLength + 4)

@@ -24,8 +24,12 @@ package struct VerifiedDeviceCertificate: Sendable, Hashable {
 /// `Verifier` is asynchronous, so a handshake would have to leave its event loop, and its RFC 5280 policy checks
 /// neither usage. The checks here are those of RFC 5280 §6.1.3 and §6.1.5 for a path of one.
 package struct ClientChain: Sendable {
+    private let authorities: [Certificate]
+}
+
+package extension ClientChain {
     /// A defect of a chain.
-    package enum Defect: String, Error, Sendable, CaseIterable {
+    enum Defect: String, Error, Sendable, CaseIterable {
         /// There is no certificate, or it is not X.509 version 3 in DER.
         case malformed
         /// Its issuer is not trusted.
@@ -44,13 +48,11 @@ package struct ClientChain: Sendable {
         case notADevice
     }
 
-    private let authorities: [Certificate]
-
     /// Trusts these authorities' certificates, each in DER: the current one, and the previous one while its leaves
     /// are valid.
     ///
     /// - Throws: ``AuthorityError/malformedCertificate``, ``AuthorityError/notAnAuthority``.
-    package init(trusting authorities: [[UInt8]]) throws(AuthorityError) {
+    init(trusting authorities: [[UInt8]]) throws(AuthorityError) {
         var certificates: [Certificate] = []
         for bytes in authorities {
             guard let certificate = try? Certificate(derEncoded: bytes) else { throw .malformedCertificate }
@@ -61,7 +63,7 @@ package struct ClientChain: Sendable {
     }
 
     /// Whether every authority is self-signed, so that a TLS library can verify chains with them alone.
-    package var areRoots: Bool {
+    var areRoots: Bool {
         authorities.allSatisfy { $0.issuer == $0.subject && $0.publicKey.isValidSignature($0.signature, for: $0) }
     }
 
@@ -69,7 +71,7 @@ package struct ClientChain: Sendable {
     /// trusted because it was configured, never because a client sent it.
     ///
     /// - Throws: ``Defect``.
-    package func verify(_ chain: [[UInt8]], now: Date) throws(Defect) -> VerifiedDeviceCertificate {
+    func verify(_ chain: [[UInt8]], now: Date) throws(Defect) -> VerifiedDeviceCertificate {
         guard let bytes = chain.first, bytes.count <= Self.maximumLength,
             let leaf = try? Certificate(derEncoded: bytes), leaf.version == .v3
         else { throw .malformed }

@@ -21,21 +21,6 @@ package struct CertificateAuthority: Sendable {
     /// Seconds by which a certificate's validity starts before its issuance, for devices with slow clocks.
     static let backdating = 300
 
-    /// Takes an authority's certificate in PEM, followed by those that lead to the root, and its key.
-    ///
-    /// The key signs once here, so that an unusable key is found at the start and not by the first device.
-    ///
-    /// - Throws: ``AuthorityError/malformedCertificate``, ``AuthorityError/notAnAuthority``,
-    ///   ``AuthorityError/keyMismatch``, ``AuthorityError/module(_:)``.
-    package init(certificatePEM: String, signingKey: SigningKey) throws {
-        let documents = (try? PEMDocument.parseMultiple(pemString: certificatePEM)) ?? []
-        let certificates = documents.filter { $0.discriminator == "CERTIFICATE" }.map(\.derBytes)
-        guard let first = certificates.first, certificates.allSatisfy({ (try? Certificate(derEncoded: $0)) != nil }),
-            let certificate = try? Certificate(derEncoded: first)
-        else { throw AuthorityError.malformedCertificate }
-        try self.init(certificate, chain: certificates, signingKey: signingKey)
-    }
-
     init(_ certificate: Certificate, chain: [[UInt8]], signingKey: SigningKey) throws {
         guard certificate.mayIssueCertificates else { throw AuthorityError.notAnAuthority }
         let probe = Array("Countersign: does the key belong to the certificate?".utf8)
@@ -54,9 +39,26 @@ package struct CertificateAuthority: Sendable {
         self.chain = chain
         self.signingKey = signingKey
     }
+}
+
+package extension CertificateAuthority {
+    /// Takes an authority's certificate in PEM, followed by those that lead to the root, and its key.
+    ///
+    /// The key signs once here, so that an unusable key is found at the start and not by the first device.
+    ///
+    /// - Throws: ``AuthorityError/malformedCertificate``, ``AuthorityError/notAnAuthority``,
+    ///   ``AuthorityError/keyMismatch``, ``AuthorityError/module(_:)``.
+    init(certificatePEM: String, signingKey: SigningKey) throws {
+        let documents = (try? PEMDocument.parseMultiple(pemString: certificatePEM)) ?? []
+        let certificates = documents.filter { $0.discriminator == "CERTIFICATE" }.map(\.derBytes)
+        guard let first = certificates.first, certificates.allSatisfy({ (try? Certificate(derEncoded: $0)) != nil }),
+            let certificate = try? Certificate(derEncoded: first)
+        else { throw AuthorityError.malformedCertificate }
+        try self.init(certificate, chain: certificates, signingKey: signingKey)
+    }
 
     /// ``chain`` in PEM, each certificate with a line feed at the end.
-    package var chainPEM: [String] {
+    var chainPEM: [String] {
         chain.map { PEM.encode($0, label: "CERTIFICATE") }
     }
 
@@ -72,7 +74,7 @@ package struct CertificateAuthority: Sendable {
     ///   - policyOID: the certificate policy in dotted form; `nil` for none.
     /// - Throws: ``AuthorityError/authorityExpired``, ``AuthorityError/invalidSerial``,
     ///   ``AuthorityError/invalidName(_:)``, ``AuthorityError/module(_:)``.
-    package func issue(
+    func issue(
         _ key: DevicePublicKey, deviceID: DeviceID, serial: [UInt8], now: Date, validity: Int,
         revocationListURL: String, policyOID: String?
     ) throws -> IssuedCertificate {
@@ -93,7 +95,7 @@ package struct CertificateAuthority: Sendable {
     ///   - now: the time of issuance.
     ///   - validity: seconds, as for ``issue(_:deviceID:serial:now:validity:revocationListURL:policyOID:)``.
     /// - Throws: ``AuthorityError``, also if a host is not a name or an address.
-    package func issueServerCertificate(
+    func issueServerCertificate(
         _ key: SigningKey, hosts: [String], serial: [UInt8], now: Date, validity: Int
     ) throws -> IssuedCertificate {
         let names = try hosts.map { try ServerName($0).generalName }
@@ -125,7 +127,7 @@ package struct CertificateAuthority: Sendable {
     }
 
     /// The validity of a root: 20 years of 365.25 days, in seconds.
-    package static let rootValidity = 631_152_000
+    static let rootValidity = 631_152_000
 
     /// Creates a self-signed authority that signs leaves only (path length 0).
     ///
@@ -135,7 +137,7 @@ package struct CertificateAuthority: Sendable {
     ///   - serial: 16 random bytes.
     ///   - now: validity begins 5 minutes earlier and lasts 20 years.
     /// - Throws: ``AuthorityError``.
-    package static func createRoot(
+    static func createRoot(
         commonName: String, signingKey: SigningKey, serial: [UInt8], now: Date
     ) throws -> CertificateAuthority {
         guard (1...64).contains(commonName.unicodeScalars.count) else { throw AuthorityError.invalidName(commonName) }

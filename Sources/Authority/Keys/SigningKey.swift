@@ -14,43 +14,6 @@ package struct SigningKey: Sendable {
     /// ``signatureAlgorithm`` as AlgorithmIdentifier in DER.
     let algorithmIdentifier: [UInt8]
 
-    /// Parses a private key in PEM: PKCS#8 (RFC 5958), SEC 1 or PKCS#1; P-256, P-384 or RSA of 2048 to 4096 bits.
-    ///
-    /// - Throws: ``AuthorityError/malformedKey`` or ``AuthorityError/unsupportedKey``.
-    package init(pem: String) throws(AuthorityError) {
-        // For SEC 1, OpenSSL writes the curve before the key.
-        guard let documents = try? PEMDocument.parseMultiple(pemString: pem),
-            let document = documents.first(where: { $0.discriminator.hasSuffix("PRIVATE KEY") }),
-            let key = try? Certificate.PrivateKey(pemDocument: document)
-        else { throw .malformedKey }
-        try self.init(key)
-    }
-
-    /// Finds a private key in a hardware module. The token must also have its public key with the same `CKA_ID`, by
-    /// which the two are matched.
-    ///
-    /// - Parameters:
-    ///   - uri: `pkcs11:` with the token and object (RFC 7512); `module-path`, and `pin-source` (a file) or `pin-value`
-    ///     after the question mark.
-    ///   - pin: the user PIN; it takes precedence over the URI's.
-    /// - Throws: ``AuthorityError/malformedURI(_:)``, ``AuthorityError/module(_:)``,
-    ///   ``AuthorityError/unsupportedKey``.
-    package init(pkcs11 uri: String, pin: Secret<String>? = nil) throws(AuthorityError) {
-        let key = try HardwareKey(try PKCS11URI(uri), pin: pin)
-        let (algorithm, digest) = try Self.algorithm(of: key.publicKey)
-        try self.init(
-            Certificate.PrivateKey(
-                HardwarePrivateKey(key: key, defaultSignatureAlgorithm: algorithm.name, digest: digest)))
-    }
-
-    /// Generates a P-256 key.
-    ///
-    /// - Returns: the key, and its PKCS#8 PEM for the key file.
-    package static func generate() throws(AuthorityError) -> (key: SigningKey, pem: Secret<String>) {
-        let key = P256.Signing.PrivateKey()
-        return (try SigningKey(Certificate.PrivateKey(key)), Secret(key.pemRepresentation + "\n"))
-    }
-
     private init(_ key: Certificate.PrivateKey) throws(AuthorityError) {
         let algorithm = try Self.algorithm(of: key.publicKey).0
         privateKey = key
@@ -71,6 +34,45 @@ package struct SigningKey: Sendable {
     /// Signs bytes: a DER ECDSA-Sig-Value (RFC 3279 §2.2.3) or a PKCS#1 v1.5 signature.
     func sign(_ bytes: [UInt8]) throws -> [UInt8] {
         try privateKey.sign(bytes: bytes, signatureAlgorithm: signatureAlgorithm).rawRepresentation
+    }
+}
+
+package extension SigningKey {
+    /// Parses a private key in PEM: PKCS#8 (RFC 5958), SEC 1 or PKCS#1; P-256, P-384 or RSA of 2048 to 4096 bits.
+    ///
+    /// - Throws: ``AuthorityError/malformedKey`` or ``AuthorityError/unsupportedKey``.
+    init(pem: String) throws(AuthorityError) {
+        // For SEC 1, OpenSSL writes the curve before the key.
+        guard let documents = try? PEMDocument.parseMultiple(pemString: pem),
+            let document = documents.first(where: { $0.discriminator.hasSuffix("PRIVATE KEY") }),
+            let key = try? Certificate.PrivateKey(pemDocument: document)
+        else { throw .malformedKey }
+        try self.init(key)
+    }
+
+    /// Finds a private key in a hardware module. The token must also have its public key with the same `CKA_ID`, by
+    /// which the two are matched.
+    ///
+    /// - Parameters:
+    ///   - uri: `pkcs11:` with the token and object (RFC 7512); `module-path`, and `pin-source` (a file) or `pin-value`
+    ///     after the question mark.
+    ///   - pin: the user PIN; it takes precedence over the URI's.
+    /// - Throws: ``AuthorityError/malformedURI(_:)``, ``AuthorityError/module(_:)``,
+    ///   ``AuthorityError/unsupportedKey``.
+    init(pkcs11 uri: String, pin: Secret<String>? = nil) throws(AuthorityError) {
+        let key = try HardwareKey(try PKCS11URI(uri), pin: pin)
+        let (algorithm, digest) = try Self.algorithm(of: key.publicKey)
+        try self.init(
+            Certificate.PrivateKey(
+                HardwarePrivateKey(key: key, defaultSignatureAlgorithm: algorithm.name, digest: digest)))
+    }
+
+    /// Generates a P-256 key.
+    ///
+    /// - Returns: the key, and its PKCS#8 PEM for the key file.
+    static func generate() throws(AuthorityError) -> (key: SigningKey, pem: Secret<String>) {
+        let key = P256.Signing.PrivateKey()
+        return (try SigningKey(Certificate.PrivateKey(key)), Secret(key.pemRepresentation + "\n"))
     }
 
     private typealias Algorithm = (

@@ -10,11 +10,6 @@ package struct DevicePublicKey: Sendable, Hashable {
     let publicKey: PublicKey
     let certificateKey: Certificate.PublicKey
 
-    /// The key as SubjectPublicKeyInfo (RFC 5280 §4.1.2.7) in DER.
-    package var subjectPublicKeyInfo: [UInt8] { publicKey.subjectPublicKeyInfo }
-    /// SHA-256 of ``subjectPublicKeyInfo``, by which a used or revoked key is identified.
-    package var keyHash: [UInt8] { publicKey.thumbprint }
-
     /// Takes a key of a supported kind.
     ///
     /// - Throws: `invalid_csr` with reason `unsupported_key`.
@@ -27,11 +22,18 @@ package struct DevicePublicKey: Sendable, Hashable {
         }
         self.publicKey = publicKey
     }
+}
+
+package extension DevicePublicKey {
+    /// The key as SubjectPublicKeyInfo (RFC 5280 §4.1.2.7) in DER.
+    var subjectPublicKeyInfo: [UInt8] { publicKey.subjectPublicKeyInfo }
+    /// SHA-256 of ``subjectPublicKeyInfo``, by which a used or revoked key is identified.
+    var keyHash: [UInt8] { publicKey.thumbprint }
 
     /// Parses a SubjectPublicKeyInfo in DER.
     ///
     /// - Throws: `invalid_csr` with reason `malformed`, `weak_key` or `unsupported_key`.
-    package init(subjectPublicKeyInfo bytes: [UInt8]) throws(Refusal) {
+    init(subjectPublicKeyInfo bytes: [UInt8]) throws(Refusal) {
         let key: PublicKey
         do throws(PublicKeyDefect) {
             key = try PublicKey(subjectPublicKeyInfo: bytes)

@@ -22,13 +22,15 @@ package struct RevocationListEntries: Sendable {
     package private(set) var count = 0
     fileprivate private(set) var bytes: [UInt8] = []
     private let reasons: EncodedReasons
+}
 
-    package init() throws { reasons = try EncodedReasons() }
+package extension RevocationListEntries {
+    init() throws { reasons = try EncodedReasons() }
 
     /// Adds an entry. Add each serial once.
     ///
     /// - Throws: ``AuthorityError/invalidSerial`` for a serial that is not hexadecimal.
-    package mutating func append(_ certificate: RevokedCertificate) throws {
+    mutating func append(_ certificate: RevokedCertificate) throws {
         var entry = DER.Serializer()
         try entry.append(certificate, reasons)
         bytes += entry.serializedBytes

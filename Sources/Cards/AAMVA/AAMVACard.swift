@@ -24,37 +24,6 @@ package struct AAMVACard: Sendable, Equatable, Confidential {
     /// The longest accepted text, bytes: a PDF417 symbol has 1,850 characters.
     static let maximumLength = 8192
 
-    /// Parses a barcode's text.
-    ///
-    /// - Throws: `Refusal` `malformed_request` if it is no AAMVA text at all: too long, without a header, or without
-    ///   a data element.
-    package static func read(_ text: String) throws(Refusal) -> AAMVACard {
-        try read(Array(text.utf8))
-    }
-
-    /// Parses a barcode's bytes: ASCII, ISO/IEC 8859-1 or UTF-8.
-    ///
-    /// - Throws: as ``read(_:)-(String)``.
-    package static func read(_ bytes: [UInt8]) throws(Refusal) -> AAMVACard {
-        guard bytes.count <= maximumLength else {
-            throw Refusal.barcodeTooLong(allowed: maximumLength)
-        }
-        var conformance = AAMVAConformance()
-        let hasMark = bytes.starts(with: [0xEF, 0xBB, 0xBF])
-        if hasMark { conformance.note(.byteOrderMark) }
-        guard let header = AAMVAHeader(bytes, start: hasMark ? 3 : 0, noting: &conformance) else {
-            throw Refusal.barcodeWithoutHeader
-        }
-        let elements = try AAMVAElements(bytes, header: header, noting: &conformance)
-        guard elements.all.contains(where: { !$0.id.isJurisdictionSpecific }) else {
-            throw Refusal.barcodeWithoutElements
-        }
-        guard !elements.lacksSeparators else {
-            throw Refusal.barcodeWithoutSeparators
-        }
-        return AAMVACard(header: header, elements: elements, bytes: bytes, conformance: conformance)
-    }
-
     private init(
         header: AAMVAHeader, elements: AAMVAElements, bytes: [UInt8], conformance: AAMVAConformance
     ) {
@@ -104,6 +73,39 @@ package struct AAMVACard: Sendable, Equatable, Confidential {
         self.identityCard = card
         statements = Statements(&values, card, header, elements)
         self.conformance = values.conformance
+    }
+}
+
+package extension AAMVACard {
+    /// Parses a barcode's text.
+    ///
+    /// - Throws: `Refusal` `malformed_request` if it is no AAMVA text at all: too long, without a header, or without
+    ///   a data element.
+    static func read(_ text: String) throws(Refusal) -> AAMVACard {
+        try read(Array(text.utf8))
+    }
+
+    /// Parses a barcode's bytes: ASCII, ISO/IEC 8859-1 or UTF-8.
+    ///
+    /// - Throws: as ``read(_:)-(String)``.
+    static func read(_ bytes: [UInt8]) throws(Refusal) -> AAMVACard {
+        guard bytes.count <= maximumLength else {
+            throw Refusal.barcodeTooLong(allowed: maximumLength)
+        }
+        var conformance = AAMVAConformance()
+        let hasMark = bytes.starts(with: [0xEF, 0xBB, 0xBF])
+        if hasMark { conformance.note(.byteOrderMark) }
+        guard let header = AAMVAHeader(bytes, start: hasMark ? 3 : 0, noting: &conformance) else {
+            throw Refusal.barcodeWithoutHeader
+        }
+        let elements = try AAMVAElements(bytes, header: header, noting: &conformance)
+        guard elements.all.contains(where: { !$0.id.isJurisdictionSpecific }) else {
+            throw Refusal.barcodeWithoutElements
+        }
+        guard !elements.lacksSeparators else {
+            throw Refusal.barcodeWithoutSeparators
+        }
+        return AAMVACard(header: header, elements: elements, bytes: bytes, conformance: conformance)
     }
 
     /// 1, 2 and 9 of ISO/IEC 5218; letters on cards of the first edition.

@@ -11,17 +11,19 @@ package struct AAMVAConformance: Sendable, Equatable {
         let element: String?
     }
 
-    package var isConformant: Bool { departures.isEmpty }
-
-    /// The kinds of departure, each once.
-    package var kinds: Set<Kind> { Set(departures.map(\.kind)) }
-
     mutating func note(_ kind: Kind, _ element: String? = nil) {
         let departure = Departure(kind: kind, element: element)
         if !departures.contains(departure) { departures.append(departure) }
     }
+}
 
-    package enum Kind: String, Sendable, CaseIterable {
+package extension AAMVAConformance {
+    var isConformant: Bool { departures.isEmpty }
+
+    /// The kinds of departure, each once.
+    var kinds: Set<Kind> { Set(departures.map(\.kind)) }
+
+    enum Kind: String, Sendable, CaseIterable {
         case byteOrderMark = "byte_order_mark"
         case complianceIndicator = "compliance_indicator"
         case fileType = "file_type"

@@ -12,8 +12,25 @@ package struct CardAssessment: Sendable, Equatable {
     /// The issuer's signature, verified by the keys that the policy pins.
     package let issuerSignature: IssuerSignature
 
+    /// Evaluates a card.
+    ///
+    /// - Parameters:
+    ///   - moment: the time of the evaluation. A card is valid until its last day has ended in every time zone.
+    ///   - policy: the minimum age, and which soft failures send a card to review.
+    ///   - displayName: the user's name at the provider; `nil` if the provider sent none.
+    package init(_ card: ScannedCard, at moment: Date, policy: CardPolicy, displayName: String?) {
+        issuerSignature = card.signature(verifiedBy: policy.barcodeKeys.compactMap { BarcodeKey($0) })
+        let input = CardRule.Input(
+            card: card, today: CalendarDate(utcDayOf: moment), earliestDay: CalendarDate(earliestDayAt: moment),
+            policy: policy, displayName: displayName, signature: issuerSignature.state)
+        checks = CardRule.all.map { $0.check(input) }
+        verdict = Verdict(checks, policy: policy)
+    }
+}
+
+package extension CardAssessment {
     /// The consequence of the checks.
-    package enum Verdict: String, Sendable {
+    enum Verdict: String, Sendable {
         case accepted
         /// A reviewer must look at it first.
         case inReview = "in_review"
@@ -34,20 +51,5 @@ package struct CardAssessment: Sendable, Equatable {
         }
     }
 
-    /// Evaluates a card.
-    ///
-    /// - Parameters:
-    ///   - moment: the time of the evaluation. A card is valid until its last day has ended in every time zone.
-    ///   - policy: the minimum age, and which soft failures send a card to review.
-    ///   - displayName: the user's name at the provider; `nil` if the provider sent none.
-    package init(_ card: ScannedCard, at moment: Date, policy: CardPolicy, displayName: String?) {
-        issuerSignature = card.signature(verifiedBy: policy.barcodeKeys.compactMap { BarcodeKey($0) })
-        let input = CardRule.Input(
-            card: card, today: CalendarDate(utcDayOf: moment), earliestDay: CalendarDate(earliestDayAt: moment),
-            policy: policy, displayName: displayName, signature: issuerSignature.state)
-        checks = CardRule.all.map { $0.check(input) }
-        verdict = Verdict(checks, policy: policy)
-    }
-
-    package var failures: [CardCheck] { checks.filter { $0.result == .failed } }
+    var failures: [CardCheck] { checks.filter { $0.result == .failed } }
 }

@@ -9,22 +9,6 @@ package enum ScannedCard: Sendable, Equatable, Confidential {
     /// From a machine readable zone.
     case machineReadable(MachineReadableZone)
 
-    /// Parses the bytes of a PDF417 barcode in any of its formats.
-    ///
-    /// - Throws: `Refusal` `malformed_request`.
-    package static func read(barcode bytes: [UInt8], today: CalendarDate) throws(Refusal) -> ScannedCard {
-        MagneticStripe.begins(bytes)
-            ? .stripe(try MagneticStripe.read(bytes, today: today)) : .aamva(try AAMVACard.read(bytes))
-    }
-
-    package var identityCard: IdentityCard {
-        switch self {
-        case .aamva(let card): card.identityCard
-        case .stripe(let stripe): stripe.identityCard
-        case .machineReadable(let zone): zone.identityCard
-        }
-    }
-
     /// The issuer's signature after its verification by pinned keys. Only a barcode of elements has one.
     func signature(verifiedBy keys: [BarcodeKey]) -> IssuerSignature {
         switch self {
@@ -46,5 +30,23 @@ package enum ScannedCard: Sendable, Equatable, Confidential {
             ("expiry", card.expiresOn == nil), ("name", NameFolding.folded(card.name.full).isEmpty),
         ]
         return required.filter(\.1).map(\.0)
+    }
+}
+
+package extension ScannedCard {
+    /// Parses the bytes of a PDF417 barcode in any of its formats.
+    ///
+    /// - Throws: `Refusal` `malformed_request`.
+    static func read(barcode bytes: [UInt8], today: CalendarDate) throws(Refusal) -> ScannedCard {
+        MagneticStripe.begins(bytes)
+            ? .stripe(try MagneticStripe.read(bytes, today: today)) : .aamva(try AAMVACard.read(bytes))
+    }
+
+    var identityCard: IdentityCard {
+        switch self {
+        case .aamva(let card): card.identityCard
+        case .stripe(let stripe): stripe.identityCard
+        case .machineReadable(let zone): zone.identityCard
+        }
     }
 }

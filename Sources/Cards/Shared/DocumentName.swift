@@ -5,10 +5,24 @@ package struct DocumentName: Sendable, Confidential {
     /// The ``CardFingerprint/document`` of each kind of card that can have this number.
     package let fingerprints: [String]
 
+    private init?(country: String?, jurisdiction: String?, number: String) {
+        let fingerprints = IdentityCard.Kind.allCases.compactMap { kind -> String? in
+            var card = IdentityCard(source: .aamva, kind: kind)
+            card.country = country
+            card.jurisdiction = jurisdiction
+            card.documentNumber = number
+            return CardFingerprint(card).document
+        }
+        guard fingerprints.count == IdentityCard.Kind.allCases.count else { return nil }
+        self.fingerprints = fingerprints
+    }
+}
+
+package extension DocumentName {
     /// Parses `VA:T64235789`: a state, territory or province by its two letters (`US-VA` and `USA-VA` are accepted
     /// too), or a country by its code in machine readable zones (`USA`, `D`). The number follows in any spelling.
     /// `nil` for anything else.
-    package init?(_ text: some StringProtocol) {
+    init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[1].utf8.count <= 64 else { return nil }
         let issuer = parts[0].uppercased()
@@ -29,20 +43,8 @@ package struct DocumentName: Sendable, Confidential {
     }
 
     /// The document of a shown card; `nil` also if its number was archived and deleted.
-    package init?(_ facts: CardFacts) {
+    init?(_ facts: CardFacts) {
         guard let number = facts.documentNumber else { return nil }
         self.init(country: facts.country, jurisdiction: facts.jurisdiction, number: number)
-    }
-
-    private init?(country: String?, jurisdiction: String?, number: String) {
-        let fingerprints = IdentityCard.Kind.allCases.compactMap { kind -> String? in
-            var card = IdentityCard(source: .aamva, kind: kind)
-            card.country = country
-            card.jurisdiction = jurisdiction
-            card.documentNumber = number
-            return CardFingerprint(card).document
-        }
-        guard fingerprints.count == IdentityCard.Kind.allCases.count else { return nil }
-        self.fingerprints = fingerprints
     }
 }

@@ -18,12 +18,14 @@ package struct Jurisdiction: Sendable, Equatable {
         postalArea = PostalArea(postal)
         numberFormat = numbers.isEmpty ? nil : NumberFormat(numbers)
     }
+}
 
+package extension Jurisdiction {
     /// The jurisdiction with an issuer identification number; `nil` if there is none.
-    package static func of(issuerNumber: Int) -> Jurisdiction? { byIssuerNumber[issuerNumber] }
+    static func of(issuerNumber: Int) -> Jurisdiction? { byIssuerNumber[issuerNumber] }
 
     /// The jurisdiction with a two-letter code; `nil` if there is none.
-    package static func of(code: String) -> Jurisdiction? { byCode[code] }
+    static func of(code: String) -> Jurisdiction? { byCode[code] }
 
     private static let byIssuerNumber = Dictionary(all.map { ($0.issuerNumber, $0) }) { first, _ in first }
     private static let byCode = Dictionary(all.map { ($0.code, $0) }) { first, _ in first }

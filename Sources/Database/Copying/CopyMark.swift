@@ -1,20 +1,5 @@
 /// The state of a copy, stored in the source and in the target. Its tables are never copied.
 package struct CopyMark: Sendable, Equatable {
-    /// The role of this store in the copy.
-    package enum Role: String, Sendable {
-        case source
-        case target
-    }
-
-    package enum State: String, Sendable {
-        /// A source in use, or an incomplete target.
-        case open
-        /// A source whose tables were retired after the move.
-        case moved
-        /// A complete target in use.
-        case finished
-    }
-
     /// The source's identity: a UUID that both stores record.
     package var copy: String
     /// The target's identity; in a source empty until it has moved to that target.
@@ -28,12 +13,29 @@ package struct CopyMark: Sendable, Equatable {
     package init(copy: String, target: String, peer: String, state: State, run: String) {
         (self.copy, self.target, self.peer, self.state, self.run) = (copy, target, peer, state, run)
     }
+}
+
+package extension CopyMark {
+    /// The role of this store in the copy.
+    enum Role: String, Sendable {
+        case source
+        case target
+    }
+
+    enum State: String, Sendable {
+        /// A source in use, or an incomplete target.
+        case open
+        /// A source whose tables were retired after the move.
+        case moved
+        /// A complete target in use.
+        case finished
+    }
 
     /// Whether a table belongs to the copy itself.
-    package static func owns(table: String) -> Bool { table.hasPrefix("store_copy") }
+    static func owns(table: String) -> Bool { table.hasPrefix("store_copy") }
 
     /// The name of a table after its store was moved. No statement of any process or build finds it.
-    package static func retire(_ table: String) -> String { "moved_" + table }
+    static func retire(_ table: String) -> String { "moved_" + table }
 }
 
 package extension Transaction {

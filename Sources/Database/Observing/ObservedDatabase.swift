@@ -1,15 +1,17 @@
 /// A store that reports how long each caller waited for it.
 package struct ObservedDatabase: Database {
-    package enum Kind: String, Sendable, CaseIterable {
+    private let base: any Database
+    private let observe: @Sendable (Kind, ContinuousClock.Instant) -> Void
+}
+
+package extension ObservedDatabase {
+    enum Kind: String, Sendable, CaseIterable {
         case read, query, write, share, maintain
     }
 
-    private let base: any Database
-    private let observe: @Sendable (Kind, ContinuousClock.Instant) -> Void
-
     /// - Parameter observe: called in the task of each caller when its wait ends, with its start, whether or not the
     ///   call succeeded.
-    package init(
+    init(
         _ base: any Database, observe: @escaping @Sendable (Kind, ContinuousClock.Instant) -> Void
     ) {
         self.base = base
@@ -22,45 +24,45 @@ package struct ObservedDatabase: Database {
         return try await work()
     }
 
-    package func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+    func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         try await observed(.read) { try await base.read(body) }
     }
 
-    package func read<T: Sendable>(
+    func read<T: Sendable>(
         on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await observed(.read) { try await base.read(on: lane, body) }
     }
 
     @discardableResult
-    package func write<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+    func write<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         try await observed(.write) { try await base.write(body) }
     }
 
     @discardableResult
-    package func write<T: Sendable>(
+    func write<T: Sendable>(
         on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await observed(.write) { try await base.write(on: lane, body) }
     }
 
     @discardableResult
-    package func write<T: Sendable>(
+    func write<T: Sendable>(
         inTurn turn: Turn, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await observed(.write) { try await base.write(inTurn: turn, body) }
     }
 
     @discardableResult
-    package func maintain<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+    func maintain<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         try await observed(.maintain) { try await base.maintain(body) }
     }
 
-    package func share(_ statement: SharedStatement) async throws -> [Row] {
+    func share(_ statement: SharedStatement) async throws -> [Row] {
         try await observed(.share) { try await base.share(statement) }
     }
 
-    package func query(_ sql: String, _ arguments: [Value]) async throws -> [Row] {
+    func query(_ sql: String, _ arguments: [Value]) async throws -> [Row] {
         try await observed(.query) { try await base.query(sql, arguments) }
     }
 }

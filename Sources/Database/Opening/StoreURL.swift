@@ -6,11 +6,13 @@ package enum StoreURL: Sendable, Equatable {
     case sqlite(path: String)
     /// A server that speaks PostgreSQL's protocol, or several, of which one is writable.
     case postgresql(PostgreSQLAddress)
+}
 
+package extension StoreURL {
     /// Parses an address such as `sqlite:countersign.db` or `postgresql://host/countersign`.
     ///
     /// - Throws: `StoreError.url` with a sentence that names the supported forms.
-    package static func parse(_ string: String) throws -> StoreURL {
+    static func parse(_ string: String) throws -> StoreURL {
         if string.hasPrefix("postgresql:") || string.hasPrefix("postgres:") {
             return .postgresql(try PostgreSQLAddress(string))
         }
@@ -32,7 +34,7 @@ package enum StoreURL: Sendable, Equatable {
     }
 
     /// The address without account and password, for messages and for the record in another store.
-    package var place: String {
+    var place: String {
         switch self {
         case .sqlite(let path): "sqlite:\(URL(fileURLWithPath: path).standardizedFileURL.path)"
         case .postgresql(let address): address.place
@@ -43,15 +45,13 @@ package enum StoreURL: Sendable, Equatable {
     ///
     /// - Parameter clock: the clock of an embedded engine.
     /// - Throws: `StoreError.unavailable`.
-    package func open(clock: @escaping @Sendable () -> Date) throws -> any Database {
+    func open(clock: @escaping @Sendable () -> Date) throws -> any Database {
         switch self {
         case .sqlite(let path): try SQLiteDatabase(path: path, clock: clock)
         case .postgresql(let address): PostgreSQLDatabase(address)
         }
     }
-}
 
-package extension StoreURL {
     /// The file of an embedded store, for ``SQLiteMaintenance``; `nil` for an engine with its own tools.
     var file: String? {
         switch self {

@@ -45,68 +45,9 @@ package final class PostgreSQLDatabase: Database {
         beating = PostgreSQLWorkers(address, timeouts: timeouts.ofHeartbeats, limit: Heartbeat.mostUnderWay)
     }
 
-    package func read<T: Sendable>(
-        _ body: @Sendable @escaping (any Transaction) throws -> T
-    ) async throws -> T {
-        try await run(.read, on: readers, body)
-    }
-
-    package func read<T: Sendable>(
-        on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
-    ) async throws -> T {
-        try await run(.read, on: lane == .administration ? administration : readers, body)
-    }
-
-    package func readReserved<T: Sendable>(
-        _ body: @Sendable @escaping (any Transaction) throws -> T
-    ) async throws -> T {
-        try await run(.read, on: watching, body)
-    }
-
-    /// - Throws: the body's error, or a `StoreError`: `outcomeUnknown` if the connection was lost during the commit, or
-    ///   the server did not wait for its standby.
-    @discardableResult
-    package func write<T: Sendable>(
-        _ body: @Sendable @escaping (any Transaction) throws -> T
-    ) async throws -> T {
-        try await run(.write, on: writers, body)
-    }
-
-    @discardableResult
-    package func write<T: Sendable>(
-        on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
-    ) async throws -> T {
-        try await run(.write, on: lane == .administration ? administration : writers, body)
-    }
-
-    @discardableResult
-    package func alter<T: Sendable>(
-        _ body: @Sendable @escaping (any Transaction) throws -> T
-    ) async throws -> T {
-        try await run(.alter, on: writers, body)
-    }
-
-    /// The rows of one statement, which the server executes without `BEGIN` and `COMMIT`. It takes one wait, and half
-    /// of the server's work for a lookup by key.
-    ///
-    /// - Throws: `StoreError`.
-    package func query(_ sql: String, _ arguments: [Value]) async throws -> [Row] {
-        try await run(.statement, on: readers) { try $0.query(sql, arguments) }
-    }
-
     /// Like ``query(_:_:)``, on the connection for changes.
     func ask(_ sql: String, _ arguments: [Value]) async throws -> [Row] {
         try await run(.statement, on: watching) { try $0.query(sql, arguments) }
-    }
-
-    /// Runs a body under `READ COMMITTED`. It fails soon if rows are locked.
-    ///
-    /// - Throws: the body's error, or a `StoreError`.
-    @discardableResult
-    package func maintain<T: Sendable>(
-        _ body: @Sendable @escaping (any Transaction) throws -> T
-    ) async throws -> T {
-        try await run(.maintain, on: writers, body)
     }
 
     /// Runs a body like ``maintain(_:)`` on the lane of administration, before queued writes.
@@ -136,50 +77,6 @@ package final class PostgreSQLDatabase: Database {
         try await run(.share, on: writers) { try $0.conclude(parts) }
     }
 
-    /// A new number each time, because the server has no cheap one that changes with commits. The caller thus always
-    /// reads the changes.
-    ///
-    /// - Throws: `StoreError.unavailable` for a closed store. An unavailable server is noticed by the reading.
-    package func changeStamp() throws -> Int64 {
-        guard !writers.isClosed else { throw StoreError.closed }
-        return stamp.add(1, ordering: .relaxed).newValue
-    }
-
-    package func check() async throws {
-        _ = try await read { try $0.first("SELECT 1") }
-    }
-
-    /// How often the node waited for the server so far, which takes long for a distant node.
-    package var exchanges: Int {
-        writers.exchanges + readers.exchanges + watching.exchanges + administration.exchanges
-            + beating.exchanges
-    }
-
-    /// How often a transaction was rolled back because of other transactions, and run again.
-    package var repetitions: Int { begunAgain.load(ordering: .relaxed) }
-
-    /// The number of other sessions of this service in the database: of its nodes and commands.
-    ///
-    /// - Throws: `StoreError`.
-    package func countOtherSessions() async throws -> Int {
-        try await read { transaction in
-            let row = try transaction.first(
-                """
-                SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE datname = current_database()
-                AND usename = current_user AND application_name = 'countersign' AND pid <> pg_backend_pid()
-                """)
-            return Int(try row?.integer(0) ?? 0)
-        }
-    }
-
-    package func close() async throws {
-        await beating.close()
-        await watching.close()
-        await readers.close()
-        await administration.close()
-        await writers.close()
-    }
-
     /// Runs a body under `SERIALIZABLE`. Its snapshot is taken after the transactions before it in its turn.
     func runInTurn<T: Sendable>(
         _ turn: Turn, _ body: @Sendable @escaping (PostgreSQLTransaction) throws -> T
@@ -198,6 +95,118 @@ package final class PostgreSQLDatabase: Database {
         }
     }
 
+    /// Executes a command outside every transaction.
+    func carryOut(_ command: String) async throws {
+        try await submit(PostgreSQLRetries(.alter, timeouts), to: writers) { session, _ in
+            try session.carryOut(command)
+        }
+    }
+}
+
+package extension PostgreSQLDatabase {
+    func read<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await run(.read, on: readers, body)
+    }
+
+    func read<T: Sendable>(
+        on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await run(.read, on: lane == .administration ? administration : readers, body)
+    }
+
+    func readReserved<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await run(.read, on: watching, body)
+    }
+
+    /// - Throws: the body's error, or a `StoreError`: `outcomeUnknown` if the connection was lost during the commit, or
+    ///   the server did not wait for its standby.
+    @discardableResult
+    func write<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await run(.write, on: writers, body)
+    }
+
+    @discardableResult
+    func write<T: Sendable>(
+        on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await run(.write, on: lane == .administration ? administration : writers, body)
+    }
+
+    @discardableResult
+    func alter<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await run(.alter, on: writers, body)
+    }
+
+    /// The rows of one statement, which the server executes without `BEGIN` and `COMMIT`. It takes one wait, and half
+    /// of the server's work for a lookup by key.
+    ///
+    /// - Throws: `StoreError`.
+    func query(_ sql: String, _ arguments: [Value]) async throws -> [Row] {
+        try await run(.statement, on: readers) { try $0.query(sql, arguments) }
+    }
+
+    /// Runs a body under `READ COMMITTED`. It fails soon if rows are locked.
+    ///
+    /// - Throws: the body's error, or a `StoreError`.
+    @discardableResult
+    func maintain<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await run(.maintain, on: writers, body)
+    }
+
+    /// A new number each time, because the server has no cheap one that changes with commits. The caller thus always
+    /// reads the changes.
+    ///
+    /// - Throws: `StoreError.unavailable` for a closed store. An unavailable server is noticed by the reading.
+    func changeStamp() throws -> Int64 {
+        guard !writers.isClosed else { throw StoreError.closed }
+        return stamp.add(1, ordering: .relaxed).newValue
+    }
+
+    func check() async throws {
+        _ = try await read { try $0.first("SELECT 1") }
+    }
+
+    /// How often the node waited for the server so far, which takes long for a distant node.
+    var exchanges: Int {
+        writers.exchanges + readers.exchanges + watching.exchanges + administration.exchanges
+            + beating.exchanges
+    }
+
+    /// How often a transaction was rolled back because of other transactions, and run again.
+    var repetitions: Int { begunAgain.load(ordering: .relaxed) }
+
+    /// The number of other sessions of this service in the database: of its nodes and commands.
+    ///
+    /// - Throws: `StoreError`.
+    func countOtherSessions() async throws -> Int {
+        try await read { transaction in
+            let row = try transaction.first(
+                """
+                SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE datname = current_database()
+                AND usename = current_user AND application_name = 'countersign' AND pid <> pg_backend_pid()
+                """)
+            return Int(try row?.integer(0) ?? 0)
+        }
+    }
+
+    func close() async throws {
+        await beating.close()
+        await watching.close()
+        await readers.close()
+        await administration.close()
+        await writers.close()
+    }
+
     private func run<T: Sendable>(
         _ kind: PostgreSQLTransaction.Kind, turn: Int64? = nil, on workers: PostgreSQLWorkers,
         _ body: @Sendable @escaping (PostgreSQLTransaction) throws -> T
@@ -211,13 +220,6 @@ package final class PostgreSQLDatabase: Database {
             }
         } onCancel: {
             cancellation?.cancel()
-        }
-    }
-
-    /// Executes a command outside every transaction.
-    func carryOut(_ command: String) async throws {
-        try await submit(PostgreSQLRetries(.alter, timeouts), to: writers) { session, _ in
-            try session.carryOut(command)
         }
     }
 

@@ -57,14 +57,16 @@ package final class SQLiteDatabase: Database {
         watching = SQLiteReaders([connection], clock: clock, mayWrite: true)
         cleaner = nil
     }
+}
 
-    package func read<T: Sendable>(
+package extension SQLiteDatabase {
+    func read<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await readers.read(body)
     }
 
-    package func readReserved<T: Sendable>(
+    func readReserved<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await watching.read(body)
@@ -75,7 +77,7 @@ package final class SQLiteDatabase: Database {
     /// - Throws: the body's error, or a `StoreError`: `unavailable` if another process writes for longer than
     ///   `busyTimeout`, `outcomeUnknown` if the disk failed during the commit.
     @discardableResult
-    package func write<T: Sendable>(
+    func write<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await write(on: .usual, body)
@@ -85,7 +87,7 @@ package final class SQLiteDatabase: Database {
     ///
     /// - Throws: the body's error, or a `StoreError`.
     @discardableResult
-    package func write<T: Sendable>(
+    func write<T: Sendable>(
         on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
@@ -98,7 +100,7 @@ package final class SQLiteDatabase: Database {
     ///
     /// - Throws: the body's error, or a `StoreError`.
     @discardableResult
-    package func maintain<T: Sendable>(
+    func maintain<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         let value = try await write(body)
@@ -110,7 +112,7 @@ package final class SQLiteDatabase: Database {
     /// SQLite's `data_version` on a connection that never writes, so commits of this process change it too.
     ///
     /// - Throws: `StoreError.unavailable`.
-    package func changeStamp() throws -> Int64 {
+    func changeStamp() throws -> Int64 {
         switch stamps {
         case .file(let stamps): try stamps.read()
         case .memory(let connection): try connection.writeWithoutTransaction { try $0.setting("PRAGMA data_version") }
@@ -121,7 +123,7 @@ package final class SQLiteDatabase: Database {
     /// the last write failed, a write without effect is tried.
     ///
     /// - Throws: `StoreError.unavailable`.
-    package func check() async throws {
+    func check() async throws {
         _ = try changeStamp()
         if writer.hasFailed {
             try await write { transaction in
@@ -138,7 +140,7 @@ package final class SQLiteDatabase: Database {
     /// - Returns: `false` if readers still need the log.
     /// - Throws: `StoreError.unavailable`.
     @discardableResult
-    package func clearLog() async throws -> Bool {
+    func clearLog() async throws -> Bool {
         guard try await cleaner?.copyLog() ?? true else { return false }
         return try await writer.clearLog()
     }
@@ -146,7 +148,7 @@ package final class SQLiteDatabase: Database {
     /// Finishes the queued reads and writes, then closes every connection.
     ///
     /// - Throws: `StoreError.unavailable` if SQLite cannot close a connection.
-    package func close() async throws {
+    func close() async throws {
         // Waiting for pending work here would block a thread of the shared pool.
         let (writer, readers, watching, stamps, cleaner) = (writer, readers, watching, stamps, cleaner)
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in

@@ -6,11 +6,13 @@ import GRDBSQLite
 /// thread.
 package struct SQLiteMaintenance: Sendable {
     private let file: SQLiteFile
+}
 
-    package var path: String { file.path }
+package extension SQLiteMaintenance {
+    var path: String { file.path }
 
     /// - Throws: `StoreError.unavailable` if the file does not exist. Nothing here creates a store.
-    package init(path: String, busyTimeout: TimeInterval = 5) throws {
+    init(path: String, busyTimeout: TimeInterval = 5) throws {
         file = SQLiteFile(path: path, busyTimeout: busyTimeout)
         guard access(file.path, R_OK | W_OK) == 0 else {
             throw StoreError.unavailable(reason: "\(file.path) cannot be opened: \(String(cString: strerror(errno)))")
@@ -18,7 +20,7 @@ package struct SQLiteMaintenance: Sendable {
     }
 
     /// The size of the file and its log in bytes.
-    package func size() -> Int64 {
+    func size() -> Int64 {
         ["", "-wal"].reduce(0) { sum, suffix in
             let attributes = try? FileManager.default.attributesOfItem(atPath: file.path + suffix)
             return sum + ((attributes?[.size] as? Int64) ?? (attributes?[.size] as? Int).map(Int64.init) ?? 0)
@@ -32,7 +34,7 @@ package struct SQLiteMaintenance: Sendable {
     ///   - destination: a path that does not exist.
     ///   - progress: receives the number of copied pages and of all pages.
     /// - Throws: `StoreError.unavailable`.
-    package func backup(to destination: String, progress: @escaping (Int, Int) -> Void = { _, _ in }) throws {
+    func backup(to destination: String, progress: @escaping (Int, Int) -> Void = { _, _ in }) throws {
         let target = SQLiteFile(path: destination, busyTimeout: file.busyTimeout)
         guard access(target.path, F_OK) != 0 else {
             throw StoreError.unavailable(reason: "\(target.path) exists already")
@@ -57,7 +59,7 @@ package struct SQLiteMaintenance: Sendable {
     /// rows. No line contains a value of a row.
     ///
     /// - Throws: `StoreError.unavailable` if the file cannot be opened.
-    package func inspect() throws -> [String] {
+    func inspect() throws -> [String] {
         let queue = try file.connect(readOnly: false) { _ in }
         defer { try? queue.close() }
         return queue.inDatabase { connection in
@@ -84,7 +86,7 @@ package struct SQLiteMaintenance: Sendable {
     ///   - replacement: a file in the same directory. It is renamed.
     ///   - kept: the new name of the current file; it must not exist.
     /// - Throws: `StoreError.unavailable`, also if another process has the store open. Then nothing has changed.
-    package func replace(by replacement: String, keeping kept: String) throws {
+    func replace(by replacement: String, keeping kept: String) throws {
         let other = SQLiteFile(path: replacement, busyTimeout: file.busyTimeout)
         try other.closeLog()
         let queue = try file.exclusive()
@@ -101,7 +103,7 @@ package struct SQLiteMaintenance: Sendable {
     /// Renames the store's file to a name that does not exist.
     ///
     /// - Throws: `StoreError.unavailable`.
-    package func move(to destination: String) throws {
+    func move(to destination: String) throws {
         let target = SQLiteFile(path: destination, busyTimeout: file.busyTimeout)
         try file.closeLog()
         try Self.synchronize(file.path)
@@ -115,7 +117,7 @@ package struct SQLiteMaintenance: Sendable {
     /// Returns if no other process has the store open.
     ///
     /// - Throws: `StoreError.unavailable`.
-    package func requireUnused() throws {
+    func requireUnused() throws {
         try file.exclusive().close()
     }
 

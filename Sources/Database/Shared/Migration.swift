@@ -20,11 +20,21 @@ package struct Migration: Sendable {
     /// Whether it creates the tables of the change log, which differ by engine.
     let createsChangeLog: Bool
 
+    /// Describes a step that builds indexes, one after the other. Writers do not wait, however large the tables are. It
+    /// is not a transaction: if the process dies, the next one drops an incomplete index and builds it again.
+    init(identifier: Int, name: String, indexes: [TableIndex]) {
+        (self.identifier, self.name, self.indexes) = (identifier, name, indexes)
+        (statements, ofEngine, createsChangeLog) = (indexes.map(\.statement), [:], false)
+        checksum = Self.checksum(of: statements)
+    }
+}
+
+package extension Migration {
     /// Describes a step. A step that any store has applied must not be edited again.
     ///
     /// - Parameter ofEngine: statements that only one engine executes, after the others: SQLite cannot change a
     ///   constraint of an existing table.
-    package init(
+    init(
         identifier: Int, name: String, statements: [String], ofEngine: [Engine: [String]] = [:],
         createsChangeLog: Bool = false
     ) {
@@ -33,15 +43,7 @@ package struct Migration: Sendable {
         checksum = Self.checksum(of: statements + Self.list(ofEngine))
     }
 
-    /// Describes a step that builds indexes, one after the other. Writers do not wait, however large the tables are. It
-    /// is not a transaction: if the process dies, the next one drops an incomplete index and builds it again.
-    init(identifier: Int, name: String, indexes: [TableIndex]) {
-        (self.identifier, self.name, self.indexes) = (identifier, name, indexes)
-        (statements, ofEngine, createsChangeLog) = (indexes.map(\.statement), [:], false)
-        checksum = Self.checksum(of: statements)
-    }
-
-    package var allStatements: [String] { statements + Self.list(ofEngine) }
+    var allStatements: [String] { statements + Self.list(ofEngine) }
 
     private static func list(_ ofEngine: [Engine: [String]]) -> [String] {
         [.postgreSQL, .sqlite].flatMap { ofEngine[$0] ?? [] }

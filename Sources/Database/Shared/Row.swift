@@ -5,18 +5,20 @@
 package struct Row: Sendable, Equatable {
     /// The columns from left to right.
     package let values: [Value]
+}
 
-    package init(_ values: [Value]) {
+package extension Row {
+    init(_ values: [Value]) {
         self.values = values
     }
 
-    package func value(_ index: Int) throws -> Value {
+    func value(_ index: Int) throws -> Value {
         guard values.indices.contains(index) else { throw StoreError.column(index, expected: "a column") }
         return values[index]
     }
 
     /// A `BIGINT` or `INTEGER` column.
-    package func integer(_ index: Int) throws -> Int64 {
+    func integer(_ index: Int) throws -> Int64 {
         guard case .integer(let integer) = try value(index) else {
             throw StoreError.column(index, expected: "an integer")
         }
@@ -24,11 +26,11 @@ package struct Row: Sendable, Equatable {
     }
 
     /// A `BIGINT` or `INTEGER` column that may be null.
-    package func integerOrNull(_ index: Int) throws -> Int64? {
+    func integerOrNull(_ index: Int) throws -> Int64? {
         try value(index) == .null ? nil : integer(index)
     }
 
-    package func real(_ index: Int) throws -> Double {
+    func real(_ index: Int) throws -> Double {
         guard case .real(let real) = try value(index) else {
             throw StoreError.column(index, expected: "a number with a fraction")
         }
@@ -36,32 +38,32 @@ package struct Row: Sendable, Equatable {
     }
 
     /// A `DOUBLE PRECISION` column that may be null.
-    package func realOrNull(_ index: Int) throws -> Double? {
+    func realOrNull(_ index: Int) throws -> Double? {
         try value(index) == .null ? nil : real(index)
     }
 
-    package func text(_ index: Int) throws -> String {
+    func text(_ index: Int) throws -> String {
         guard case .text(let text) = try value(index) else { throw StoreError.column(index, expected: "a text") }
         return text
     }
 
     /// A `TEXT` column that may be null.
-    package func textOrNull(_ index: Int) throws -> String? {
+    func textOrNull(_ index: Int) throws -> String? {
         try value(index) == .null ? nil : text(index)
     }
 
-    package func bytes(_ index: Int) throws -> [UInt8] {
+    func bytes(_ index: Int) throws -> [UInt8] {
         guard case .bytes(let bytes) = try value(index) else { throw StoreError.column(index, expected: "bytes") }
         return bytes
     }
 
     /// A `BYTEA` column that may be null.
-    package func bytesOrNull(_ index: Int) throws -> [UInt8]? {
+    func bytesOrNull(_ index: Int) throws -> [UInt8]? {
         try value(index) == .null ? nil : bytes(index)
     }
 
     /// An `INTEGER` column that is 0 or 1.
-    package func bool(_ index: Int) throws -> Bool {
+    func bool(_ index: Int) throws -> Bool {
         switch try value(index) {
         case .integer(0): return false
         case .integer(1): return true
@@ -70,7 +72,7 @@ package struct Row: Sendable, Equatable {
     }
 
     /// An `INTEGER` column that is 0, 1 or null.
-    package func boolOrNull(_ index: Int) throws -> Bool? {
+    func boolOrNull(_ index: Int) throws -> Bool? {
         try value(index) == .null ? nil : bool(index)
     }
 }

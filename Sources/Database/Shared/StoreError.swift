@@ -16,9 +16,11 @@ package enum StoreError: Error, Sendable {
     case notUsable(StoreAvailability)
     /// The store's address names no engine of this build, or an unsuitable database.
     case url(reason: String)
+}
 
+package extension StoreError {
     /// The kinds of invariants of a schema.
-    package enum Constraint: String, Sendable {
+    enum Constraint: String, Sendable {
         case unique
         case foreignKey
         case check
@@ -26,7 +28,7 @@ package enum StoreError: Error, Sendable {
     }
 
     /// How the given and the applied migrations differ.
-    package enum MigrationConflict: Sendable, Equatable {
+    enum MigrationConflict: Sendable, Equatable {
         /// The identifiers of the given migrations do not rise strictly from 1. The value is the first wrong one.
         case unordered(Int)
         /// An applied migration has another text in this build.

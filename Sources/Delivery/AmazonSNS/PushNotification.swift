@@ -18,11 +18,23 @@ package struct PushNotification: Sendable, Equatable {
         self.data = data
     }
 
+    /// Whether a text is a payload that SNS accepts: an object of texts, one of them `default`, each within the
+    /// limit.
+    static func isPayload(_ text: String) -> Bool {
+        guard text.utf8.count <= 8 * maximumSize, case .object(let members)? = try? StrictJSON.parse(text.utf8) else {
+            return false
+        }
+        return members.contains { $0.name == "default" }
+            && members.allSatisfy { ($0.value.text?.utf8.count).map { $0 <= maximumSize } ?? false }
+    }
+}
+
+package extension PushNotification {
     /// The payload of ``Message/push(endpoint:payload:)``. `default` is for any platform, `APNS` and `APNS_SANDBOX`
     /// (Apple, "Generating a remote notification") and `GCM` (Firebase, "FCM HTTP v1", `Message`) for their own.
     ///
     /// - Returns: `nil` if one platform's part exceeds ``maximumSize``, or a name occurs twice.
-    package var payload: String? {
+    var payload: String? {
         let members = data.map { JSONMember(name: $0.name, value: .string($0.value)) }
         guard Set(members.map(\.name) + ["aps"]).count == members.count + 1 else { return nil }
         let words = JSONValue.object(["title": .string(title), "body": .string(body)])
@@ -38,18 +50,8 @@ package struct PushNotification: Sendable, Equatable {
         ]).jsonText
     }
 
-    /// Whether a text is a payload that SNS accepts: an object of texts, one of them `default`, each within the
-    /// limit.
-    static func isPayload(_ text: String) -> Bool {
-        guard text.utf8.count <= 8 * maximumSize, case .object(let members)? = try? StrictJSON.parse(text.utf8) else {
-            return false
-        }
-        return members.contains { $0.name == "default" }
-            && members.allSatisfy { ($0.value.text?.utf8.count).map { $0 <= maximumSize } ?? false }
-    }
-
     /// Equal if all parts are, the data in order.
-    package static func == (left: PushNotification, right: PushNotification) -> Bool {
+    static func == (left: PushNotification, right: PushNotification) -> Bool {
         left.title == right.title && left.body == right.body
             && left.data.elementsEqual(right.data) { $0.name == $1.name && $0.value == $1.value }
     }

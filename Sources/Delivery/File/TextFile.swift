@@ -24,8 +24,10 @@ package struct TextFile: Sender {
         self.path = path
         self.now = now
     }
+}
 
-    package func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
+package extension TextFile {
+    func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         let (to, text) =
             switch message {
             case .text(let number, let body): (number.e164, body)
@@ -40,7 +42,7 @@ package struct TextFile: Sender {
     /// Appends a line about a text that was not sent: `{"to","withheld","at"}`. A write error is ignored.
     ///
     /// - Parameter cause: one word.
-    package func note(withheld cause: String, to number: PhoneNumber) {
+    func note(withheld cause: String, to number: PhoneNumber) {
         let line = JSONValue.object([
             "to": .string(number.e164), "withheld": .string(cause), "at": .string(now().rfc3339),
         ])

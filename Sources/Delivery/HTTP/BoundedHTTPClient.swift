@@ -24,13 +24,6 @@ package struct BoundedHTTPClient: Sendable {
     /// Longer responses are not read, bytes.
     static let maximumAnswer = 65_536
 
-    package enum Answer: Sendable, Equatable {
-        /// A response; its body is `nil` if it exceeded the limit.
-        case answered(status: UInt, body: [UInt8]?)
-        /// No response. The reason says what is known, without personal data.
-        case failed(reason: String)
-    }
-
     /// A response with the fields that concern its age and the next request.
     struct Reply: Sendable, Equatable {
         var answer: Answer
@@ -42,12 +35,6 @@ package struct BoundedHTTPClient: Sendable {
         var retryAfter: TimeInterval?
 
         static func failed(_ reason: String) -> Reply { Reply(answer: .failed(reason: reason)) }
-    }
-
-    package func post(
-        _ body: [UInt8], to url: WebAddress, headers: [(name: String, value: String)]
-    ) async -> Answer {
-        await reply(to: body, for: url, headers: headers).answer
     }
 
     /// Posts a body and reads the whole response.
@@ -70,6 +57,21 @@ package struct BoundedHTTPClient: Sendable {
         // Responses are not decompressed: that would need another limit.
         request.headers.add(name: "accept-encoding", value: "identity")
         return await send(request, to: url, upTo: maximum)
+    }
+}
+
+package extension BoundedHTTPClient {
+    enum Answer: Sendable, Equatable {
+        /// A response; its body is `nil` if it exceeded the limit.
+        case answered(status: UInt, body: [UInt8]?)
+        /// No response. The reason says what is known, without personal data.
+        case failed(reason: String)
+    }
+
+    func post(
+        _ body: [UInt8], to url: WebAddress, headers: [(name: String, value: String)]
+    ) async -> Answer {
+        await reply(to: body, for: url, headers: headers).answer
     }
 
     private func send(

@@ -17,6 +17,23 @@ package struct IssuerCheck: Sendable {
     /// The members that must match before a card is confirmed; any other member can only contradict.
     private static let needed = ["document_number", "full_name", "date_of_birth", "expires_on"]
 
+    static func verdict(_ matches: JSONValue) -> IssuerConfirmation {
+        guard case .object(let members) = matches else { return .unanswered }
+        var contradicted: [String] = []
+        var confirmed: Set<String> = []
+        for member in members where names.contains(member.name) {
+            switch member.value {
+            case .bool(true): confirmed.insert(member.name)
+            case .bool(false): contradicted.append(member.name)
+            default: return .unanswered
+            }
+        }
+        guard contradicted.isEmpty else { return .contradicted(contradicted) }
+        return confirmed.isSuperset(of: needed) ? .confirmed : .unanswered
+    }
+}
+
+package extension IssuerCheck {
     /// The hook that the policy names; `nil` if it names none.
     ///
     /// - Parameters:
@@ -24,7 +41,7 @@ package struct IssuerCheck: Sendable {
     ///   - http: a client made with `AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)`, which outlives the hook.
     ///   - now: the clock for signatures.
     /// - Throws: ``DeliveryError``, or what `secret` throws.
-    package init?(
+    init?(
         _ policy: CardPolicy, secret: (_ file: String) throws -> String, http: HTTPClient,
         now: @escaping @Sendable () -> Date
     ) throws {
@@ -39,7 +56,7 @@ package struct IssuerCheck: Sendable {
     }
 
     /// Sends the query under an id. An invalid response, or one without a needed member, is `IssuerConfirmation/unanswered`.
-    package func callAsFunction(_ facts: CardFacts, id: UUID) async -> IssuerConfirmation {
+    func callAsFunction(_ facts: CardFacts, id: UUID) async -> IssuerConfirmation {
         let time = now()
         let body = Array(Self.question(facts, at: time).jsonText.utf8)
         let headers =
@@ -48,21 +65,6 @@ package struct IssuerCheck: Sendable {
             let matches = (try? StrictJSON.parse(answer))?["matches"]
         else { return .unanswered }
         return Self.verdict(matches)
-    }
-
-    static func verdict(_ matches: JSONValue) -> IssuerConfirmation {
-        guard case .object(let members) = matches else { return .unanswered }
-        var contradicted: [String] = []
-        var confirmed: Set<String> = []
-        for member in members where names.contains(member.name) {
-            switch member.value {
-            case .bool(true): confirmed.insert(member.name)
-            case .bool(false): contradicted.append(member.name)
-            default: return .unanswered
-            }
-        }
-        guard contradicted.isEmpty else { return .contradicted(contradicted) }
-        return confirmed.isSuperset(of: needed) ? .confirmed : .unanswered
     }
 
     private static let names = Set(needed + ["postal_address", "postal_code", "jurisdiction"])

@@ -8,16 +8,6 @@ import Foundation
 /// Both are fetched with the restrictions of webhooks: https, no private address, no redirect, 512 KiB, and one
 /// deadline for both.
 package struct KeySetReader: Sendable {
-    package enum Reading: Sendable, Equatable {
-        /// The key set (RFC 7517 §5) unchanged, and its `Cache-Control`.
-        case read(keySet: [UInt8], cacheControl: String?)
-        /// Why it could not be fetched, in words.
-        case failed(reason: String)
-    }
-
-    /// Fetches the key set of an issuer by the issuer's URL.
-    package typealias Read = @Sendable (_ issuer: String) async -> Reading
-
     let exchange: PublicExchange
     private let allowsLoopback: Bool
 
@@ -27,13 +17,6 @@ package struct KeySetReader: Sendable {
     /// Longer documents are not read, bytes. A set of twenty keys with certificates has 80 KiB.
     static let maximumDocument = 524_288
 
-    /// - Parameter allowingLoopback: also permits this machine, for development and tests.
-    package init(_ policy: DeliveryPolicy, allowingLoopback: Bool, timeout: TimeInterval = timeout) {
-        self.init(policy, allowingLoopback: allowingLoopback, timeout: timeout) {
-            PublicURL.permits($0, allowingLoopback: allowingLoopback)
-        }
-    }
-
     /// - Parameter permits: whether an address is permitted.
     init(
         _ policy: DeliveryPolicy, allowingLoopback: Bool, timeout: TimeInterval = timeout,
@@ -42,9 +25,28 @@ package struct KeySetReader: Sendable {
         exchange = PublicExchange(.delivery(policy), timeout: timeout, permits: permits)
         allowsLoopback = allowingLoopback
     }
+}
+
+package extension KeySetReader {
+    enum Reading: Sendable, Equatable {
+        /// The key set (RFC 7517 §5) unchanged, and its `Cache-Control`.
+        case read(keySet: [UInt8], cacheControl: String?)
+        /// Why it could not be fetched, in words.
+        case failed(reason: String)
+    }
+
+    /// Fetches the key set of an issuer by the issuer's URL.
+    typealias Read = @Sendable (_ issuer: String) async -> Reading
+
+    /// - Parameter allowingLoopback: also permits this machine, for development and tests.
+    init(_ policy: DeliveryPolicy, allowingLoopback: Bool, timeout: TimeInterval = timeout) {
+        self.init(policy, allowingLoopback: allowingLoopback, timeout: timeout) {
+            PublicURL.permits($0, allowingLoopback: allowingLoopback)
+        }
+    }
 
     /// Fetches the discovery document and then the key set.
-    package func callAsFunction(_ issuer: String) async -> Reading {
+    func callAsFunction(_ issuer: String) async -> Reading {
         await withTaskGroup(of: Reading.self) { group in
             group.addTask { await read(issuer) }
             group.addTask { [timeout = exchange.timeout] in

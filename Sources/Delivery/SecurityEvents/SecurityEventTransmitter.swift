@@ -12,15 +12,6 @@ package struct SecurityEventTransmitter: Sendable {
     let exchange: PublicExchange
     private let allowsLoopback: Bool
 
-    /// Sends by these policies.
-    ///
-    /// - Parameter allowingLoopback: also permits this machine, for development and tests.
-    package init(_ delivery: DeliveryPolicy, _ webhooks: WebhookPolicy, allowingLoopback: Bool) {
-        self.init(delivery, webhooks, allowingLoopback: allowingLoopback) {
-            PublicURL.permits($0, allowingLoopback: allowingLoopback)
-        }
-    }
-
     /// - Parameter permits: whether an address is permitted. Called for each address before the connection, and for
     ///   the peer after it.
     init(
@@ -33,6 +24,31 @@ package struct SecurityEventTransmitter: Sendable {
         allowsLoopback = allowingLoopback
     }
 
+    static func outcome(_ answer: BoundedHTTPClient.Answer, retryAfter: TimeInterval? = nil) -> DeliveryOutcome {
+        switch answer {
+        case .failed(let reason): .unavailable(reason: reason)
+        case .answered(200..<300, _): .sent(reference: "")
+        case .answered(400, _): .refused(reason: "the receiver refused the event")
+        case .answered(let status, _) where final.contains(status): .refused(reason: "HTTP \(status)")
+        // RFC 9110 §15.5.11: the receiver is gone, and likely for good.
+        case .answered(410, _): .receiverGone
+        case .answered(let status, _) where RetryAfter.statuses.contains(status):
+            .unavailable(reason: "HTTP \(status)", retryAfter: retryAfter)
+        case .answered(let status, _): .unavailable(reason: "HTTP \(status)")
+        }
+    }
+}
+
+package extension SecurityEventTransmitter {
+    /// Sends by these policies.
+    ///
+    /// - Parameter allowingLoopback: also permits this machine, for development and tests.
+    init(_ delivery: DeliveryPolicy, _ webhooks: WebhookPolicy, allowingLoopback: Bool) {
+        self.init(delivery, webhooks, allowingLoopback: allowingLoopback) {
+            PublicURL.permits($0, allowingLoopback: allowingLoopback)
+        }
+    }
+
     /// The statuses of a receiver that will never accept such a request (RFC 9110 §15.5.6, §15.5.14, §15.5.16).
     private static let final: Set<UInt> = [405, 413, 415]
 
@@ -42,7 +58,7 @@ package struct SecurityEventTransmitter: Sendable {
     /// - Parameters:
     ///   - provider: the receiver's provider.
     ///   - authorization: the `Authorization` header that the receiver requires; `nil` for none.
-    package func send(
+    func send(
         _ token: String, to text: String, of provider: ProviderID, authorization: Secret<String>? = nil
     ) async -> DeliveryOutcome {
         guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
@@ -58,20 +74,6 @@ package struct SecurityEventTransmitter: Sendable {
         case .unknownHost: return .unavailable(reason: "the webhook's host has no address")
         case .forbidden: return .refused(reason: "the webhook's host has an address that is not public")
         case .exchanged(let reply): return Self.outcome(reply.answer, retryAfter: reply.retryAfter)
-        }
-    }
-
-    static func outcome(_ answer: BoundedHTTPClient.Answer, retryAfter: TimeInterval? = nil) -> DeliveryOutcome {
-        switch answer {
-        case .failed(let reason): .unavailable(reason: reason)
-        case .answered(200..<300, _): .sent(reference: "")
-        case .answered(400, _): .refused(reason: "the receiver refused the event")
-        case .answered(let status, _) where final.contains(status): .refused(reason: "HTTP \(status)")
-        // RFC 9110 §15.5.11: the receiver is gone, and likely for good.
-        case .answered(410, _): .receiverGone
-        case .answered(let status, _) where RetryAfter.statuses.contains(status):
-            .unavailable(reason: "HTTP \(status)", retryAfter: retryAfter)
-        case .answered(let status, _): .unavailable(reason: "HTTP \(status)")
         }
     }
 }

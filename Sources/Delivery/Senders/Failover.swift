@@ -15,15 +15,17 @@ package struct Failover: Sender {
     init(_ senders: [any Sender]) {
         self.senders = senders
     }
+}
 
+package extension Failover {
     /// Whether any of them supports the message.
-    package func carries(_ message: Message) -> Bool {
+    func carries(_ message: Message) -> Bool {
         senders.contains { $0.carries(message) }
     }
 
     /// Reference and reasons start with the name of the sender: `sns:…`. A receiver's `Retry-After` is heeded if every
     /// sender that was tried has one, and then the shortest.
-    package func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
+    func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         var reasons: [String] = []
         var asked = TimeInterval.infinity
         for sender in senders where sender.carries(message) {

@@ -4,7 +4,9 @@ import Foundation
 
 package struct SenderFactory: Sendable {
     private let parts: SenderParts
+}
 
+package extension SenderFactory {
     /// - Parameters:
     ///   - policy: `Policies/delivery.yaml`.
     ///   - secret: reads a file in `Keys/` by its name; its errors are thrown at the start. The file of Amazon's
@@ -14,7 +16,7 @@ package struct SenderFactory: Sendable {
     ///   - isLoopbackOnly: whether every listener is on loopback, which the `file` sender requires.
     ///   - http: a client made with `AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)`, which outlives the senders.
     ///   - now: the clock for signatures and lines.
-    package init(
+    init(
         _ policy: DeliveryPolicy, secret: @escaping @Sendable (_ file: String) throws -> String,
         environment: [String: String], texts: String, isLoopbackOnly: Bool, http: HTTPClient,
         now: @escaping @Sendable () -> Date
@@ -27,7 +29,7 @@ package struct SenderFactory: Sendable {
     /// The senders in the policy's order, ready to send.
     ///
     /// - Throws: ``DeliveryError``, or what reading a secret throws.
-    package func make(_ entries: [SenderEntry]) throws -> Failover {
+    func make(_ entries: [SenderEntry]) throws -> Failover {
         let names = SenderKind.all.map(\.name).joined(separator: ", ")
         guard !entries.isEmpty else { throw DeliveryError.policy("senders", expected: "at least one of \(names)") }
         return Failover(

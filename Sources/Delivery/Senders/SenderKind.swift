@@ -12,14 +12,16 @@ package struct SenderKind: Sendable {
     let check: @Sendable (SenderEntry) throws(DeliveryError) -> Void
     /// Makes the sender of an entry.
     let make: @Sendable (SenderEntry, SenderParts) throws -> any Sender
+}
 
-    package static let all: [SenderKind] = [.sns, .twilio, .webhook, .file]
+package extension SenderKind {
+    static let all: [SenderKind] = [.sns, .twilio, .webhook, .file]
 
     /// The names of the kinds that send to phones: all but `file`, for a sentence.
-    package static let namesForPhones = all.map(\.name).filter { $0 != file.name }.joined(separator: ", ")
+    static let namesForPhones = all.map(\.name).filter { $0 != file.name }.joined(separator: ", ")
 
     /// What is wrong with the values of an entry: the key, and what is expected; `nil` if they are valid.
-    package func defect(in entry: SenderEntry) -> (key: String, expected: String)? {
+    func defect(in entry: SenderEntry) -> (key: String, expected: String)? {
         do throws(DeliveryError) {
             try check(entry)
             return nil

@@ -38,19 +38,21 @@ package struct TextLanguage: Sendable, Equatable {
     /// All languages but English.
     static let all = sentences.map { TextLanguage(tag: $0.tag, sentence: $0.sentence) }
 
-    /// The language of a tag of ``all``; `nil` for another.
-    package init?(tag: String) {
-        guard let found = Self.sentences.first(where: { $0.tag == tag }) else { return nil }
-        self.init(tag: found.tag, sentence: found.sentence)
-    }
-
     private init(tag: String, sentence: String) {
         self.tag = tag
         self.sentence = sentence
     }
+}
+
+package extension TextLanguage {
+    /// The language of a tag of ``all``; `nil` for another.
+    init?(tag: String) {
+        guard let found = Self.sentences.first(where: { $0.tag == tag }) else { return nil }
+        self.init(tag: found.tag, sentence: found.sentence)
+    }
 
     /// The first of a person's languages that texts are written in; `nil` for English, or if there is none.
-    package static func lookup(_ languages: LanguagePreferences) -> TextLanguage? {
+    static func lookup(_ languages: LanguagePreferences) -> TextLanguage? {
         // English ends the search, too.
         let tag = languages.lookup { tag in
             let tag = aliases[tag] ?? tag
@@ -60,7 +62,7 @@ package struct TextLanguage: Sendable, Equatable {
     }
 
     /// Whether a policy's entry names one of the languages, and a sentence with one code.
-    package static func isSentence(_ entry: String) -> Bool {
+    static func isSentence(_ entry: String) -> Bool {
         let parts = entry.split(separator: " ", maxSplits: 1)
         return parts.count == 2 && TextLanguage(tag: parts[0].lowercased()) != nil
             && parts[1].ranges(of: VerificationText.mark).count == 1

@@ -66,44 +66,6 @@ package struct VerificationText: Sendable, Equatable {
         }
     }
 
-    /// The text that the policy describes, in English and without an app's name.
-    ///
-    /// - Parameters:
-    ///   - realm: the host if the policy names none.
-    ///   - digits: the length of codes (`phones.yaml`).
-    /// - Throws: ``DeliveryError`` at the start, so that a text that cannot fit is found before a user waits for it.
-    package init(_ policy: DeliveryPolicy, realm: String, digits: Int) throws(DeliveryError) {
-        for (_, sentence) in policy.sentences {
-            _ = try Self(policy, sentence: sentence, app: nil, realm: realm, digits: digits)
-        }
-        try self.init(policy, sentence: policy.text, app: nil, realm: realm, digits: digits)
-    }
-
-    /// The best text that fits one part: in the person's language with the app's name, without the name, and then the
-    /// policy's own.
-    ///
-    /// - Parameters:
-    ///   - language: `nil` for the policy's `text`.
-    ///   - app: the name of the app.
-    /// - Throws: as ``init(_:realm:digits:)``.
-    package init(
-        _ policy: DeliveryPolicy, language: TextLanguage?, app: String, realm: String, digits: Int
-    ) throws(DeliveryError) {
-        let own = language.map { language in
-            policy.sentences.first { $0.tag == language.tag }?.sentence ?? language.sentence
-        }
-        let names: [String?] = app.isEmpty ? [nil] : [app, nil]
-        for sentence in [own, policy.text].compactMap(\.self) {
-            for app in names {
-                if let text = try? Self(policy, sentence: sentence, app: app, realm: realm, digits: digits) {
-                    self = text
-                    return
-                }
-            }
-        }
-        try self.init(policy, realm: realm, digits: digits)
-    }
-
     private init(
         _ policy: DeliveryPolicy, sentence: String, app: String?, realm: String, digits: Int
     ) throws(DeliveryError) {
@@ -121,11 +83,51 @@ package struct VerificationText: Sendable, Equatable {
             sentence: sentence, host: policy.textHost.isEmpty ? realm : policy.textHost, digits: digits,
             retrieverHash: policy.androidRetrieverHash.isEmpty ? nil : policy.androidRetrieverHash)
     }
+}
+
+package extension VerificationText {
+    /// The text that the policy describes, in English and without an app's name.
+    ///
+    /// - Parameters:
+    ///   - realm: the host if the policy names none.
+    ///   - digits: the length of codes (`phones.yaml`).
+    /// - Throws: ``DeliveryError`` at the start, so that a text that cannot fit is found before a user waits for it.
+    init(_ policy: DeliveryPolicy, realm: String, digits: Int) throws(DeliveryError) {
+        for (_, sentence) in policy.sentences {
+            _ = try Self(policy, sentence: sentence, app: nil, realm: realm, digits: digits)
+        }
+        try self.init(policy, sentence: policy.text, app: nil, realm: realm, digits: digits)
+    }
+
+    /// The best text that fits one part: in the person's language with the app's name, without the name, and then the
+    /// policy's own.
+    ///
+    /// - Parameters:
+    ///   - language: `nil` for the policy's `text`.
+    ///   - app: the name of the app.
+    /// - Throws: as ``init(_:realm:digits:)``.
+    init(
+        _ policy: DeliveryPolicy, language: TextLanguage?, app: String, realm: String, digits: Int
+    ) throws(DeliveryError) {
+        let own = language.map { language in
+            policy.sentences.first { $0.tag == language.tag }?.sentence ?? language.sentence
+        }
+        let names: [String?] = app.isEmpty ? [nil] : [app, nil]
+        for sentence in [own, policy.text].compactMap(\.self) {
+            for app in names {
+                if let text = try? Self(policy, sentence: sentence, app: app, realm: realm, digits: digits) {
+                    self = text
+                    return
+                }
+            }
+        }
+        try self.init(policy, realm: realm, digits: digits)
+    }
 
     /// The text with a code.
     ///
     /// - Returns: `nil` if the code has the wrong length or a character that is not an ASCII digit.
-    package func body(code: String) -> String? {
+    func body(code: String) -> String? {
         guard code.utf8.count == digits, code.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return start + code + middle + code
     }

@@ -9,31 +9,28 @@ package struct DiscoveryEntry: Sendable, Equatable {
     /// The id's 16 bytes, XOR the output's last 16.
     package let masked: [UInt8]
 
-    package static let tagLength = 16
-    package static let length = 32
-
     package init(tag: [UInt8], masked: [UInt8]) {
         (self.tag, self.masked) = (tag, masked)
     }
+}
+
+package extension DiscoveryEntry {
+    static let tagLength = 16
+    static let length = 32
 
     /// - Parameter output: the function's output for the user's number, 48 bytes.
-    package init(output: [UInt8], user: UserID) {
+    init(output: [UInt8], user: UserID) {
         tag = Array(output.prefix(Self.tagLength))
         let id = withUnsafeBytes(of: user.uuid.uuid) { Array($0) }
         masked = zip(id, output.suffix(16)).map { $0 ^ $1 }
     }
 
-    package var bytes: [UInt8] { tag + masked }
+    var bytes: [UInt8] { tag + masked }
 }
 
 /// A part of a provider's findable numbers: all whose tags begin with the same bits. Those bits are all that a device
 /// reveals of the number that it looks for.
 package struct DiscoveryBucket: Sendable, Equatable {
-    /// Minimum number of entries of a bucket; missing ones are filled with decoys.
-    package static let minimum = 4096
-    /// The largest number of bits that a device reveals.
-    package static let maximumBits = 8
-
     /// How many bits name a bucket, 0 to 8.
     let bits: Int
     package let number: Int
@@ -43,16 +40,23 @@ package struct DiscoveryBucket: Sendable, Equatable {
         guard (0...Self.maximumBits).contains(bits), (0..<(1 << bits)).contains(number) else { return nil }
         (self.number, self.bits) = (number, bits)
     }
+}
+
+package extension DiscoveryBucket {
+    /// Minimum number of entries of a bucket; missing ones are filled with decoys.
+    static let minimum = 4096
+    /// The largest number of bits that a device reveals.
+    static let maximumBits = 8
 
     /// The number of bits that leaves at least ``minimum`` entries in each bucket.
     ///
     /// - Parameter entries: the number of all entries.
-    package static func bits(of entries: Int) -> Int {
+    static func bits(of entries: Int) -> Int {
         (0...maximumBits).last { entries >> $0 >= minimum } ?? 0
     }
 
     /// The first tag of the bucket, and the first one after the bucket; `nil` after the last bucket.
-    package var tags: (from: [UInt8], to: [UInt8]?) {
+    var tags: (from: [UInt8], to: [UInt8]?) {
         let shift = Self.maximumBits - bits
         let rest = [UInt8](repeating: 0, count: DiscoveryEntry.tagLength - 1)
         let end = UInt8(exactly: (number + 1) << shift).map { [$0] + rest }
@@ -63,7 +67,7 @@ package struct DiscoveryBucket: Sendable, Equatable {
     /// same decoys, so two downloads do not reveal them.
     ///
     /// - Parameter secret: the key of the week.
-    package func padded(_ entries: [DiscoveryEntry], secret: SymmetricKey) throws -> [DiscoveryEntry] {
+    func padded(_ entries: [DiscoveryEntry], secret: SymmetricKey) throws -> [DiscoveryEntry] {
         guard entries.count < Self.minimum else { return entries }
         let zeros = [UInt8](repeating: 0, count: (Self.minimum - entries.count) * DiscoveryEntry.length)
         let nonce = [UInt8](repeating: 0, count: 10) + [UInt8(bits), UInt8(truncatingIfNeeded: number)]

@@ -7,24 +7,27 @@ package struct DiscoveryWeek: Sendable, Hashable {
     package let number: Int64
 
     private static let length: TimeInterval = 7 * 86_400
-    /// How long before a week its set is created, and how long after it the set is still served, in seconds.
-    package static let margin: TimeInterval = 86_400
+}
 
-    package init(_ number: Int64) {
+package extension DiscoveryWeek {
+    /// How long before a week its set is created, and how long after it the set is still served, in seconds.
+    static let margin: TimeInterval = 86_400
+
+    init(_ number: Int64) {
         self.number = number
     }
 
     /// The week that contains a point in time.
-    package init(at time: Date) {
+    init(at time: Date) {
         number = Int64(saturating: (time.timeIntervalSince1970 / Self.length).rounded(.down))
     }
 
-    package var start: Date { Date(timeIntervalSince1970: Double(number) * Self.length) }
-    package var end: Date { start.addingTimeInterval(Self.length) }
+    var start: Date { Date(timeIntervalSince1970: Double(number) * Self.length) }
+    var end: Date { start.addingTimeInterval(Self.length) }
 
     /// The latest week whose set must exist at `now`.
-    package static func newest(at now: Date) -> DiscoveryWeek { DiscoveryWeek(at: now.addingTimeInterval(margin)) }
+    static func newest(at now: Date) -> DiscoveryWeek { DiscoveryWeek(at: now.addingTimeInterval(margin)) }
 
     /// The earliest week whose set is served at `now`.
-    package static func oldest(at now: Date) -> DiscoveryWeek { DiscoveryWeek(at: now.addingTimeInterval(-margin)) }
+    static func oldest(at now: Date) -> DiscoveryWeek { DiscoveryWeek(at: now.addingTimeInterval(-margin)) }
 }

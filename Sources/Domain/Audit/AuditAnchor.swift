@@ -23,11 +23,13 @@ package struct AuditAnchor: Sendable, Equatable {
         self.digest = digest
         self.at = at
     }
+}
 
+package extension AuditAnchor {
     /// - Parameter keyID: the key's JWK thumbprint (RFC 7638).
     /// - Returns: a compact JWS.
     /// - Throws: what signing throws.
-    package func signed(by key: P256.Signing.PrivateKey, keyID: String) throws -> String {
+    func signed(by key: P256.Signing.PrivateKey, keyID: String) throws -> String {
         try AuditStatement.sign(
             "{\"digest\":\"\(digest.base64URL)\",\"iat\":\(at.milliseconds / 1000),\"seq\":\(sequence)}",
             type: Self.type, by: key, keyID: keyID)
@@ -37,7 +39,7 @@ package struct AuditAnchor: Sendable, Equatable {
     ///
     /// - Parameter keys: the service's current and past public keys, by thumbprint.
     /// - Throws: ``AuditCheckpoint/Fault``.
-    package init(token: String, keys: [String: P256.Signing.PublicKey]) throws(AuditCheckpoint.Fault) {
+    init(token: String, keys: [String: P256.Signing.PublicKey]) throws(AuditCheckpoint.Fault) {
         let statement = try AuditStatement.open(token, type: Self.type, keys: keys)
         guard statement.sequence > 0 else { throw .forged }
         self.init(sequence: statement.sequence, digest: statement.digest, at: statement.at)
@@ -46,11 +48,11 @@ package struct AuditAnchor: Sendable, Equatable {
     /// Compares it with a checkpoint from elsewhere. One for a later entry must be compared with the chain.
     ///
     /// - Throws: ``AuditDefect`` `purged` for an earlier entry, which can no longer be verified, or `rewritten`.
-    package func admit(_ checkpoint: AuditCheckpoint) throws(AuditDefect) {
+    func admit(_ checkpoint: AuditCheckpoint) throws(AuditDefect) {
         guard checkpoint.sequence >= sequence else { throw .purged(checkpoint.sequence, through: sequence) }
         if checkpoint.sequence == sequence { try chain.witness(checkpoint) }
     }
 
     /// The chain for verifying the entries after it.
-    package var chain: AuditChain { AuditChain(sequence: sequence, digest: digest, signed: sequence) }
+    var chain: AuditChain { AuditChain(sequence: sequence, digest: digest, signed: sequence) }
 }

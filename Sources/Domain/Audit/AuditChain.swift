@@ -11,18 +11,20 @@ package struct AuditChain: Sendable, Equatable {
     /// The number of the last entry that a checkpoint covers; 0 if there is none.
     package private(set) var signed: Int64
 
-    /// What the first entry chains to: the digest of the label `countersign audit chain`.
-    package static let origin = Digest256.of("countersign audit chain")
-
     /// By default, an empty chain.
     package init(sequence: Int64 = 0, digest: Digest256 = AuditChain.origin, signed: Int64 = 0) {
         self.sequence = sequence
         self.digest = digest
         self.signed = signed
     }
+}
+
+package extension AuditChain {
+    /// What the first entry chains to: the digest of the label `countersign audit chain`.
+    static let origin = Digest256.of("countersign audit chain")
 
     /// Chains an entry to the last one.
-    package mutating func append(_ entry: AuditEntry) -> AuditLink {
+    mutating func append(_ entry: AuditEntry) -> AuditLink {
         sequence += 1
         digest = entry.digest(sequence: sequence, after: digest)
         return AuditLink(sequence: sequence, entry: entry, digest: digest)
@@ -31,7 +33,7 @@ package struct AuditChain: Sendable, Equatable {
     /// Verifies the next entry.
     ///
     /// - Throws: ``AuditDefect`` `missing` or `altered`, with the entry's number; the chain is then unchanged.
-    package mutating func accept(_ link: AuditLink) throws(AuditDefect) {
+    mutating func accept(_ link: AuditLink) throws(AuditDefect) {
         let next = sequence + 1
         guard link.sequence == next else {
             throw link.sequence > next ? .missing(next) : .altered(next)
@@ -45,7 +47,7 @@ package struct AuditChain: Sendable, Equatable {
     ///
     /// - Parameter filed: the entry's number under which the log stores it.
     /// - Throws: ``AuditDefect``.
-    package mutating func accept(
+    mutating func accept(
         checkpoint token: String, filed: Int64, keys: [String: P256.Signing.PublicKey]
     ) throws(AuditDefect) {
         let checkpoint: AuditCheckpoint
@@ -66,7 +68,7 @@ package struct AuditChain: Sendable, Equatable {
     /// Compares a checkpoint from elsewhere, such as an earlier export, with the chain.
     ///
     /// - Throws: ``AuditDefect`` `truncated` or `rewritten`.
-    package func witness(_ checkpoint: AuditCheckpoint) throws(AuditDefect) {
+    func witness(_ checkpoint: AuditCheckpoint) throws(AuditDefect) {
         guard checkpoint.sequence == sequence else { throw .truncated(after: sequence, signed: checkpoint.sequence) }
         guard checkpoint.digest == digest else { throw .rewritten(after: signed, through: sequence) }
     }

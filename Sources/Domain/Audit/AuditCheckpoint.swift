@@ -24,11 +24,13 @@ package struct AuditCheckpoint: Sendable, Equatable {
         self.previous = previous
         self.at = at
     }
+}
 
+package extension AuditCheckpoint {
     /// - Parameter keyID: the key's JWK thumbprint (RFC 7638).
     /// - Returns: a compact JWS.
     /// - Throws: what signing throws.
-    package func signed(by key: P256.Signing.PrivateKey, keyID: String) throws -> String {
+    func signed(by key: P256.Signing.PrivateKey, keyID: String) throws -> String {
         let payload =
             "{\"digest\":\"\(digest.base64URL)\",\"iat\":\(at.milliseconds / 1000),\"prev\":\(previous),"
             + "\"seq\":\(sequence)}"
@@ -36,7 +38,7 @@ package struct AuditCheckpoint: Sendable, Equatable {
     }
 
     /// Why a signed form is not accepted.
-    package enum Fault: Error, Sendable, Equatable {
+    enum Fault: Error, Sendable, Equatable {
         /// The signature or the content is wrong.
         case forged
         /// It names an unknown key.
@@ -49,7 +51,7 @@ package struct AuditCheckpoint: Sendable, Equatable {
     ///   - token: a compact JWS of at most 2 KiB.
     ///   - keys: the service's current and past public keys, by thumbprint.
     /// - Throws: ``Fault``.
-    package init(token: String, keys: [String: P256.Signing.PublicKey]) throws(Fault) {
+    init(token: String, keys: [String: P256.Signing.PublicKey]) throws(Fault) {
         let statement = try AuditStatement.open(token, type: Self.type, keys: keys)
         guard case .integer(let previous) = statement.payload["prev"] else { throw .forged }
         self.init(

@@ -3,28 +3,30 @@
 /// The log has an index for searches by the whole subject. A search by an id alone covers subjects of every kind, so
 /// each kind is listed here.
 package struct AuditSubject: Sendable, Equatable, CustomStringConvertible {
+    /// The stored form: the kind and the id.
+    package let description: String
+
+    private init(whole: String) { description = whole }
+}
+
+package extension AuditSubject {
     /// The word before the id in the stored form.
-    package enum Kind: String, Sendable, CaseIterable {
+    enum Kind: String, Sendable, CaseIterable {
         case app, archive, ban, certificate, country, device, key, message, prefix, provider, session, stream, user
         case users
         case wrappingKey = "wrapping key"
     }
 
-    /// The stored form: the kind and the id.
-    package let description: String
-
-    package init(_ kind: Kind, _ id: some CustomStringConvertible) { description = "\(kind.rawValue) \(id)" }
+    init(_ kind: Kind, _ id: some CustomStringConvertible) { description = "\(kind.rawValue) \(id)" }
 
     /// A scope of text messages. Its name begins with a ``Kind``.
-    package init(scopeOfTexts name: String) { description = name }
-
-    private init(whole: String) { description = whole }
+    init(scopeOfTexts name: String) { description = name }
 
     /// The store as a whole.
-    package static let store = AuditSubject(whole: "store")
+    static let store = AuditSubject(whole: "store")
 
     /// The stored subjects that a search text can mean: itself, or the id with each kind.
-    package static func meant(by text: String) -> [String] {
+    static func meant(by text: String) -> [String] {
         [text] + Kind.allCases.map { "\($0.rawValue) \(text)" }
     }
 }

@@ -15,29 +15,6 @@ package enum MessagingPermissionState: String, Sendable, CaseIterable {
     /// The company banned one of the two.
     case banned = "BANNED"
 
-    /// What can happen to an authorization.
-    package enum Event: String, Sendable, CaseIterable {
-        case request
-        case approve
-        case reject
-        case cancelByRequester = "cancel_by_asker"
-        case cancelByRecipient = "cancel_by_accepter"
-        case expire
-        case ban
-
-        /// The state after the event, if the event is allowed.
-        var outcome: MessagingPermissionState {
-            switch self {
-            case .request: .request
-            case .approve: .approval
-            case .reject: .rejected
-            case .cancelByRequester, .cancelByRecipient: .cancelled
-            case .expire: .expired
-            case .ban: .banned
-            }
-        }
-    }
-
     /// The effect of an event on an authorization.
     enum Move: Sendable, Equatable {
         /// It changes to another state.
@@ -59,9 +36,34 @@ package enum MessagingPermissionState: String, Sendable, CaseIterable {
         default: return .forbidden
         }
     }
+}
+
+package extension MessagingPermissionState {
+    /// What can happen to an authorization.
+    enum Event: String, Sendable, CaseIterable {
+        case request
+        case approve
+        case reject
+        case cancelByRequester = "cancel_by_asker"
+        case cancelByRecipient = "cancel_by_accepter"
+        case expire
+        case ban
+
+        /// The state after the event, if the event is allowed.
+        var outcome: MessagingPermissionState {
+            switch self {
+            case .request: .request
+            case .approve: .approval
+            case .reject: .rejected
+            case .cancelByRequester, .cancelByRecipient: .cancelled
+            case .expire: .expired
+            case .ban: .banned
+            }
+        }
+    }
 
     /// Whether it is a permission, or can still become one.
-    package var isOpen: Bool { self == .request || self == .approval }
+    var isOpen: Bool { self == .request || self == .approval }
 }
 
 /// One user's request to message another user of the same provider, and its state.
@@ -111,21 +113,23 @@ package struct MessagingPermission: Sendable, Equatable {
         self.sealedEvent = sealedEvent
         self.replacedBy = replacedBy
     }
+}
 
+package extension MessagingPermission {
     /// The state at `now`: an unanswered request past its time is expired, whatever the stored state.
-    package func state(now: Date) -> MessagingPermissionState {
+    func state(now: Date) -> MessagingPermissionState {
         state == .request && now >= expiresAt ? .expired : state
     }
 
     /// The string by which both apps know that they may message each other, `<requester> -> <recipient>`. It permits
     /// both directions. `nil` unless the authorization is approved.
-    package var grant: String? {
+    var grant: String? {
         guard state == .approval, let requesterID, let recipientID else { return nil }
         return "\(requesterID) -> \(recipientID)"
     }
 
     /// The side of it that a user is on; `nil` for a user who takes no part, and for a recipient who may never see it.
-    package func box(of user: UserID) -> AuthorizationBox? {
+    func box(of user: UserID) -> AuthorizationBox? {
         if user == requesterID { return .outgoing }
         return user == recipientID && isDelivered ? .incoming : nil
     }
@@ -133,7 +137,7 @@ package struct MessagingPermission: Sendable, Equatable {
     /// The authorization after an event; `nil` if the event had happened before.
     ///
     /// - Throws: ``Refusal`` `conflict` with the state that forbids it, `gone` if nobody answered in time.
-    package func after(_ event: MessagingPermissionState.Event, now: Date) throws(Refusal) -> MessagingPermission? {
+    func after(_ event: MessagingPermissionState.Event, now: Date) throws(Refusal) -> MessagingPermission? {
         let present = state(now: now)
         switch MessagingPermissionState.move(from: present, on: event) {
         case .stays: return nil
@@ -158,7 +162,7 @@ package struct MessagingPermission: Sendable, Equatable {
     /// - Parameters:
     ///   - event: what happens to the other one.
     ///   - other: the other one before the event.
-    package func after(
+    func after(
         _ event: MessagingPermissionState.Event, of other: MessagingPermission, now: Date
     ) -> MessagingPermission? {
         let isEnded =
@@ -177,7 +181,7 @@ package struct MessagingPermission: Sendable, Equatable {
     /// Refuses a new request to the same recipient while this one is open, and for some time after it was declined.
     ///
     /// - Throws: ``Refusal`` `conflict` with the state.
-    package func requireAskableAgain(now: Date, policy: AuthorizationPolicy) throws(Refusal) {
+    func requireAskableAgain(now: Date, policy: AuthorizationPolicy) throws(Refusal) {
         let present = state(now: now)
         if present.isOpen {
             throw Refusal.authorizationExists(state: present.rawValue)
@@ -203,11 +207,13 @@ package enum AuthorizationAddress: Sendable, Equatable {
     case user(UserID)
     /// By provider and the provider's own id of the user.
     case address(Slug, externalID: String)
+}
 
+package extension AuthorizationAddress {
     /// Parses a user id or an address.
     ///
     /// - Throws: ``Refusal`` `malformed_request`.
-    package init(_ text: String) throws(Refusal) {
+    init(_ text: String) throws(Refusal) {
         if let id = UserID(text[...]) {
             self = .user(id)
             return
@@ -224,7 +230,7 @@ package enum AuthorizationAddress: Sendable, Equatable {
     /// Whether this is the address of a user.
     ///
     /// - Parameter slug: the slug of the user's provider.
-    package func names(_ user: User, at slug: Slug?) -> Bool {
+    func names(_ user: User, at slug: Slug?) -> Bool {
         switch self {
         case .user(let id): id == user.id
         case .address(let named, let externalID):
@@ -234,7 +240,7 @@ package enum AuthorizationAddress: Sendable, Equatable {
     }
 
     /// The canonical form: equal addresses have equal texts.
-    package var text: String {
+    var text: String {
         switch self {
         case .user(let id): id.description
         case .address(let slug, let externalID): "\(slug.text)/\(externalID)"

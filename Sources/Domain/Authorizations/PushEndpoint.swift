@@ -21,9 +21,11 @@ package struct PushEndpoint: Hashable, Sendable, CustomStringConvertible {
         }
         self.arn = arn
     }
+}
 
+package extension PushEndpoint {
     /// Whether a text is the ARN of a platform application.
-    package static func isApplication(_ text: String) -> Bool {
+    static func isApplication(_ text: String) -> Bool {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard text.utf8.count <= maximumLength, parts.count == 6, parts[0] == "arn", parts[1].hasPrefix("aws"),
             parts[2] == "sns", !parts[3].isEmpty, parts[4].count == 12, parts[4].allSatisfy(\.isNumber)
@@ -33,7 +35,7 @@ package struct PushEndpoint: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The application without the endpoint's id, which belongs to the user.
-    package var description: String {
+    var description: String {
         String(arn[..<(arn.lastIndex(of: "/") ?? arn.startIndex)]) + "/…"
     }
 

@@ -18,47 +18,6 @@ package struct Ban: Sendable, Equatable {
     /// When and why it was lifted; `nil` if it was not.
     package var lifted: Lifting?
 
-    package enum Scope: String, Sendable, CaseIterable {
-        /// Sign-in and everything that requires it.
-        case all
-        /// Requesting, receiving and using authorizations to message; sign-in is still allowed.
-        case messaging
-
-        /// Whether this scope forbids everything that `other` forbids.
-        package func includes(_ other: Scope) -> Bool { self == .all || other == .messaging }
-    }
-
-    /// A reason as a code of the company's own, such as `spam`: 1 to 40 lower-case letters, digits, `_` and `-`.
-    package struct Reason: RawRepresentable, Hashable, Sendable {
-        package let rawValue: String
-
-        /// `nil` if the word is not valid. The banned user sees it, so it must not reveal anything about other people.
-        package init?(rawValue: String) {
-            let isWord = rawValue.utf8.allSatisfy { byte in
-                (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x5F || byte == 0x2D
-            }
-            guard isWord, (1...40).contains(rawValue.utf8.count) else { return nil }
-            self.rawValue = rawValue
-        }
-    }
-
-    package struct Lifting: Sendable, Equatable {
-        package let at: Date
-        package let actor: String
-
-        package init(at: Date, actor: String) {
-            self.at = at
-            self.actor = actor
-        }
-    }
-
-    /// The state of a ban at a point in time.
-    package enum State: String, Sendable, CaseIterable {
-        case active
-        case expired
-        case lifted
-    }
-
     package init(
         id: BanID, kind: BanSubjectKind, scope: Scope, reason: Reason, actor: String, createdAt: Date, endsAt: Date?,
         lifted: Lifting?
@@ -72,15 +31,58 @@ package struct Ban: Sendable, Equatable {
         self.endsAt = endsAt
         self.lifted = lifted
     }
+}
+
+package extension Ban {
+    enum Scope: String, Sendable, CaseIterable {
+        /// Sign-in and everything that requires it.
+        case all
+        /// Requesting, receiving and using authorizations to message; sign-in is still allowed.
+        case messaging
+
+        /// Whether this scope forbids everything that `other` forbids.
+        package func includes(_ other: Scope) -> Bool { self == .all || other == .messaging }
+    }
+
+    /// A reason as a code of the company's own, such as `spam`: 1 to 40 lower-case letters, digits, `_` and `-`.
+    struct Reason: RawRepresentable, Hashable, Sendable {
+        package let rawValue: String
+
+        /// `nil` if the word is not valid. The banned user sees it, so it must not reveal anything about other people.
+        package init?(rawValue: String) {
+            let isWord = rawValue.utf8.allSatisfy { byte in
+                (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x5F || byte == 0x2D
+            }
+            guard isWord, (1...40).contains(rawValue.utf8.count) else { return nil }
+            self.rawValue = rawValue
+        }
+    }
+
+    struct Lifting: Sendable, Equatable {
+        package let at: Date
+        package let actor: String
+
+        package init(at: Date, actor: String) {
+            self.at = at
+            self.actor = actor
+        }
+    }
+
+    /// The state of a ban at a point in time.
+    enum State: String, Sendable, CaseIterable {
+        case active
+        case expired
+        case lifted
+    }
 
     /// A lifted ban stays lifted, also after the time when it would have expired.
-    package func state(at now: Date) -> State {
+    func state(at now: Date) -> State {
         if lifted != nil { return .lifted }
         return endsAt.map { now < $0 } ?? true ? .active : .expired
     }
 
     /// Whether it is in force.
-    package func isActive(at now: Date) -> Bool { state(at: now) == .active }
+    func isActive(at now: Date) -> Bool { state(at: now) == .active }
 }
 
 /// The kinds of subject that can be banned.
@@ -106,8 +108,18 @@ package struct BanEntry: Sendable, Equatable {
     /// The version of the index key that a blind index was made with.
     package let indexVersion: Int?
 
+    package init(ban: Ban, subject: Subject, origin: Origin, endsAt: Date?, indexVersion: Int?) {
+        self.ban = ban
+        self.subject = subject
+        self.origin = origin
+        self.endsAt = endsAt
+        self.indexVersion = indexVersion
+    }
+}
+
+package extension BanEntry {
     /// A banned subject in its stored form. Numbers and documents are stored as blind indexes only.
-    package enum Subject: Hashable, Sendable {
+    enum Subject: Hashable, Sendable {
         case user(UserID)
         /// The blind index of a number in its E.164 form.
         case phone(Digest256)
@@ -128,7 +140,7 @@ package struct BanEntry: Sendable, Equatable {
     }
 
     /// Why a ban has an entry. The raw values are stored.
-    package enum Origin: String, Sendable, CaseIterable {
+    enum Origin: String, Sendable, CaseIterable {
         /// The ban names the subject.
         case direct = "named"
         /// The subject belongs to the user whom the ban names.
@@ -146,22 +158,14 @@ package struct BanEntry: Sendable, Equatable {
         }
     }
 
-    package init(ban: Ban, subject: Subject, origin: Origin, endsAt: Date?, indexVersion: Int?) {
-        self.ban = ban
-        self.subject = subject
-        self.origin = origin
-        self.endsAt = endsAt
-        self.indexVersion = indexVersion
-    }
-
     /// Whether it is in force.
-    package func isActive(at now: Date) -> Bool {
+    func isActive(at now: Date) -> Bool {
         ban.isActive(at: now) && endsAt.map { now < $0 } ?? true
     }
 
     /// Of several entries, the one in force that expires last; its subject is informed of that one. `nil` if none
     /// forbids the scope.
-    package static func activeBan(among entries: [BanEntry], for scope: Ban.Scope, at now: Date) -> BanEntry? {
+    static func activeBan(among entries: [BanEntry], for scope: Ban.Scope, at now: Date) -> BanEntry? {
         entries.filter { $0.isActive(at: now) && $0.ban.scope.includes(scope) }.max { left, right in
             let ends = (left.endsAt ?? .distantFuture, right.endsAt ?? .distantFuture)
             return ends.0 == ends.1 ? left.ban.createdAt < right.ban.createdAt : ends.0 < ends.1

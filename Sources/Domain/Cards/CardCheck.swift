@@ -4,15 +4,17 @@ package struct CardCheck: Sendable, Equatable {
     package let result: Result
     /// One sentence without data of the card, so it may be stored and shown with the result.
     package let detail: String
+}
 
-    package init(_ name: Name, _ result: Result, _ detail: String) {
+package extension CardCheck {
+    init(_ name: Name, _ result: Result, _ detail: String) {
         self.name = name
         self.result = result
         self.detail = detail
     }
 
     /// The checks, in the order in which they are reported.
-    package enum Name: String, Sendable, CaseIterable {
+    enum Name: String, Sendable, CaseIterable {
         /// The last day of validity has not passed.
         case unexpired
         /// Born before issued before expired, and not issued in the future. The day of issue may be missing.
@@ -80,7 +82,7 @@ package struct CardCheck: Sendable, Equatable {
     }
 
     /// The result of a check.
-    package enum Result: String, Sendable, CaseIterable {
+    enum Result: String, Sendable, CaseIterable {
         case passed
         case failed
         /// The card or the request has nothing to check.

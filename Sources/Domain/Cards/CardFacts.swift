@@ -27,8 +27,30 @@ package struct CardFacts: Sendable, Equatable, Confidential {
     /// The issuer's signature, if the barcode carries one.
     package private(set) var issuerSignature: IssuerSignature
 
+    /// `nil` if the card lacks a mandatory element, which a hard check reports too.
+    package init?(_ card: IdentityCard) {
+        guard let dateOfBirth = card.dateOfBirth, let expiresOn = card.expiresOn, !card.name.full.isEmpty,
+            !card.normalisedNumber.isEmpty
+        else { return nil }
+        source = card.source
+        kind = card.kind
+        // The comparison with the account's name needs to know whether the card's name was cut off.
+        name = PersonName(
+            family: card.name.family, given: card.name.given, middle: card.name.middle, suffix: card.name.suffix)
+        self.dateOfBirth = dateOfBirth
+        address = card.address
+        documentNumber = card.normalisedNumber
+        lastFour = card.lastFour
+        jurisdiction = card.jurisdiction
+        country = card.country
+        self.expiresOn = expiresOn
+        issuerSignature = card.issuerSignature
+    }
+}
+
+package extension CardFacts {
     /// A document's blind index, and the version of its key.
-    package struct DocumentIndex: Sendable, Hashable {
+    struct DocumentIndex: Sendable, Hashable {
         package let version: Int
         package let digest: Digest256
 
@@ -50,31 +72,11 @@ package struct CardFacts: Sendable, Equatable, Confidential {
         var text: String { "\(version) \(digest.base64URL)" }
     }
 
-    /// `nil` if the card lacks a mandatory element, which a hard check reports too.
-    package init?(_ card: IdentityCard) {
-        guard let dateOfBirth = card.dateOfBirth, let expiresOn = card.expiresOn, !card.name.full.isEmpty,
-            !card.normalisedNumber.isEmpty
-        else { return nil }
-        source = card.source
-        kind = card.kind
-        // The comparison with the account's name needs to know whether the card's name was cut off.
-        name = PersonName(
-            family: card.name.family, given: card.name.given, middle: card.name.middle, suffix: card.name.suffix)
-        self.dateOfBirth = dateOfBirth
-        address = card.address
-        documentNumber = card.normalisedNumber
-        lastFour = card.lastFour
-        jurisdiction = card.jurisdiction
-        country = card.country
-        self.expiresOn = expiresOn
-        issuerSignature = card.issuerSignature
-    }
-
     /// The holder's name in the order of speech.
-    package var fullName: String { name.full }
+    var fullName: String { name.full }
 
     /// The form that is encrypted.
-    package var jsonText: String {
+    var jsonText: String {
         func text(_ text: String?) -> JSONValue? { text.map { .string($0) } }
         let indexes = JSONValue.array(documentIndexes.map { .string($0.text) })
         return JSONValue.object([
@@ -92,7 +94,7 @@ package struct CardFacts: Sendable, Equatable, Confidential {
     }
 
     /// Parses ``jsonText``; `nil` for anything else.
-    package init?(jsonText: String) {
+    init?(jsonText: String) {
         guard let value = try? StrictJSON.parse(Array(jsonText.utf8)),
             let source = value["source"]?.text.flatMap(IdentityCard.Source.init),
             let kind = value["kind"]?.text.flatMap(IdentityCard.Kind.init),
@@ -130,7 +132,7 @@ package struct CardFacts: Sendable, Equatable, Confidential {
     /// A copy without the dropped data.
     ///
     /// - Parameter indexes: the blind indexes that replace the number, if it is dropped now.
-    package func without(_ dropped: Set<ArchivedDatum>, keeping indexes: [DocumentIndex]) -> CardFacts {
+    func without(_ dropped: Set<ArchivedDatum>, keeping indexes: [DocumentIndex]) -> CardFacts {
         var facts = self
         if dropped.contains(.postalAddress) { facts.address = nil }
         if dropped.contains(.documentNumber), documentNumber != nil {

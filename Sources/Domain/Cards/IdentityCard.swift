@@ -36,15 +36,17 @@ package struct IdentityCard: Sendable, Equatable, Confidential {
     package var issuerSignature = IssuerSignature(.none)
     /// Everything that was read, in the card's order, including elements without a property here.
     package var fields: [CardField] = []
+}
 
+package extension IdentityCard {
     /// Without data; the reader sets the properties.
-    package init(source: Source, kind: Kind) {
+    init(source: Source, kind: Kind) {
         self.source = source
         self.kind = kind
     }
 
     /// The form that a card was read from.
-    package enum Source: String, Sendable, CaseIterable {
+    enum Source: String, Sendable, CaseIterable {
         /// The PDF417 barcode of North American cards, also one that contains magnetic stripe tracks.
         case aamva
         /// The machine readable zone of ICAO 9303.
@@ -53,7 +55,7 @@ package struct IdentityCard: Sendable, Equatable, Confidential {
         case mdoc
     }
 
-    package enum Kind: String, Sendable, CaseIterable {
+    enum Kind: String, Sendable, CaseIterable {
         case licence
         /// An identity card that is not a driving licence.
         case identification = "id"
@@ -61,12 +63,12 @@ package struct IdentityCard: Sendable, Equatable, Confidential {
     }
 
     /// Sex as cards state it.
-    package enum Sex: String, Sendable {
+    enum Sex: String, Sendable {
         case female, male, unspecified
     }
 
     /// Compliance with the REAL ID act.
-    package enum Compliance: String, Sendable {
+    enum Compliance: String, Sendable {
         case full = "F"
         case none = "N"
         /// Materially compliant, as cards of the years 2009 to 2012 say.
@@ -75,7 +77,7 @@ package struct IdentityCard: Sendable, Equatable, Confidential {
 
     /// The number reduced to capital letters, digits and the asterisk of Washington's older numbers. Two spellings of
     /// one number are equal in this form.
-    package var normalisedNumber: String {
+    var normalisedNumber: String {
         String(
             decoding: documentNumber.utf8.compactMap { byte -> UInt8? in
                 switch byte {
@@ -88,18 +90,18 @@ package struct IdentityCard: Sendable, Equatable, Confidential {
     }
 
     /// The part of the number that may be shown: the last four characters, but never more than half.
-    package var lastFour: String {
+    var lastFour: String {
         let number = normalisedNumber
         return String(number.suffix(min(4, (number.utf8.count + 1) / 2)))
     }
 
     /// The holder's age in whole years on a day; `nil` if the card states no birthday.
-    package func age(on day: CalendarDate) -> Int? {
+    func age(on day: CalendarDate) -> Int? {
         dateOfBirth?.age(on: day)
     }
 
     /// The fields that a property was read from, in the card's order.
-    package func provenance(of property: CardProperty) -> [CardField] {
+    func provenance(of property: CardProperty) -> [CardField] {
         fields.filter { $0.property == property }
     }
 }

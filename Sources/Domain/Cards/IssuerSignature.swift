@@ -4,9 +4,11 @@ package struct IssuerSignature: Sendable, Equatable, Confidential {
     /// The signed credential, CBOR-LD; `nil` if there is none, or if it was purged. It contains the document's index in
     /// the issuer's status list, so it identifies the document as its number does.
     package let credential: [UInt8]?
+}
 
+package extension IssuerSignature {
     /// What is known of the signature.
-    package enum State: String, Sendable, CaseIterable {
+    enum State: String, Sendable, CaseIterable {
         /// The card has none. Most cards do not, and no machine readable zone does.
         case none
         /// The card carries a credential that is not verified. Either no key of its issuer is pinned, or it does not
@@ -20,7 +22,7 @@ package struct IssuerSignature: Sendable, Equatable, Confidential {
         case invalid
     }
 
-    package init(_ state: State, credential: [UInt8]? = nil) {
+    init(_ state: State, credential: [UInt8]? = nil) {
         self.state = state
         self.credential = credential
     }

@@ -11,15 +11,17 @@ package struct PersonName: Sendable, Equatable, Confidential {
     package var givenTruncation = Truncation.unknown
     /// Whether the further names were cut off.
     package var middleTruncation = Truncation.unknown
+}
 
+package extension PersonName {
     /// Whether a name fits on the card (elements DDE, DDF and DDG of the AAMVA standard).
-    package enum Truncation: String, Sendable {
+    enum Truncation: String, Sendable {
         case truncated = "T"
         case complete = "N"
         case unknown = "U"
     }
 
-    package init(family: String? = nil, given: String? = nil, middle: String? = nil, suffix: String? = nil) {
+    init(family: String? = nil, given: String? = nil, middle: String? = nil, suffix: String? = nil) {
         self.family = family
         self.given = given
         self.middle = middle
@@ -27,7 +29,7 @@ package struct PersonName: Sendable, Equatable, Confidential {
     }
 
     /// All parts in the order of speech; empty if there is none.
-    package var full: String {
+    var full: String {
         [given, middle, family, suffix].compactMap { $0 }.joined(separator: " ")
     }
 }

@@ -1,20 +1,22 @@
 /// Which certificates of one device renewed which.
 package struct CertificateLineage: Sendable {
     private let certificates: [DeviceCertificate]
+}
 
+package extension CertificateLineage {
     /// - Parameter certificates: all certificates of one device.
-    package init(_ certificates: [DeviceCertificate]) {
+    init(_ certificates: [DeviceCertificate]) {
         self.certificates = certificates.sorted { ($0.issuedAt, $0.serial) < ($1.issuedAt, $1.serial) }
     }
 
     /// All renewals of a certificate, direct and indirect, oldest first.
-    package func successors(of serial: String) -> [DeviceCertificate] {
+    func successors(of serial: String) -> [DeviceCertificate] {
         descendants(of: [serial]).filter { $0.serial != serial }
     }
 
     /// The certificates to revoke if the key of a certificate is stolen: all with that key, and all that were renewed
     /// from one of them. The thief could have renewed them with other keys.
-    package func compromised(by serial: String) -> [DeviceCertificate] {
+    func compromised(by serial: String) -> [DeviceCertificate] {
         guard let key = certificates.first(where: { $0.serial == serial })?.keyHash else { return [] }
         return descendants(of: Set(certificates.filter { $0.keyHash == key }.map(\.serial)))
     }

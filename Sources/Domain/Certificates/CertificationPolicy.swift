@@ -3,15 +3,6 @@ import Foundation
 /// The conditions for a certificate, and its contents: `Policies/certification.yaml`.
 package struct CertificationPolicy: Sendable, Equatable {
     /// What a requester must pass before the authority signs.
-    package enum Gate: String, Sendable, CaseIterable {
-        case open
-        /// A valid enrolment token that a provider signed.
-        case provider
-        /// A captcha that the siteverify endpoint accepted.
-        case captcha
-    }
-
-    /// What a requester must pass before the authority signs.
     package var gate = Gate.open
     /// Certificates per hour for one address (/32 of IPv4, /64 of IPv6).
     package var perHourPerAddress = 30
@@ -33,9 +24,20 @@ package struct CertificationPolicy: Sendable, Equatable {
     package var captchaSecretFile = ""
 
     package init() {}
+}
+
+package extension CertificationPolicy {
+    /// What a requester must pass before the authority signs.
+    enum Gate: String, Sendable, CaseIterable {
+        case open
+        /// A valid enrolment token that a provider signed.
+        case provider
+        /// A captcha that the siteverify endpoint accepted.
+        case captcha
+    }
 
     /// Certificates per hour for one sender.
-    package var perHourPerSender: NetworkLimits {
+    var perHourPerSender: NetworkLimits {
         NetworkLimits(perAddress: perHourPerAddress, per56: perHourPer56, per48: perHourPer48)
     }
 }

@@ -6,9 +6,11 @@ package enum ConnectionState: String, Sendable, CaseIterable {
     case disconnected
     /// The device has a mutual-TLS connection.
     case connected
+}
 
+package extension ConnectionState {
     /// What can happen to a connection.
-    package enum Event: String, Sendable, CaseIterable {
+    enum Event: String, Sendable, CaseIterable {
         /// The internal CA issued a certificate.
         case certify
         /// A mutual-TLS handshake with the certificate succeeded.
@@ -20,7 +22,7 @@ package enum ConnectionState: String, Sendable, CaseIterable {
     }
 
     /// The state after an event; `nil` if the protocol does not allow the event.
-    package func after(_ event: Event) -> ConnectionState? {
+    func after(_ event: Event) -> ConnectionState? {
         switch (self, event) {
         case (.uncertified, .certify): .disconnected
         case (.disconnected, .connect): .connected

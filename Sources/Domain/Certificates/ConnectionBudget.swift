@@ -4,9 +4,11 @@ package enum ConnectionBudget {
     static let reserved = 256
     /// The minimum number of connections of a listener; with fewer the process does not start.
     static let least = 64
+}
 
+package extension ConnectionBudget {
     /// The descriptors for two listeners with `connections` each, and one for probes.
-    package static func descriptors(for connections: Int, probes: Int) -> Int {
+    static func descriptors(for connections: Int, probes: Int) -> Int {
         let (both, isTooMany) = connections.multipliedReportingOverflow(by: 2)
         let (sum, isMore) = both.addingReportingOverflow(reserved + probes)
         return isTooMany || isMore ? .max : sum
@@ -14,7 +16,7 @@ package enum ConnectionBudget {
 
     /// How many of the wanted connections each of the two listeners can accept; `nil` if the number is too small to
     /// start.
-    package static func connections(of wanted: Int, probes: Int, descriptors: Int) -> Int? {
+    static func connections(of wanted: Int, probes: Int, descriptors: Int) -> Int? {
         let affordable = (descriptors - min(descriptors, reserved + probes)) / 2
         guard affordable >= min(wanted, least) else { return nil }
         return min(wanted, affordable)

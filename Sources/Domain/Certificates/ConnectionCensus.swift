@@ -4,29 +4,6 @@ import Encoding
 ///
 /// Times are nanoseconds of a monotonic clock.
 package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
-    package typealias Activity = PeerActivity
-
-    /// The largest numbers of open connections.
-    package struct Limits: Sendable, Equatable {
-        package let total: Int
-        let networks: NetworkLimits
-        let perCertificate: Int
-
-        package init(total: Int, networks: NetworkLimits, perCertificate: Int) {
-            self.total = total
-            self.networks = networks
-            self.perCertificate = perCertificate
-        }
-    }
-
-    /// Whether a connection is accepted.
-    package enum Verdict: Sendable, Equatable {
-        /// Accepted. If `inPlaceOf` is not `nil`, that connection must be closed.
-        case taken(inPlaceOf: ID?)
-        /// Refused: a limit is reached, and every counted connection is busy.
-        case refused
-    }
-
     /// A property that connections share, for which they have a limit.
     private enum Group: Hashable {
         case network(String)
@@ -77,16 +54,41 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
     /// Connections that are being closed to make room, and the groups that they left. They stay open until their peer
     /// has answered the end of TLS, and none is chosen twice.
     private var leaving: [ID: [Group]] = [:]
+}
 
-    package init(limits: Limits) {
+package extension ConnectionCensus {
+    typealias Activity = PeerActivity
+
+    /// The largest numbers of open connections.
+    struct Limits: Sendable, Equatable {
+        package let total: Int
+        let networks: NetworkLimits
+        let perCertificate: Int
+
+        package init(total: Int, networks: NetworkLimits, perCertificate: Int) {
+            self.total = total
+            self.networks = networks
+            self.perCertificate = perCertificate
+        }
+    }
+
+    /// Whether a connection is accepted.
+    enum Verdict: Sendable, Equatable {
+        /// Accepted. If `inPlaceOf` is not `nil`, that connection must be closed.
+        case taken(inPlaceOf: ID?)
+        /// Refused: a limit is reached, and every counted connection is busy.
+        case refused
+    }
+
+    init(limits: Limits) {
         self.limits = limits
     }
 
     /// The open connections without those that are being closed to make room.
-    package var count: Int { entries.count - leaving.count }
+    var count: Int { entries.count - leaving.count }
 
     /// - Parameter address: `nil` if it is not known yet.
-    package mutating func insert(
+    mutating func insert(
         _ id: ID, from address: String?, now: UInt64, activity: (ID) -> Activity
     ) -> Verdict {
         entries[id] = []
@@ -96,7 +98,7 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
 
     /// Records a connection's address; `refused` if the address or a network around it is at its limit and all of its
     /// connections are busy.
-    package mutating func locate(
+    mutating func locate(
         _ id: ID, at address: String, now: UInt64, activity: (ID) -> Activity
     ) -> Verdict {
         join(id, limits.networks.counted(address).map { (.network($0.key), $0.limit) }, now, activity)
@@ -104,7 +106,7 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
 
     /// Records a connection's certificate; `refused` if the certificate is at its limit and all of its connections are
     /// busy.
-    package mutating func bind(
+    mutating func bind(
         _ id: ID, to certificate: Digest256, now: UInt64, activity: (ID) -> Activity
     ) -> Verdict {
         join(id, [(.certificate(certificate), limits.perCertificate)], now, activity)
@@ -131,14 +133,14 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         return groups[group]?.queue.next(among: ids, { ids.contains($0) }, now: now, activity: activity)
     }
 
-    package mutating func remove(_ id: ID) {
+    mutating func remove(_ id: ID) {
         leave(id)
         entries[id] = nil
         leaving[id] = nil
     }
 
     /// Counts a connection again that was not closed after all, because its peer continued at that moment.
-    package mutating func keep(_ id: ID) {
+    mutating func keep(_ id: ID) {
         guard let groups = leaving.removeValue(forKey: id) else { return }
         enter(id, groups)
     }
@@ -165,7 +167,7 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
     }
 
     /// The connection to close for a new one while the listener is full; `nil` if all are busy.
-    package mutating func makeRoom(now: UInt64, activity: (ID) -> Activity) -> ID? {
+    mutating func makeRoom(now: UInt64, activity: (ID) -> Activity) -> ID? {
         guard let next = nextOfAll(now, activity) else { return nil }
         close(next)
         return next

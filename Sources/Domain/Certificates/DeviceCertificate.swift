@@ -21,18 +21,6 @@ package struct DeviceCertificate: Sendable, Equatable {
     /// When it was revoked and the reason.
     package var revoked: Revocation?
 
-    /// A certificate's revocation before its expiry.
-    package struct Revocation: Sendable, Equatable {
-        package let at: Date
-        /// The CRL reason (RFC 5280 §5.3.1), such as `keyCompromise` or `superseded`.
-        package let reason: String
-
-        package init(at: Date, reason: String) {
-            self.at = at
-            self.reason = reason
-        }
-    }
-
     package init(
         serial: String, thumbprint: Digest256, deviceID: DeviceID, keyHash: Digest256, notBefore: Date, notAfter: Date,
         issuedAt: Date, replaces: String?, firstSeenAt: Date?, revoked: Revocation?
@@ -48,13 +36,27 @@ package struct DeviceCertificate: Sendable, Equatable {
         self.firstSeenAt = firstSeenAt
         self.revoked = revoked
     }
+}
+
+package extension DeviceCertificate {
+    /// A certificate's revocation before its expiry.
+    struct Revocation: Sendable, Equatable {
+        package let at: Date
+        /// The CRL reason (RFC 5280 §5.3.1), such as `keyCompromise` or `superseded`.
+        package let reason: String
+
+        package init(at: Date, reason: String) {
+            self.at = at
+            self.reason = reason
+        }
+    }
 
     /// Whether it was not shown in time, or another was issued in its place. It is refused, and the revocation list
     /// does not contain it.
-    package var isUnadmitted: Bool { firstSeenAt == nil && revoked?.reason == "superseded" }
+    var isUnadmitted: Bool { firstSeenAt == nil && revoked?.reason == "superseded" }
 
     /// When the device may renew it: after two thirds of its lifetime, in whole seconds as in responses.
-    package var renewAfter: Date {
+    var renewAfter: Date {
         let exact = issuedAt.addingTimeInterval(notAfter.timeIntervalSince(issuedAt) * 2 / 3)
         return Date(timeIntervalSince1970: exact.timeIntervalSince1970.rounded(.up))
     }
@@ -62,7 +64,7 @@ package struct DeviceCertificate: Sendable, Equatable {
     /// Checks validity and revocation on every request: a resumed TLS connection never repeats the handshake's check.
     ///
     /// - Throws: ``Refusal`` `certificate_revoked`; its sentence names the reason.
-    package func requireValid(at now: Date) throws(Refusal) {
+    func requireValid(at now: Date) throws(Refusal) {
         if isUnadmitted {
             throw Refusal.certificateUnadmitted
         }

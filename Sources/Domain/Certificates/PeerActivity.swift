@@ -14,9 +14,11 @@ package enum PeerActivity: Sendable, Equatable {
     /// A connection whose peer takes longer may be closed to make room. Handshakes are closed before all others.
     /// Requests are treated like idle connections.
     static let patience: UInt64 = 2_000_000_000
+}
 
+package extension PeerActivity {
     /// The order in which connections are closed, lowest first; `nil` if one must stay open.
-    package func rank(at now: UInt64) -> UInt64? {
+    func rank(at now: UInt64) -> UInt64? {
         switch self {
         case .busy: nil
         case .idle(let since): since | 1 << 63
@@ -28,7 +30,7 @@ package enum PeerActivity: Sendable, Equatable {
     private static func isLong(_ since: UInt64, _ now: UInt64) -> Bool { now >= since && now - since >= patience }
 
     /// The value in one word for atomic access: the time without its last two bits, and the kind.
-    package var word: UInt64 {
+    var word: UInt64 {
         switch self {
         case .busy: 0
         case .handshaking(let since): since & ~3 | 1
@@ -37,7 +39,7 @@ package enum PeerActivity: Sendable, Equatable {
         }
     }
 
-    package init(word: UInt64) {
+    init(word: UInt64) {
         switch word & 3 {
         case 1: self = .handshaking(since: word & ~3)
         case 2: self = .idle(since: word & ~3)
@@ -53,46 +55,48 @@ package enum PeerActivity: Sendable, Equatable {
 /// the request, and after it the peer must read the response. Each 4 KiB sent or read adds a second to the peer's time,
 /// so single bytes now and then are not progress.
 package struct RequestProgress: Sendable {
-    /// The expected progress in bytes per second.
-    package static let pace = 4096
-
     private var requests = 0
     /// The requests that the service processes.
     private var worked = 0
     private var since: UInt64
+}
 
-    package init(at now: UInt64) {
+package extension RequestProgress {
+    /// The expected progress in bytes per second.
+    static let pace = 4096
+
+    init(at now: UInt64) {
         since = now
     }
 
-    package var activity: PeerActivity {
+    var activity: PeerActivity {
         if requests == 0 { return .idle(since: since) }
         return worked == 0 ? .waiting(since: since) : .busy
     }
 
     /// A request begins; the service waits for its rest.
-    package mutating func begin(at now: UInt64) {
+    mutating func begin(at now: UInt64) {
         if requests == 0 { since = now }
         requests += 1
     }
 
     /// A request ends: its response was read, or the request was cancelled.
-    package mutating func end(at now: UInt64) {
+    mutating func end(at now: UInt64) {
         requests = max(0, requests - 1)
         if requests == 0 { since = now }
     }
 
     /// The service begins to process a request.
-    package mutating func work() { worked += 1 }
+    mutating func work() { worked += 1 }
 
     /// The service has processed a request and waits until its response is read.
-    package mutating func wait(at now: UInt64) {
+    mutating func wait(at now: UInt64) {
         worked = max(0, worked - 1)
         if worked == 0 { since = now }
     }
 
     /// The peer sent or read some bytes.
-    package mutating func move(_ bytes: Int, at now: UInt64) {
+    mutating func move(_ bytes: Int, at now: UInt64) {
         guard requests > 0 else { return }
         let (time, isTooLong) = UInt64(max(0, bytes)).multipliedReportingOverflow(by: 1_000_000_000 / UInt64(Self.pace))
         let (later, isLate) = since.addingReportingOverflow(time)

@@ -6,47 +6,6 @@ import Encoding
 /// order of arrival, and is not counted until then. A claim beyond one of the other limits is refused. A single claim
 /// is always granted, so no response is too large for ever.
 package struct ResponseBudget<Connection: Hashable & Sendable>: Sendable {
-    package typealias ClaimID = UInt64
-
-    /// The largest number of bytes of concurrent claims.
-    package struct Limits: Sendable, Equatable {
-        let connection: Int
-        let certificate: Int
-        let user: Int
-        let total: Int
-
-        package init(connection: Int, certificate: Int, user: Int, total: Int) {
-            (self.connection, self.certificate, self.user, self.total) = (connection, certificate, user, total)
-        }
-    }
-
-    /// The receiver of the response. On a listener without client certificates, certificate and user are `nil`.
-    package struct Owner: Sendable, Equatable {
-        let connection: Connection
-        let certificate: Digest256?
-        let user: UserID?
-
-        package init(connection: Connection, certificate: Digest256?, user: UserID?) {
-            (self.connection, self.certificate, self.user) = (connection, certificate, user)
-        }
-    }
-
-    package enum Level: String, Sendable, CaseIterable { case certificate, user, total }
-
-    package enum Verdict: Sendable, Equatable {
-        case granted
-        /// Earlier claims of its connection must end first.
-        case waits
-        /// A limit was reached; the claim does not exist any longer.
-        case refused(Level)
-    }
-
-    /// The verdict on a claim that waited.
-    package struct Decision: Sendable, Equatable {
-        package let id: ClaimID
-        package let verdict: Verdict
-    }
-
     private struct Claim {
         let owner: Owner
         var bytes: Int
@@ -63,14 +22,57 @@ package struct ResponseBudget<Connection: Hashable & Sendable>: Sendable {
     private var last: ClaimID = 0
     /// The bytes of all granted claims.
     package private(set) var total = 0
+}
 
-    package init(limits: Limits) { self.limits = limits }
+package extension ResponseBudget {
+    typealias ClaimID = UInt64
+
+    /// The largest number of bytes of concurrent claims.
+    struct Limits: Sendable, Equatable {
+        let connection: Int
+        let certificate: Int
+        let user: Int
+        let total: Int
+
+        package init(connection: Int, certificate: Int, user: Int, total: Int) {
+            (self.connection, self.certificate, self.user, self.total) = (connection, certificate, user, total)
+        }
+    }
+
+    /// The receiver of the response. On a listener without client certificates, certificate and user are `nil`.
+    struct Owner: Sendable, Equatable {
+        let connection: Connection
+        let certificate: Digest256?
+        let user: UserID?
+
+        package init(connection: Connection, certificate: Digest256?, user: UserID?) {
+            (self.connection, self.certificate, self.user) = (connection, certificate, user)
+        }
+    }
+
+    enum Level: String, Sendable, CaseIterable { case certificate, user, total }
+
+    enum Verdict: Sendable, Equatable {
+        case granted
+        /// Earlier claims of its connection must end first.
+        case waits
+        /// A limit was reached; the claim does not exist any longer.
+        case refused(Level)
+    }
+
+    /// The verdict on a claim that waited.
+    struct Decision: Sendable, Equatable {
+        package let id: ClaimID
+        package let verdict: Verdict
+    }
+
+    init(limits: Limits) { self.limits = limits }
 
     /// The number of waiting claims.
-    package var waiting: Int { lines.values.reduce(0) { $0 + $1.count } }
+    var waiting: Int { lines.values.reduce(0) { $0 + $1.count } }
 
     /// Claims bytes before the response is made.
-    package mutating func claim(_ bytes: Int, for owner: Owner) -> (id: ClaimID, verdict: Verdict) {
+    mutating func claim(_ bytes: Int, for owner: Owner) -> (id: ClaimID, verdict: Verdict) {
         last &+= 1
         claims[last] = Claim(owner: owner, bytes: max(0, bytes))
         guard lines[owner.connection] == nil, hasTurn(last) else {
@@ -83,7 +85,7 @@ package struct ResponseBudget<Connection: Hashable & Sendable>: Sendable {
     /// Corrects a granted claim to the size of the finished response.
     ///
     /// - Returns: the verdicts on claims that waited for it.
-    package mutating func settle(_ id: ClaimID, at bytes: Int) -> [Decision] {
+    mutating func settle(_ id: ClaimID, at bytes: Int) -> [Decision] {
         guard var claim = claims[id], claim.isGranted else { return [] }
         count(claim, by: -1)
         claim.bytes = max(0, bytes)
@@ -95,7 +97,7 @@ package struct ResponseBudget<Connection: Hashable & Sendable>: Sendable {
     /// Ends a claim: the response was read, or its request was cancelled.
     ///
     /// - Returns: the verdicts on claims that waited for it.
-    package mutating func end(_ id: ClaimID) -> [Decision] {
+    mutating func end(_ id: ClaimID) -> [Decision] {
         guard let claim = claims.removeValue(forKey: id) else { return [] }
         let connection = claim.owner.connection
         if claim.isGranted {

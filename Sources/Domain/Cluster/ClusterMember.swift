@@ -13,11 +13,6 @@ package struct ClusterMember: Sendable, Equatable {
     /// The digests of its keys and policies, which other nodes compare with theirs.
     package let fingerprints: NodeFingerprints
 
-    /// The time between two heartbeats, in seconds.
-    package static let interval: TimeInterval = 5
-    /// Seconds without a heartbeat after which it is considered dead.
-    package static let patience: TimeInterval = 15
-
     package init(
         id: NodeID, host: String, version: String, startedAt: Date, seenAt: Date, fingerprints: NodeFingerprints
     ) {
@@ -31,9 +26,16 @@ package struct ClusterMember: Sendable, Equatable {
 
     /// Whether its last heartbeat is recent enough.
     func isLive(at now: Date) -> Bool { now.timeIntervalSince(seenAt) < Self.patience }
+}
+
+package extension ClusterMember {
+    /// The time between two heartbeats, in seconds.
+    static let interval: TimeInterval = 5
+    /// Seconds without a heartbeat after which it is considered dead.
+    static let patience: TimeInterval = 15
 
     /// The policy files that differ on some of the other nodes, sorted.
-    package func differingPolicies(among nodes: [ClusterMember]) -> [String] {
+    func differingPolicies(among nodes: [ClusterMember]) -> [String] {
         Set(nodes.flatMap { fingerprints.differingPolicies(from: $0.fingerprints) }).sorted()
     }
 }
@@ -57,7 +59,9 @@ package enum NodeAgreement: Sendable, Equatable {
     case behind(versionInForce: Int)
     /// Refused: the store was written with other keys than these items of the node.
     case otherKeys([NodeFingerprints.Item])
+}
 
+package extension NodeAgreement {
     /// Evaluates a node that starts.
     ///
     /// - Parameters:
@@ -66,7 +70,7 @@ package enum NodeAgreement: Sendable, Equatable {
     ///   - allowsOtherPolicies: whether policies may differ, while a change is rolled out.
     ///   - versionInForce: the stored version of the wrapping key that wraps new data keys.
     ///   - arrival: when the node first called this, by the store's clock, like `now`.
-    package static func evaluate(
+    static func evaluate(
         _ own: NodeFingerprints, beside nodes: [ClusterMember], allowsOtherPolicies: Bool, versionInForce: Int,
         arrival: Date, now: Date
     ) -> NodeAgreement {
@@ -79,7 +83,7 @@ package enum NodeAgreement: Sendable, Equatable {
     }
 
     /// The live nodes that a node disagrees with, latest heartbeat first.
-    package static func disagreements(
+    static func disagreements(
         of own: NodeFingerprints, with nodes: [ClusterMember], allowsOtherPolicies: Bool, now: Date
     ) -> [NodeDisagreement] {
         nodes.filter { $0.isLive(at: now) }.sorted { $0.seenAt > $1.seenAt }.compactMap { node in

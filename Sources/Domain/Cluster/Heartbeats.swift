@@ -1,15 +1,6 @@
 /// How old a process's view of its store is. The process measures it by its own commits, which overlap: the next one
 /// begins on time, even if earlier ones are slow. So the measured age exceeds the duration of a commit only a little.
 package struct Heartbeats<Commit: Sendable>: Sendable {
-    package typealias Moment = ContinuousClock.Instant
-
-    /// A commit that was begun and has not ended.
-    package struct Beat: Sendable, Hashable {
-        let begunAt: Moment
-        /// Distinguishes commits from before the server was replaced, which prove nothing about the new server.
-        fileprivate let life: Int
-    }
-
     /// The largest permitted age of a view.
     package var maximumAge: Duration
     /// The largest number of concurrent commits; each needs a connection.
@@ -21,8 +12,19 @@ package struct Heartbeats<Commit: Sendable>: Sendable {
     private var done: [(begunAt: Moment, commit: Commit)] = []
     /// The view contains every commit of any node from before this time.
     package private(set) var freshAt: Moment
+}
 
-    package init(at moment: Moment, maximumAge: Duration, most: Int) {
+package extension Heartbeats {
+    typealias Moment = ContinuousClock.Instant
+
+    /// A commit that was begun and has not ended.
+    struct Beat: Sendable, Hashable {
+        let begunAt: Moment
+        /// Distinguishes commits from before the server was replaced, which prove nothing about the new server.
+        fileprivate let life: Int
+    }
+
+    init(at moment: Moment, maximumAge: Duration, most: Int) {
         (freshAt, self.maximumAge, self.most) = (moment, maximumAge, most)
     }
 
@@ -31,7 +33,7 @@ package struct Heartbeats<Commit: Sendable>: Sendable {
     private var interval: Duration { maximumAge / max(1, most) }
 
     /// Begins the next commit; `nil` if it is not due yet.
-    package mutating func begin(at now: Moment) -> Beat? {
+    mutating func begin(at now: Moment) -> Beat? {
         guard underWay < most, lastBegunAt.map({ now - $0 >= interval }) ?? true else { return nil }
         underWay += 1
         lastBegunAt = now
@@ -39,7 +41,7 @@ package struct Heartbeats<Commit: Sendable>: Sendable {
     }
 
     /// How long to wait before the next commit can begin.
-    package func pause(at now: Moment) -> Duration {
+    func pause(at now: Moment) -> Duration {
         let due = lastBegunAt.map { interval - (now - $0) } ?? .zero
         return max(due, .milliseconds(10))
     }
@@ -47,7 +49,7 @@ package struct Heartbeats<Commit: Sendable>: Sendable {
     /// Ends a commit.
     ///
     /// - Parameter commit: the commit; `nil` if its result is unknown, which proves nothing.
-    package mutating func end(_ beat: Beat, _ commit: Commit?) {
+    mutating func end(_ beat: Beat, _ commit: Commit?) {
         underWay -= 1
         guard let commit, beat.life == life, beat.begunAt > freshAt else { return }
         let place = done.firstIndex { $0.begunAt > beat.begunAt } ?? done.endIndex
@@ -58,21 +60,21 @@ package struct Heartbeats<Commit: Sendable>: Sendable {
 
     /// Records a reading of the store. It contains everything that was committed before the latest of these commits
     /// that it shows.
-    package mutating func read(showing shows: (Commit) -> Bool) {
+    mutating func read(showing shows: (Commit) -> Bool) {
         guard let last = done.lastIndex(where: { shows($0.commit) }) else { return }
         freshAt = max(freshAt, done[last].begunAt)
         done.removeSubrange(...last)
     }
 
     /// Records a reading that is as fresh as the store itself.
-    package mutating func read(begunAt moment: Moment) { freshAt = max(freshAt, moment) }
+    mutating func read(begunAt moment: Moment) { freshAt = max(freshAt, moment) }
 
     /// Forgets all commits, because another server may have confirmed them.
-    package mutating func forget() {
+    mutating func forget() {
         life += 1
         done = []
     }
 
     /// Whether a reading would make the view fresher, and must not wait for the next regular one.
-    package func wantsReading(at now: Moment) -> Bool { !done.isEmpty && now - freshAt > maximumAge / 4 }
+    func wantsReading(at now: Moment) -> Bool { !done.isEmpty && now - freshAt > maximumAge / 4 }
 }

@@ -4,39 +4,6 @@ import Foundation
 
 /// What the nodes of one service must have in common, as digests that reveal no secret.
 package struct NodeFingerprints: Sendable, Equatable {
-    /// A thing that nodes share: a file of `Keys/`, or the realm.
-    package enum Item: String, Sendable, CaseIterable {
-        /// The key of nonces and export tokens, with the store's generation of them.
-        case nonceKey = "nonce.key"
-        /// The keys of the codes in texts, by version.
-        case phoneCodeKeys = "phone-code.key"
-        /// The keys that wrap data keys, by version.
-        case wrappingKeys = "wrapping.key"
-        /// The keys of the blind indexes of numbers and documents, by version.
-        case blindIndexKeys = "blind-index.key"
-        /// The internal authority's certificates; its key belongs to the first one.
-        case authority = "ca.pem"
-        /// The listeners' current key, 1, and the next one, 2.
-        case serverKeys = "server.key"
-        /// The key that signs events and the audit log's checkpoints.
-        case serviceKey = "service.key"
-        /// The published keys of access tokens: the current one, 1, followed by the others.
-        case accessTokenKeys = "access-token.key"
-        /// The realm of challenges, and the audience of tokens.
-        case realm
-
-        /// How much of the item must agree.
-        var rule: Rule {
-            switch self {
-            case .nonceKey, .authority, .serviceKey, .realm: .same
-            case .phoneCodeKeys, .wrappingKeys: .sharedVersions
-            case .blindIndexKeys: .sharedVersionsAndNewest
-            case .serverKeys: .overlapping
-            case .accessTokenKeys: .published
-            }
-        }
-    }
-
     /// How much of an item two nodes must have in common.
     enum Rule {
         case same
@@ -78,14 +45,6 @@ package struct NodeFingerprints: Sendable, Equatable {
         self.policies = policies
     }
 
-    /// The digest of a secret key: HMAC-SHA-256 (RFC 2104) with it, over a text that names the item. The key has at
-    /// least 256 bits, so the digest cannot be reversed by trial.
-    package static func digest(of key: SymmetricKey, _ item: Item, version: Int = 1) -> Digest256 {
-        let label = "countersign node fingerprint\0\(item.rawValue)\0\(version)"
-        let bytes = Array(HMAC<SHA256>.authenticationCode(for: Data(label.utf8), using: key))
-        return Digest256(bytes) ?? Digest256.of(bytes)
-    }
-
     /// The items that two nodes disagree on. An item that only one of them knows, because it runs another version of
     /// the program, is not compared.
     func differences(from other: NodeFingerprints) -> [NodeDifference] {
@@ -99,17 +58,58 @@ package struct NodeFingerprints: Sendable, Equatable {
     func differingPolicies(from other: NodeFingerprints) -> [String] {
         policies.keys.filter { other.policies[$0] != nil && other.policies[$0] != policies[$0] }.sorted()
     }
+}
+
+package extension NodeFingerprints {
+    /// A thing that nodes share: a file of `Keys/`, or the realm.
+    enum Item: String, Sendable, CaseIterable {
+        /// The key of nonces and export tokens, with the store's generation of them.
+        case nonceKey = "nonce.key"
+        /// The keys of the codes in texts, by version.
+        case phoneCodeKeys = "phone-code.key"
+        /// The keys that wrap data keys, by version.
+        case wrappingKeys = "wrapping.key"
+        /// The keys of the blind indexes of numbers and documents, by version.
+        case blindIndexKeys = "blind-index.key"
+        /// The internal authority's certificates; its key belongs to the first one.
+        case authority = "ca.pem"
+        /// The listeners' current key, 1, and the next one, 2.
+        case serverKeys = "server.key"
+        /// The key that signs events and the audit log's checkpoints.
+        case serviceKey = "service.key"
+        /// The published keys of access tokens: the current one, 1, followed by the others.
+        case accessTokenKeys = "access-token.key"
+        /// The realm of challenges, and the audience of tokens.
+        case realm
+
+        /// How much of the item must agree.
+        var rule: Rule {
+            switch self {
+            case .nonceKey, .authority, .serviceKey, .realm: .same
+            case .phoneCodeKeys, .wrappingKeys: .sharedVersions
+            case .blindIndexKeys: .sharedVersionsAndNewest
+            case .serverKeys: .overlapping
+            case .accessTokenKeys: .published
+            }
+        }
+    }
+
+    /// The digest of a secret key: HMAC-SHA-256 (RFC 2104) with it, over a text that names the item. The key has at
+    /// least 256 bits, so the digest cannot be reversed by trial.
+    static func digest(of key: SymmetricKey, _ item: Item, version: Int = 1) -> Digest256 {
+        let label = "countersign node fingerprint\0\(item.rawValue)\0\(version)"
+        let bytes = Array(HMAC<SHA256>.authenticationCode(for: Data(label.utf8), using: key))
+        return Digest256(bytes) ?? Digest256.of(bytes)
+    }
 
     /// Whether another node has a newer version of some key. Then this node's files may have it too.
-    package func isBehind(_ other: NodeFingerprints) -> Bool {
+    func isBehind(_ other: NodeFingerprints) -> Bool {
         [Item.phoneCodeKeys, .wrappingKeys, .blindIndexKeys].contains { item in
             guard let own = items[item]?.keys.max(), let theirs = other.items[item]?.keys.max() else { return false }
             return own < theirs
         }
     }
-}
 
-package extension NodeFingerprints {
     /// The items that have the same version with different keys on both nodes. Their files cannot be copies of one
     /// another, whichever is newer.
     func contradictions(to other: NodeFingerprints) -> [Item] {

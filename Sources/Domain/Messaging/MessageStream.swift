@@ -5,20 +5,6 @@ import Foundation
 ///
 /// Streams of security events are ``EventStream``s.
 package struct MessageStream: Sendable, Equatable {
-    package enum Kind: String, Sendable, CaseIterable {
-        /// Between two users with an approved ``MessagingPermission``.
-        case direct
-        /// Between up to 25 users. Each may add and remove others.
-        case conversation
-        /// Open to all users of the provider; it has no members.
-        case forum
-        /// Lets two users' devices connect to each other for a call: an offer and an answer. See ``CallTurn``.
-        case call
-
-        /// Whether it is between two users with an approved ``MessagingPermission``.
-        package var isBetweenTwo: Bool { self == .direct || self == .call }
-    }
-
     package let id: MessageStreamID
     package let providerID: ProviderID
     package let kind: Kind
@@ -42,11 +28,27 @@ package struct MessageStream: Sendable, Equatable {
         self.deletedAt = deletedAt
         self.lastSequence = lastSequence
     }
+}
+
+package extension MessageStream {
+    enum Kind: String, Sendable, CaseIterable {
+        /// Between two users with an approved ``MessagingPermission``.
+        case direct
+        /// Between up to 25 users. Each may add and remove others.
+        case conversation
+        /// Open to all users of the provider; it has no members.
+        case forum
+        /// Lets two users' devices connect to each other for a call: an offer and an answer. See ``CallTurn``.
+        case call
+
+        /// Whether it is between two users with an approved ``MessagingPermission``.
+        package var isBetweenTwo: Bool { self == .direct || self == .call }
+    }
 
     /// The largest number of members at a time.
-    package static let maximumMembers = 25
+    static let maximumMembers = 25
     /// The largest number of past and present members, because a stream is deleted for each of them.
-    package static let maximumMembersEver = 200
+    static let maximumMembersEver = 200
 }
 
 /// A present or past member of a stream, and how far the user has read it.

@@ -1,53 +1,5 @@
 /// Decides which actions a user may take in a stream of some kind and state.
 package struct MessageStreamRule: Sendable, Equatable {
-    /// An action on an existing stream. Opening a stream is decided like ``Action/append``.
-    package enum Action: String, Sendable, CaseIterable {
-        case append
-        case read
-        /// Setting receipts or the user's private metadata.
-        case acknowledge
-        case addMember
-        case removeMember
-        case leave
-        case changeMetadata
-        case deleteOwnMessage
-        case deleteOthersMessage
-        case deleteStream
-    }
-
-    package enum Membership: String, Sendable, CaseIterable {
-        case never
-        case former
-        case current
-    }
-
-    /// Whether the other user of a direct stream may receive messages. It has no effect in other streams.
-    package enum Partner: String, Sendable, CaseIterable {
-        /// Their authorization is approved, and the other user's level is high enough.
-        case permitted
-        /// They have no approved authorization, or no longer have one.
-        case notPermitted
-        /// Their authorization is approved, but the other user's level is too low.
-        case notVerified
-    }
-
-    package enum Verdict: String, Sendable, CaseIterable {
-        case allowed
-        /// To this user the stream or message does not exist.
-        case unknown
-        /// A ban forbids messaging to the user.
-        case banned
-        /// The user's level is too low.
-        case levelTooLow
-        case partnerNotVerified
-        /// The two users have no approved authorization.
-        case closed
-        /// The user was removed, and later messages are not visible.
-        case left
-        /// Streams of this kind do not support the action.
-        case fixed
-    }
-
     let kind: MessageStream.Kind
     let isDeleted: Bool
     let membership: Membership
@@ -68,9 +20,59 @@ package struct MessageStreamRule: Sendable, Equatable {
         self.hasLevel = hasLevel
         self.partner = partner
     }
+}
+
+package extension MessageStreamRule {
+    /// An action on an existing stream. Opening a stream is decided like ``Action/append``.
+    enum Action: String, Sendable, CaseIterable {
+        case append
+        case read
+        /// Setting receipts or the user's private metadata.
+        case acknowledge
+        case addMember
+        case removeMember
+        case leave
+        case changeMetadata
+        case deleteOwnMessage
+        case deleteOthersMessage
+        case deleteStream
+    }
+
+    enum Membership: String, Sendable, CaseIterable {
+        case never
+        case former
+        case current
+    }
+
+    /// Whether the other user of a direct stream may receive messages. It has no effect in other streams.
+    enum Partner: String, Sendable, CaseIterable {
+        /// Their authorization is approved, and the other user's level is high enough.
+        case permitted
+        /// They have no approved authorization, or no longer have one.
+        case notPermitted
+        /// Their authorization is approved, but the other user's level is too low.
+        case notVerified
+    }
+
+    enum Verdict: String, Sendable, CaseIterable {
+        case allowed
+        /// To this user the stream or message does not exist.
+        case unknown
+        /// A ban forbids messaging to the user.
+        case banned
+        /// The user's level is too low.
+        case levelTooLow
+        case partnerNotVerified
+        /// The two users have no approved authorization.
+        case closed
+        /// The user was removed, and later messages are not visible.
+        case left
+        /// Streams of this kind do not support the action.
+        case fixed
+    }
 
     /// The decision. Users who are not members learn neither that a stream exists, nor its state.
-    package func verdict(on action: Action) -> Verdict {
+    func verdict(on action: Action) -> Verdict {
         if isDeleted || (kind != .forum && membership == .never) { return .unknown }
         if kind != .forum, membership == .former { return action == .read ? .allowed : .left }
         switch (kind, action) {

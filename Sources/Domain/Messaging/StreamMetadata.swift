@@ -2,31 +2,33 @@ import Encoding
 
 /// Named values that apps store with a stream, such as the caption of a picture or the colour of a thread.
 package struct StreamMetadata: Sendable, Equatable, Confidential {
-    package static let maximumBytes = 16_384
-    package static let maximumKeys = 200
-    package static let maximumDepth = 8
-
     package let value: JSONValue
+}
 
-    package static let empty = StreamMetadata(stored: .object([]))
+package extension StreamMetadata {
+    static let maximumBytes = 16_384
+    static let maximumKeys = 200
+    static let maximumDepth = 8
+
+    static let empty = StreamMetadata(stored: .object([]))
 
     /// Validates an object.
     ///
     /// - Throws: ``Refusal`` `malformed_request` for another type, and if the object is too large.
-    package init(_ value: JSONValue, about subject: Refusal.Subject) throws(Refusal) {
+    init(_ value: JSONValue, about subject: Refusal.Subject) throws(Refusal) {
         guard case .object = value else { throw Refusal.notObject(subject) }
         try Self.requireBounds(value, about: subject)
         self.value = value
     }
 
     /// - Parameter value: from the store, so it was validated before.
-    package init(stored value: JSONValue) { self.value = value }
+    init(stored value: JSONValue) { self.value = value }
 
     /// The metadata after a merge patch (RFC 7396): values replace those with the same name, objects are merged, and
     /// `null` removes.
     ///
     /// - Throws: ``Refusal`` `malformed_request` if patch or result is too large.
-    package func merged(with patch: JSONValue, about subject: Refusal.Subject) throws(Refusal) -> StreamMetadata {
+    func merged(with patch: JSONValue, about subject: Refusal.Subject) throws(Refusal) -> StreamMetadata {
         guard case .object = patch else { throw Refusal.notObject(subject) }
         // Checked first, so that the work is bounded.
         try Self.requireBounds(patch, about: subject)

@@ -3,13 +3,6 @@ import Foundation
 
 /// A provider's notification for a user, which all of the user's devices receive.
 package struct UserNotification: Sendable, Equatable, Confidential {
-    /// The largest request in bytes, which is what the platforms' pushes allow.
-    package static let maximumSize = 4096
-    /// How long a device can still receive it, in seconds.
-    package static let lifetime: TimeInterval = 7 * 86_400
-    /// The most notifications stored for one user. The oldest are dropped for new ones.
-    package static let keptPerUser = 100
-
     /// The provider's id of it. A second notification with the same id has no effect.
     package let id: String
     /// The title of a push. Without title and body no push is sent.
@@ -39,9 +32,18 @@ package struct UserNotification: Sendable, Equatable, Confidential {
         default: throw Refusal.notObject(.notificationData)
         }
     }
+}
+
+package extension UserNotification {
+    /// The largest request in bytes, which is what the platforms' pushes allow.
+    static let maximumSize = 4096
+    /// How long a device can still receive it, in seconds.
+    static let lifetime: TimeInterval = 7 * 86_400
+    /// The most notifications stored for one user. The oldest are dropped for new ones.
+    static let keptPerUser = 100
 
     /// Parses ``json``; `nil` for anything else.
-    package init?(jsonText: String) {
+    init?(jsonText: String) {
         guard let value = try? StrictJSON.parse(jsonText.utf8), let id = value["id"]?.text,
             let made = try? UserNotification(
                 id: id, title: value["title"]?.text, body: value["body"]?.text, data: value["data"])
@@ -49,15 +51,15 @@ package struct UserNotification: Sendable, Equatable, Confidential {
         self = made
     }
 
-    package var json: JSONValue { .object(members) }
+    var json: JSONValue { .object(members) }
 
     /// The form that the user's devices receive.
-    package func json(sentAt: Date) -> JSONValue {
+    func json(sentAt: Date) -> JSONValue {
         .object(members + [JSONMember(name: "sent_at", value: .string(sentAt.rfc3339))])
     }
 
     /// The approximate number of bytes in a response.
-    package var weight: Int {
+    var weight: Int {
         data.reduce(256 + (title ?? "").utf8.count + (body ?? "").utf8.count) { sum, member in
             sum + member.name.utf8.count + (member.value.text ?? "").utf8.count
         }

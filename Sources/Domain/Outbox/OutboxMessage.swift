@@ -19,9 +19,11 @@ package enum OutboxKind: String, Sendable, CaseIterable {
     case notification
     /// A push of a notification. The subject is the notification's id. The text is read when the push is sent.
     case notificationPush = "notification_push"
+}
 
+package extension OutboxKind {
     /// The number of messages of this kind that one process sends concurrently. Kinds do not share slots.
-    package var slots: Int {
+    var slots: Int {
         switch self {
         case .polledEvent, .notification: 0
         case .phoneCode, .authorization, .message, .providerEvent, .notificationPush: 8
@@ -29,7 +31,7 @@ package enum OutboxKind: String, Sendable, CaseIterable {
     }
 
     /// How often it is retried, and after which waits.
-    package var retryRule: RetryRule {
+    var retryRule: RetryRule {
         switch self {
         case .phoneCode: .outbox
         case .authorization, .message, .notification, .notificationPush: .push
@@ -93,9 +95,11 @@ package struct OutboxMessage: Sendable, Equatable {
         self.state = state
         self.reason = reason
     }
+}
 
+package extension OutboxMessage {
     /// The result of a try.
-    package enum Result: Sendable, Equatable {
+    enum Result: Sendable, Equatable {
         case sent
         case overtaken(String)
         /// The recipient's app is no longer on its device.
@@ -110,7 +114,7 @@ package struct OutboxMessage: Sendable, Equatable {
     }
 
     /// The message after a try. It expires now if the next try would be after its expiry.
-    package func after(_ result: Result, now: Date, rule: RetryRule) -> OutboxMessage {
+    func after(_ result: Result, now: Date, rule: RetryRule) -> OutboxMessage {
         var message = self
         switch result {
         case .sent:

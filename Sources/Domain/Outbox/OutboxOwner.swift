@@ -3,13 +3,15 @@
 package struct OutboxOwner: Sendable, Hashable {
     /// The stored form; empty for a message from a build without owners.
     package let text: String
+}
 
-    package init(_ provider: ProviderID) {
+package extension OutboxOwner {
+    init(_ provider: ProviderID) {
         text = provider.description
     }
 
     /// - Parameter text: from a stored row.
-    package init(stored text: String) {
+    init(stored text: String) {
         self.text = text
     }
 }

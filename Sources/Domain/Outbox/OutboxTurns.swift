@@ -6,18 +6,6 @@ import Foundation
 /// owner without scanning those of others or those already sent. While a snapshot of PostgreSQL exists, such as that of
 /// a dump, an index keeps the entries of all sent messages.
 package struct OutboxTurns: Sendable, Equatable {
-    /// Messages that are sent in order: those of an owner, or the events for a receiver.
-    package struct Queue: Sendable, Equatable {
-        /// The owner, or the receiver's id.
-        package let name: String
-        /// A time before which no message of the queue is due.
-        package let since: Date
-
-        package init(name: String, since: Date) {
-            (self.name, self.since) = (name, since)
-        }
-    }
-
     /// The queues with due messages, in the order of their turns.
     package private(set) var waiting: [Queue] = []
     /// The time up to which due messages were read; `nil` before the first reading.
@@ -28,15 +16,29 @@ package struct OutboxTurns: Sendable, Equatable {
     static let overlap: TimeInterval = 2
 
     package init() {}
+}
+
+package extension OutboxTurns {
+    /// Messages that are sent in order: those of an owner, or the events for a receiver.
+    struct Queue: Sendable, Equatable {
+        /// The owner, or the receiver's id.
+        package let name: String
+        /// A time before which no message of the queue is due.
+        package let since: Date
+
+        package init(name: String, since: Date) {
+            (self.name, self.since) = (name, since)
+        }
+    }
 
     /// The time from which due messages must be read; `nil` for all of them.
-    package func start(now: Date) -> Date? {
+    func start(now: Date) -> Date? {
         // After the clock was set back, messages that became due meanwhile would be missed.
         seen.flatMap { $0 > now ? nil : $0.addingTimeInterval(-Self.overlap) }
     }
 
     /// Adds the queues that a reading found, at the end.
-    package mutating func note(_ found: [Queue], at now: Date) {
+    mutating func note(_ found: [Queue], at now: Date) {
         var earliest = Dictionary(found.map { ($0.name, $0.since) }, uniquingKeysWith: min)
         waiting = waiting.map { queue in
             guard let since = earliest.removeValue(forKey: queue.name) else { return queue }
@@ -52,23 +54,23 @@ package struct OutboxTurns: Sendable, Equatable {
     /// The queue whose turn it is, and how many of its messages may be sent; `nil` if nothing is due.
     ///
     /// - Parameter places: the number of free slots.
-    package func next(places: Int) -> (queue: Queue, count: Int)? {
+    func next(places: Int) -> (queue: Queue, count: Int)? {
         guard places > 0, let queue = waiting.first else { return nil }
         return (queue, max(1, places / waiting.count))
     }
 
     /// Records the messages that were taken in a turn. The queue moves to the end, or is removed if it had fewer.
-    package mutating func took(_ dues: [Date], of turn: (queue: Queue, count: Int)) {
+    mutating func took(_ dues: [Date], of turn: (queue: Queue, count: Int)) {
         waiting.removeAll { $0.name == turn.queue.name }
         guard dues.count >= turn.count else { return }
         waiting.append(Queue(name: turn.queue.name, since: dues.max() ?? turn.queue.since))
     }
 
     /// Replaces the queues by those that still have due messages.
-    package mutating func keep(_ queues: [Queue]) { waiting = queues }
+    mutating func keep(_ queues: [Queue]) { waiting = queues }
 
     /// Keeps the newer of two readings that ran concurrently. Each contains all queues that were due at its time.
-    package mutating func merge(_ other: OutboxTurns) {
+    mutating func merge(_ other: OutboxTurns) {
         guard let known = seen else {
             self = other
             return

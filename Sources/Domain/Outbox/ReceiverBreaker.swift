@@ -11,23 +11,25 @@ package struct ReceiverBreaker: Sendable, Equatable {
     /// Nothing is sent to it before this time; `nil` if there is no pause.
     package let pausedUntil: Date?
 
-    /// The largest number of concurrent attempts at one receiver.
-    package static let inFlight = 2
-    /// The largest number of concurrent attempts at all receivers whose last attempt failed.
-    package static let inFlightToFailing = 4
-    /// Failures in a row that start a pause.
-    package static let threshold = 5
-    private static let pause = RetryRule(tries: .max, firstWait: 5, longestWait: 300, factor: 2)
-
     package init(failures: Int = 0, pausedUntil: Date? = nil) {
         self.failures = failures
         self.pausedUntil = pausedUntil
     }
+}
+
+package extension ReceiverBreaker {
+    /// The largest number of concurrent attempts at one receiver.
+    static let inFlight = 2
+    /// The largest number of concurrent attempts at all receivers whose last attempt failed.
+    static let inFlightToFailing = 4
+    /// Failures in a row that start a pause.
+    static let threshold = 5
+    private static let pause = RetryRule(tries: .max, firstWait: 5, longestWait: 300, factor: 2)
 
     /// The breaker after another failure.
     ///
     /// - Parameter asked: the wait in seconds that the receiver requested; `nil` if it requested none.
-    package func failed(at now: Date, asked: TimeInterval? = nil) -> ReceiverBreaker {
+    func failed(at now: Date, asked: TimeInterval? = nil) -> ReceiverBreaker {
         let failures = min(failures, 1_000_000) + 1
         let isOver = failures >= Self.threshold
         let usual = isOver ? Self.pause.wait(afterTries: failures - Self.threshold + 1) : nil
@@ -36,7 +38,7 @@ package struct ReceiverBreaker: Sendable, Equatable {
     }
 
     /// How many attempts may start now, in addition to the current ones.
-    package func available(besides underWay: Int, now: Date) -> Int {
+    func available(besides underWay: Int, now: Date) -> Int {
         if let pausedUntil, pausedUntil > now { return 0 }
         return max(0, (failures == 0 ? Self.inFlight : 1) - underWay)
     }

@@ -19,11 +19,13 @@ package struct ReceiverQueue: Sendable, Equatable {
         self.underWay = underWay
         self.breaker = breaker
     }
+}
 
+package extension ReceiverQueue {
     /// The queue after attempts have started.
     ///
     /// - Parameter isLast: whether no more events are due.
-    package func started(_ count: Int, isLast: Bool) -> ReceiverQueue {
+    func started(_ count: Int, isLast: Bool) -> ReceiverQueue {
         ReceiverQueue(
             receiver: receiver, owner: owner, due: isLast ? nil : due, underWay: underWay + count, breaker: breaker)
     }
@@ -32,7 +34,7 @@ package struct ReceiverQueue: Sendable, Equatable {
 
     /// How many attempts may start now at each receiver, at most `count` in total. Receivers whose events are due for
     /// longest come first. A provider with many streams gets no more turns than a provider with a webhook.
-    package static func starts(
+    static func starts(
         among queues: [ReceiverQueue], count: Int, now: Date
     ) -> [(receiver: String, count: Int)] {
         var places = Places(queues)
@@ -54,7 +56,7 @@ package struct ReceiverQueue: Sendable, Equatable {
     }
 
     /// When the next attempt may start; `nil` if a current one must end first, or nothing waits.
-    package static func next(among queues: [ReceiverQueue], after now: Date) -> Date? {
+    static func next(among queues: [ReceiverQueue], after now: Date) -> Date? {
         let places = Places(queues)
         return queues.compactMap { queue in
             let start = max(now, queue.breaker.pausedUntil ?? .distantPast)

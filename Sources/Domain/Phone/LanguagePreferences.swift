@@ -4,12 +4,14 @@ import Foundation
 package struct LanguagePreferences: Sendable {
     package let ranges: [String]
 
-    package static let none = LanguagePreferences(ranges: [])
-
     private init(ranges: [String]) { self.ranges = ranges }
+}
+
+package extension LanguagePreferences {
+    static let none = LanguagePreferences(ranges: [])
 
     /// - Throws: ``Refusal`` `malformed_request` if the tag does not have the form of RFC 5646.
-    package init(tag: String) throws(Refusal) {
+    init(tag: String) throws(Refusal) {
         guard Self.isRange(tag) else {
             throw Refusal.unreadableLanguage
         }
@@ -17,7 +19,7 @@ package struct LanguagePreferences: Sendable {
     }
 
     /// Parses an `Accept-Language` field (RFC 9110 §12.5.4). Invalid parts and `*` are skipped.
-    package init(acceptLanguage field: String) {
+    init(acceptLanguage field: String) {
         let weighted = (field.utf8.count <= 512 ? field : "").split(separator: ",").prefix(32).compactMap(Self.item)
         // Ranges of equal weight keep their order.
         ranges = weighted.enumerated()
@@ -39,7 +41,7 @@ package struct LanguagePreferences: Sendable {
     /// until there is a value.
     ///
     /// - Parameter value: the value of a tag in lower case; `nil` if there is none.
-    package func lookup<Value>(_ value: (String) -> Value?) -> Value? {
+    func lookup<Value>(_ value: (String) -> Value?) -> Value? {
         for range in ranges {
             var subtags = range.lowercased().split(separator: "-", omittingEmptySubsequences: false)
             while !subtags.isEmpty {

@@ -43,9 +43,6 @@ extension UInt8 {
 /// version, so codes that were already sent stay valid under a new key. A node that reads an unknown version reloads
 /// its keys, because another node may already have the version.
 package struct PhoneCodeKeys: Sendable {
-    /// The secrets in `Keys/` by version.
-    package typealias Secrets = [Int: Secret<[UInt8]>]
-
     private final class Holder: Sendable {
         let keys: Mutex<[Int: SymmetricKey]>
         init(_ keys: [Int: SymmetricKey]) { self.keys = Mutex(keys) }
@@ -53,11 +50,16 @@ package struct PhoneCodeKeys: Sendable {
 
     private let holder: Holder
     private let readAgain: (@Sendable () throws -> Secrets)?
+}
+
+package extension PhoneCodeKeys {
+    /// The secrets in `Keys/` by version.
+    typealias Secrets = [Int: Secret<[UInt8]>]
 
     /// `nil` if there are no secrets.
     ///
     /// - Parameter readAgain: returns the current secrets; `nil` if they never change.
-    package init?(_ secrets: Secrets, readAgain: (@Sendable () throws -> Secrets)? = nil) {
+    init?(_ secrets: Secrets, readAgain: (@Sendable () throws -> Secrets)? = nil) {
         guard !secrets.isEmpty else { return nil }
         holder = Holder(secrets.mapValues { SymmetricKey(data: $0.reveal()) })
         self.readAgain = readAgain
@@ -66,7 +68,7 @@ package struct PhoneCodeKeys: Sendable {
     /// Reloads the secrets. Copies of this value share the result.
     ///
     /// - Throws: what reading throws; the keys then stay unchanged.
-    package func reload() throws {
+    func reload() throws {
         guard let secrets = try readAgain?(), !secrets.isEmpty else { return }
         let keys = secrets.mapValues { SymmetricKey(data: $0.reveal()) }
         holder.keys.withLock { $0 = keys }
@@ -75,10 +77,10 @@ package struct PhoneCodeKeys: Sendable {
     private var keys: [Int: SymmetricKey] { holder.keys.withLock { $0 } }
 
     /// The version for new verifications: the highest.
-    package var currentVersion: Int { keys.keys.max() ?? 1 }
+    var currentVersion: Int { keys.keys.max() ?? 1 }
 
     /// The digests by which nodes compare their keys.
-    package var fingerprints: [Int: Digest256] {
+    var fingerprints: [Int: Digest256] {
         Dictionary(
             uniqueKeysWithValues: keys.map {
                 ($0.key, NodeFingerprints.digest(of: $0.value, .phoneCodeKeys, version: $0.key))
@@ -97,7 +99,7 @@ package struct PhoneCodeKeys: Sendable {
     /// number. The value has four 64-bit words. The code is the first word below the largest multiple of 10^digits,
     /// modulo 10^digits, so each code is exactly as likely as any other. Without the rejection the bias would be
     /// 10^6/2^64. All four words are rejected with a probability below 2^-160; then the last is taken.
-    package func code(
+    func code(
         version: Int, verification: PhoneVerificationID, user: UserID, device: DeviceID, e164: String, digits: Int
     ) -> PhoneCode? {
         guard let key = key(version) else { return nil }

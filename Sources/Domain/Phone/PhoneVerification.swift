@@ -10,9 +10,11 @@ package enum PhoneVerificationState: String, Sendable, CaseIterable {
     case expired
     /// The right code was submitted, once.
     case verified
+}
 
+package extension PhoneVerificationState {
     /// What can happen to a verification.
-    package enum Event: String, Sendable, CaseIterable {
+    enum Event: String, Sendable, CaseIterable {
         case rightCode = "right_code"
         case wrongCode = "wrong_code"
         case lastWrongCode = "last_wrong_code"
@@ -21,7 +23,7 @@ package enum PhoneVerificationState: String, Sendable, CaseIterable {
     }
 
     /// The state after an event; `nil` if it is not allowed.
-    package func after(_ event: Event) -> PhoneVerificationState? {
+    func after(_ event: Event) -> PhoneVerificationState? {
         switch (self, event) {
         case (.open, .rightCode): .verified
         case (.open, .wrongCode), (.open, .resend): .open
@@ -76,8 +78,13 @@ package struct PhoneVerification: Sendable, Equatable {
         self.language = language
     }
 
+    /// How long the right code may be submitted again after it proved the number, in seconds.
+    static let repeatable: TimeInterval = 600
+}
+
+package extension PhoneVerification {
     /// Starts a verification at `now`.
-    package static func start(
+    static func start(
         id: PhoneVerificationID, userID: UserID, deviceID: DeviceID, keyVersion: Int, isSent: Bool,
         language: String? = nil, now: Date, policy: PhonePolicy
     ) -> PhoneVerification {
@@ -88,14 +95,14 @@ package struct PhoneVerification: Sendable, Equatable {
     }
 
     /// The state at `now`, which depends on the checks so far and on ``expiresAt``.
-    package func state(now: Date, policy: PhonePolicy) -> PhoneVerificationState {
+    func state(now: Date, policy: PhonePolicy) -> PhoneVerificationState {
         if verifiedAt != nil { return .verified }
         if now >= expiresAt { return .expired }
         return checks >= policy.checksPerVerification ? .usedUp : .open
     }
 
     /// The result of a check.
-    package enum CheckVerdict: String, Sendable {
+    enum CheckVerdict: String, Sendable {
         /// The code was compared, and it matches.
         case right
         /// The right code was submitted again after it proved the number, because the first response was lost.
@@ -109,7 +116,7 @@ package struct PhoneVerification: Sendable, Equatable {
     /// The result of a check, which ``checks`` already includes.
     ///
     /// - Parameter isRight: whether the code matches; evaluated only if the check may succeed.
-    package func verdict(isRight: Bool, now: Date, policy: PhonePolicy) -> CheckVerdict {
+    func verdict(isRight: Bool, now: Date, policy: PhonePolicy) -> CheckVerdict {
         var before = self
         before.checks -= 1
         let event: PhoneVerificationState.Event =
@@ -122,19 +129,16 @@ package struct PhoneVerification: Sendable, Equatable {
         }
     }
 
-    /// How long the right code may be submitted again after it proved the number, in seconds.
-    static let repeatable: TimeInterval = 600
-
     /// Whether a check, which ``checks`` already includes, may repeat the one that proved the number. As many
     /// repetitions are allowed as checks were allowed before.
-    package func mayRepeat(now: Date, policy: PhonePolicy) -> Bool {
+    func mayRepeat(now: Date, policy: PhonePolicy) -> Bool {
         guard let verifiedAt else { return false }
         let end = verifiedAt.addingTimeInterval(Self.repeatable)
         return verifiedAt <= now && now < end && checks <= 2 * policy.checksPerVerification
     }
 
     /// When the code may next be sent again; `nil` if it may not.
-    package func resendAfter(policy: PhonePolicy) -> Date? {
+    func resendAfter(policy: PhonePolicy) -> Date? {
         guard resends < policy.resendAfter.count, verifiedAt == nil, checks < policy.checksPerVerification else {
             return nil
         }
@@ -145,7 +149,7 @@ package struct PhoneVerification: Sendable, Equatable {
     /// Refuses a resend that is too early, beyond the limit, or for a verification that has ended.
     ///
     /// - Throws: ``Refusal`` `rate_limited` with the wait, `conflict` with the state.
-    package func requireResendable(now: Date, policy: PhonePolicy) throws(Refusal) {
+    func requireResendable(now: Date, policy: PhonePolicy) throws(Refusal) {
         let state = state(now: now, policy: policy)
         guard state.after(.resend) != nil else {
             throw Refusal.verificationIsOver(state: state.rawValue)
@@ -171,14 +175,16 @@ package struct FailureStreak: Sendable, Equatable {
         self.count = count
         self.frozenUntil = frozenUntil
     }
+}
 
+package extension FailureStreak {
     /// Whether codes are frozen at `now`.
-    package func isFrozen(now: Date) -> Bool {
+    func isFrozen(now: Date) -> Bool {
         frozenUntil.map { now < $0 } ?? false
     }
 
     /// Counts a wrong code; `true` if this one starts the freeze.
-    package mutating func countFailure(now: Date, policy: PhonePolicy) -> Bool {
+    mutating func countFailure(now: Date, policy: PhonePolicy) -> Bool {
         count += 1
         guard count >= policy.failuresBeforeFreeze else { return false }
         self = FailureStreak(count: 0, frozenUntil: now.addingTimeInterval(policy.freeze))

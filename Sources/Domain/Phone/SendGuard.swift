@@ -99,9 +99,11 @@ package struct SendGuard: Sendable {
         self.policy = policy
         self.limitsRates = limitsRates
     }
+}
 
+package extension SendGuard {
     /// The number without its last four digits. Numbers are rented in blocks that share such a prefix.
-    package static func prefix(of number: PhoneNumber) -> String {
+    static func prefix(of number: PhoneNumber) -> String {
         String(number.line.dropLast(4))
     }
 
@@ -109,7 +111,7 @@ package struct SendGuard: Sendable {
     /// sent. So the refusal reveals nothing about other users or about the number.
     ///
     /// - Throws: ``Refusal`` `rate_limited`.
-    package func requireWithinUserLimits(_ attempt: SendAttempt, _ counts: SendCounts) throws(Refusal) {
+    func requireWithinUserLimits(_ attempt: SendAttempt, _ counts: SendCounts) throws(Refusal) {
         guard limitsRates else { return }
         guard counts.otherNumbersOfUser < policy.numbersPerUser else {
             throw Refusal.numbersExhausted(
@@ -122,7 +124,7 @@ package struct SendGuard: Sendable {
     }
 
     /// Decides whether a text is sent. The caller must not reveal that it was withheld.
-    package func decide(_ attempt: SendAttempt, _ counts: SendCounts) -> SendDecision {
+    func decide(_ attempt: SendAttempt, _ counts: SendCounts) -> SendDecision {
         if !policy.countries.contains(attempt.number.region) { return .withhold(.country, thins: nil) }
         if policy.refusedTypes.contains(attempt.number.type.rawValue) { return .withhold(.type, thins: nil) }
         if attempt.isFrozen { return .withhold(.frozen, thins: nil) }

@@ -47,9 +47,11 @@ package struct SendTarget: Sendable {
         self.country = country
         self.isOwner = isOwner
     }
+}
 
+package extension SendTarget {
     /// The name of a scope of this text, for counters and operators.
-    package func name(of scope: SendScope) -> String {
+    func name(of scope: SendScope) -> String {
         switch scope {
         case .prefix: "prefix \(prefixName)"
         case .provider: "provider \(providerID) \(country) \(age.rawValue)"
@@ -70,20 +72,20 @@ package struct SendTarget: Sendable {
     private static let groupStart = "group "
 
     /// Whether a counter belongs to a group.
-    package static func isGroup(_ counter: String) -> Bool { counter.utf8.starts(with: groupStart.utf8) }
+    static func isGroup(_ counter: String) -> Bool { counter.utf8.starts(with: groupStart.utf8) }
 
     /// The counter of the requester's group, kept for days; `nil` for the number's owner.
-    package var group: String? { isOwner ? nil : groupName }
+    var group: String? { isOwner ? nil : groupName }
 
     /// The counters to read for a text to this target.
-    package var counters: [String] {
+    var counters: [String] {
         guard !isOwner else { return [ownersName] }
         return [groupName, prefixFromNetworkName] + SendScope.allCases.map(name(of:))
             + SendScope.allCases.map(throughName)
     }
 
     /// The counters that a text increases when it is sent.
-    package func counters(attributedTo scopes: Set<SendScope>, through thinned: Set<SendScope>) -> [String] {
+    func counters(attributedTo scopes: Set<SendScope>, through thinned: Set<SendScope>) -> [String] {
         guard !isOwner else { return [ownersName] }
         let attributed = SendScope.allCases.filter { $0 == .prefix || scopes.contains($0) }.map(name(of:))
         return [groupName, prefixFromNetworkName] + attributed
@@ -93,7 +95,7 @@ package struct SendTarget: Sendable {
     /// Sets the numbers of texts from the stored tallies.
     ///
     /// - Parameter thinned: the scopes that the breaker limits.
-    package func fill(_ counts: inout SendCounts, from tallies: [String: Tally], thinned: Set<SendScope>) {
+    func fill(_ counts: inout SendCounts, from tallies: [String: Tally], thinned: Set<SendScope>) {
         func tally(_ name: String) -> Tally { tallies[name] ?? Tally() }
         guard !isOwner else {
             counts.prefix = tally(ownersName)

@@ -9,9 +9,11 @@ package struct AddressNetwork: Sendable, Hashable, CustomStringConvertible {
     package let description: String
     private let prefix: [UInt8]
     private let bits: Int
+}
 
+package extension AddressNetwork {
     /// Parses a network; `nil` for anything else, also if bits after the prefix are set.
-    package init?(_ text: String) {
+    init?(_ text: String) {
         let halves = text.split(separator: "/", omittingEmptySubsequences: false)
         guard halves.count == 2, let address = IPAddress(String(halves[0])), halves[1].utf8.count <= 3,
             halves[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), halves[1] == "0" || !halves[1].hasPrefix("0"),
@@ -24,7 +26,7 @@ package struct AddressNetwork: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether an address of either version is in the network.
-    package func contains(_ address: IPAddress) -> Bool {
+    func contains(_ address: IPAddress) -> Bool {
         Self.masked(address.mapped, bits) == prefix
     }
 

@@ -28,17 +28,20 @@ package struct Policy: Sendable, Equatable {
 /// Lifetimes of nonces: `Policies/nonces.yaml`.
 package struct NoncePolicy: Sendable, Equatable {
     package var lifetime: TimeInterval = 600
-    /// The largest value that ``lifetime`` can have.
-    package static let longestLifetime: TimeInterval = 86_400
-    /// The shortest time that the row of a spent nonce is kept after the nonce expires. Clocks must differ by less.
-    package static let margin: TimeInterval = 900
-    /// The longest time before its expiry at which a nonce can be spent, because its row is kept for that long. A nonce
-    /// that expires later was issued by a wrong clock.
-    package static let longestRemainder = longestLifetime + margin
     /// How long the row of a spent nonce is kept after the nonce expires.
     package var keptAfterExpiry: TimeInterval = 900
 
     init() {}
+}
+
+package extension NoncePolicy {
+    /// The largest value that ``lifetime`` can have.
+    static let longestLifetime: TimeInterval = 86_400
+    /// The shortest time that the row of a spent nonce is kept after the nonce expires. Clocks must differ by less.
+    static let margin: TimeInterval = 900
+    /// The longest time before its expiry at which a nonce can be spent, because its row is kept for that long. A nonce
+    /// that expires later was issued by a wrong clock.
+    static let longestRemainder = longestLifetime + margin
 }
 
 /// Limits for identity tokens: `Policies/identity-tokens.yaml`.

@@ -14,9 +14,11 @@ package struct RateLimit: Sendable, Equatable {
         self.count = max(count, 1)
         self.period = period
     }
+}
 
+package extension RateLimit {
     /// The limit's decision about one attempt.
-    package enum Verdict: Sendable, Equatable {
+    enum Verdict: Sendable, Equatable {
         /// Admitted. The caller stores the new theoretical arrival time.
         case admitted(Date)
         /// Refused; nothing is stored. Whole seconds until another attempt can be admitted, at least 1.
@@ -27,7 +29,7 @@ package struct RateLimit: Sendable, Equatable {
     ///
     /// - Parameter arrival: the stored theoretical arrival time; `nil` at first. A time further ahead than a period is
     ///   ignored: it was stored before the clock was set back.
-    package func evaluate(arrival: Date?, now: Date) -> Verdict {
+    func evaluate(arrival: Date?, now: Date) -> Verdict {
         let interval = period / Double(count)
         let arrival = arrival.flatMap { $0.timeIntervalSince(now) > period + 1 ? nil : $0 }
         let start = max(arrival ?? now, now)

@@ -9,9 +9,11 @@ package enum SenderAct: String, Sendable, CaseIterable {
     /// address cannot use it up.
     case settledText = "phone settled"
     case certification = "certify"
+}
 
+package extension SenderAct {
     /// The event that shows that a person requested the act, and frees its place.
-    package enum Release: Sendable {
+    enum Release: Sendable {
         /// The right code for the text.
         case rightCode
         /// The captcha or enrolment token that the authority accepted. If certification is open, the right code on the
@@ -19,7 +21,7 @@ package enum SenderAct: String, Sendable, CaseIterable {
         case admission
     }
 
-    package var release: Release {
+    var release: Release {
         switch self {
         case .text, .settledText: .rightCode
         case .certification: .admission
@@ -27,5 +29,5 @@ package enum SenderAct: String, Sendable, CaseIterable {
     }
 
     /// The period of the limits.
-    package static let period: TimeInterval = 3600
+    static let period: TimeInterval = 3600
 }

@@ -17,16 +17,6 @@ package struct EventStream: Sendable, Equatable {
     /// When the receiver last used the stream; `nil` while no inactivity timeout applies.
     package var activeAt: Date?
 
-    /// The state of a stream (SSF 1.0 §8.1.2).
-    package enum Status: String, Sendable, CaseIterable {
-        /// Events are sent, or can be polled.
-        case enabled
-        /// Events wait until the stream is enabled.
-        case paused
-        /// Events are discarded and cannot be polled.
-        case disabled
-    }
-
     /// By default, the stream is enabled.
     package init(
         id: EventStreamID, provider: ProviderID, settings: EventStreamSettings, status: Status = .enabled,
@@ -43,21 +33,33 @@ package struct EventStream: Sendable, Equatable {
         self.verifiedAt = verifiedAt
         self.activeAt = activeAt
     }
+}
+
+package extension EventStream {
+    /// The state of a stream (SSF 1.0 §8.1.2).
+    enum Status: String, Sendable, CaseIterable {
+        /// Events are sent, or can be polled.
+        case enabled
+        /// Events wait until the stream is enabled.
+        case paused
+        /// Events are discarded and cannot be polled.
+        case disabled
+    }
 
     /// Whether the push address needs an approval. Nothing is sent without it.
-    package var awaitsApproval: Bool {
+    var awaitsApproval: Bool {
         guard case .push(let url) = settings.delivery else { return false }
         return approvedURL != url
     }
 
     /// The effective status, with its reason: a stream that needs an approval is paused.
-    package var present: (status: Status, reason: String?) {
+    var present: (status: Status, reason: String?) {
         status == .enabled && awaitsApproval
             ? (.paused, "The push address awaits the approval of an operator.") : (status, statusReason)
     }
 
     /// Sets the status, and the reason given with it.
-    package mutating func set(_ status: Status, because reason: String?) {
+    mutating func set(_ status: Status, because reason: String?) {
         (self.status, statusReason) = (status, reason)
     }
 }
@@ -72,22 +74,6 @@ package struct EventStreamSettings: Sendable, Equatable {
     package var algorithm: AccessTokenAlgorithm
     package var subjectForm: SubjectForm
 
-    /// How events reach the receiver.
-    package enum Delivery: Sendable, Equatable {
-        /// The service posts them to a URL (RFC 8935).
-        case push(String)
-        /// The receiver polls for them (RFC 8936).
-        case poll
-    }
-
-    /// How a stream names the subjects of its events (RFC 9493).
-    package enum SubjectForm: String, Sendable, CaseIterable {
-        /// The user alone, even if the event concerns one session. A receiver then ends all sessions of the user.
-        case issSub = "iss_sub"
-        /// The user, and the session if the event concerns one.
-        case complex
-    }
-
     /// By default: poll delivery, all events, RS256 and `iss_sub`.
     package init(
         delivery: Delivery = .poll, requested: [String]? = nil, description: String? = nil,
@@ -99,9 +85,27 @@ package struct EventStreamSettings: Sendable, Equatable {
         self.algorithm = algorithm
         self.subjectForm = subjectForm
     }
+}
+
+package extension EventStreamSettings {
+    /// How events reach the receiver.
+    enum Delivery: Sendable, Equatable {
+        /// The service posts them to a URL (RFC 8935).
+        case push(String)
+        /// The receiver polls for them (RFC 8936).
+        case poll
+    }
+
+    /// How a stream names the subjects of its events (RFC 9493).
+    enum SubjectForm: String, Sendable, CaseIterable {
+        /// The user alone, even if the event concerns one session. A receiver then ends all sessions of the user.
+        case issSub = "iss_sub"
+        /// The user, and the session if the event concerns one.
+        case complex
+    }
 
     /// The events that the stream delivers: the requested ones among those that exist.
-    package var delivered: [String] {
+    var delivered: [String] {
         guard let requested else { return ProviderEvent.types }
         return ProviderEvent.types.filter(requested.contains)
     }
@@ -118,9 +122,11 @@ package struct EventStreamChange: Sendable {
     package var subjectForm: EventStreamSettings.SubjectForm??
 
     package init() {}
+}
 
+package extension EventStreamChange {
     /// The change with the default for each setting that is left out (`PUT`, SSF 1.0 §8.1.1.4).
-    package var whole: EventStreamChange {
+    var whole: EventStreamChange {
         var change = self
         change.delivery = .some(delivery ?? nil)
         change.authorization = .some(authorization ?? nil)
@@ -132,7 +138,7 @@ package struct EventStreamChange: Sendable {
     }
 
     /// The settings with these changes.
-    package func applied(to settings: EventStreamSettings) -> EventStreamSettings {
+    func applied(to settings: EventStreamSettings) -> EventStreamSettings {
         let standard = EventStreamSettings()
         return EventStreamSettings(
             delivery: delivery.map { $0 ?? standard.delivery } ?? settings.delivery,

@@ -17,28 +17,30 @@ package struct IssuerReading: Sendable, Equatable {
         self.freshUntil = freshUntil
         self.failure = failure
     }
+}
 
+package extension IssuerReading {
     /// The shortest time between two attempts for one issuer, in seconds.
-    package static let pause: TimeInterval = 60
+    static let pause: TimeInterval = 60
     /// How long cached keys are used while the issuer cannot be reached, in seconds.
-    package static let longestAbsence: TimeInterval = 86_400
+    static let longestAbsence: TimeInterval = 86_400
     /// The permitted time between two fetches of a key set, in seconds.
-    package static let freshness: ClosedRange<TimeInterval> = 300...3600
+    static let freshness: ClosedRange<TimeInterval> = 300...3600
 
     /// Whether the key set must be fetched before a token is verified.
     ///
     /// - Parameter knowsKey: whether the key that the token names is cached.
-    package func isDue(at now: Date, knowsKey: Bool) -> Bool {
+    func isDue(at now: Date, knowsKey: Bool) -> Bool {
         // An attempt in the future was recorded before the clock was set back, and is ignored.
         guard now >= attemptedAt.addingTimeInterval(Self.pause) || now < attemptedAt else { return false }
         return !knowsKey || now >= freshUntil || now < readAt
     }
 
     /// Whether the cached keys may be used.
-    package func mayServe(at now: Date) -> Bool { now.timeIntervalSince(readAt) <= Self.longestAbsence }
+    func mayServe(at now: Date) -> Bool { now.timeIntervalSince(readAt) <= Self.longestAbsence }
 
     /// How long a key set is fresh by its `Cache-Control` (RFC 9111 §5.2.2), in seconds, within `freshness`.
-    package static func freshness(byCacheControl field: String?) -> TimeInterval {
+    static func freshness(byCacheControl field: String?) -> TimeInterval {
         let directives = (field ?? "").lowercased().split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
         guard !directives.contains("no-store"), !directives.contains("no-cache"),
             let age = directives.first(where: { $0.hasPrefix("max-age=") }),

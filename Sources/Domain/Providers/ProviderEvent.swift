@@ -16,9 +16,11 @@ package enum ProviderEvent: Sendable, Equatable {
     case accountPurged
     /// The certificate of a device with a session of the user was revoked (CAEP 1.0 §3.3). Only streams carry it.
     case certificateRevoked(serial: String)
+}
 
+package extension ProviderEvent {
     /// The URIs of all events that a stream can carry.
-    package static let types = [
+    static let types = [
         "caep/event-type/\(sessionRevokedName)", "caep/event-type/assurance-level-change",
         "caep/event-type/\(credentialChangeName)", "risc/event-type/\(accountDisabledName)",
         "risc/event-type/account-enabled", "risc/event-type/account-purged",
@@ -26,7 +28,7 @@ package enum ProviderEvent: Sendable, Equatable {
 
     private static let root = "https://schemas.openid.net/secevent/"
 
-    package var type: String {
+    var type: String {
         let profile =
             switch self {
             case .sessionRevoked, .assuranceLevelChanged, .certificateRevoked: "caep"
@@ -36,12 +38,12 @@ package enum ProviderEvent: Sendable, Equatable {
     }
 
     /// Whether webhooks receive it too. Events that were introduced with streams are not sent to them.
-    package var isForWebhooks: Bool {
+    var isForWebhooks: Bool {
         if case .certificateRevoked = self { false } else { true }
     }
 
     /// The last segment of the event's URI.
-    package var name: String {
+    var name: String {
         switch self {
         case .sessionRevoked: Self.sessionRevokedName
         case .assuranceLevelChanged: "assurance-level-change"
@@ -57,12 +59,12 @@ package enum ProviderEvent: Sendable, Equatable {
     private static let accountDisabledName = "account-disabled"
 
     // Events that providers can send too.
-    package static let sessionRevokedType = "\(root)caep/event-type/\(sessionRevokedName)"
-    package static let credentialChangeType = "\(root)caep/event-type/\(credentialChangeName)"
-    package static let accountDisabledType = "\(root)risc/event-type/\(accountDisabledName)"
+    static let sessionRevokedType = "\(root)caep/event-type/\(sessionRevokedName)"
+    static let credentialChangeType = "\(root)caep/event-type/\(credentialChangeName)"
+    static let accountDisabledType = "\(root)risc/event-type/\(accountDisabledName)"
 
     /// The stored form in the outbox. It contains ids and levels, and no personal data.
-    package var jsonText: String {
+    var jsonText: String {
         let event = JSONValue.string(name)
         return switch self {
         case .sessionRevoked(let session):
@@ -76,7 +78,7 @@ package enum ProviderEvent: Sendable, Equatable {
     }
 
     /// Parses ``jsonText``; `nil` for anything else.
-    package init?(jsonText: [UInt8]) {
+    init?(jsonText: [UInt8]) {
         guard let value = try? StrictJSON.parse(jsonText) else { return nil }
         switch value["event"]?.text {
         case Self.sessionRevokedName:

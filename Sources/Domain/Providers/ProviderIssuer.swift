@@ -16,12 +16,6 @@ package struct ProviderIssuer: Sendable, Equatable {
     /// Whether sessions end when the key that opened them leaves the key set.
     package let endsSessionsOfRemovedKeys: Bool
 
-    /// The path of the discovery document, which follows the issuer in its URL (OpenID Connect Discovery 1.0 §4).
-    package static let discoveryPath = "/.well-known/openid-configuration"
-
-    /// The largest number of audiences, and of parties.
-    package static let mostClients = 16
-
     package init(
         url: String, audience: String, otherAudiences: [String] = [], parties: [String] = [], algorithms: [String],
         endsSessionsOfRemovedKeys: Bool = false
@@ -34,13 +28,33 @@ package struct ProviderIssuer: Sendable, Equatable {
         self.endsSessionsOfRemovedKeys = endsSessionsOfRemovedKeys
     }
 
+    static func clients(_ texts: [String], _ subject: Refusal.Subject) throws(Refusal) -> [String] {
+        guard texts.count <= mostClients else {
+            throw Refusal.tooManyIssuerClients(subject, allowed: mostClients)
+        }
+        var different: [String] = []
+        for text in texts {
+            try PlainText.require(text, about: subject, bytes: 1...256, for: .identifier)
+            if !different.contains(where: { $0.hasSameBytes(as: text) }) { different.append(text) }
+        }
+        return different
+    }
+}
+
+package extension ProviderIssuer {
+    /// The path of the discovery document, which follows the issuer in its URL (OpenID Connect Discovery 1.0 §4).
+    static let discoveryPath = "/.well-known/openid-configuration"
+
+    /// The largest number of audiences, and of parties.
+    static let mostClients = 16
+
     /// Validates an operator's input.
     ///
     /// - Parameters:
     ///   - audiences: at least one; the first is the provider's name in lists.
     ///   - allowingLoopback: also permits this machine, for development and tests.
     /// - Throws: ``Refusal`` `malformed_request`.
-    package init(
+    init(
         typed url: String, audiences: [String], parties: [String] = [], algorithms: [String],
         endsSessionsOfRemovedKeys: Bool, allowingLoopback: Bool
     ) throws(Refusal) {
@@ -59,21 +73,9 @@ package struct ProviderIssuer: Sendable, Equatable {
             algorithms: algorithms, endsSessionsOfRemovedKeys: endsSessionsOfRemovedKeys)
     }
 
-    static func clients(_ texts: [String], _ subject: Refusal.Subject) throws(Refusal) -> [String] {
-        guard texts.count <= mostClients else {
-            throw Refusal.tooManyIssuerClients(subject, allowed: mostClients)
-        }
-        var different: [String] = []
-        for text in texts {
-            try PlainText.require(text, about: subject, bytes: 1...256, for: .identifier)
-            if !different.contains(where: { $0.hasSameBytes(as: text) }) { different.append(text) }
-        }
-        return different
-    }
-
     /// The client ids that `aud` may contain, in the order of registration.
-    package var audiences: [String] { [audience] + otherAudiences }
+    var audiences: [String] { [audience] + otherAudiences }
 
     /// The host of the issuer, which is the default name of the provider.
-    package var host: String { WebAddress(url)?.name ?? url }
+    var host: String { WebAddress(url)?.name ?? url }
 }

@@ -13,19 +13,21 @@ package enum ProviderScope: String, Sendable, CaseIterable {
     case ssfRead = "ssf.read"
     /// Managing streams of security events: creating and deleting them, their status, and their waiting events.
     case ssfManage = "ssf.manage"
+}
 
+package extension ProviderScope {
     /// The scopes of a token whose request names none. Managing streams must be requested explicitly.
-    package static let unasked = Set(allCases).subtracting([.ssfManage])
+    static let unasked = Set(allCases).subtracting([.ssfManage])
 
     /// Whether a token with these scopes permits a call that requires this one. Managing streams includes reading them.
-    package func isGranted(by scopes: Set<ProviderScope>) -> Bool {
+    func isGranted(by scopes: Set<ProviderScope>) -> Bool {
         scopes.contains(self) || self == .ssfRead && scopes.contains(.ssfManage)
     }
 
     /// Parses a `scope` parameter: words separated by single spaces, in any order.
     ///
     /// - Throws: ``Refusal`` `malformed_request` with reason `invalid_scope` for an unknown word, or if there is none.
-    package static func parse(_ text: String) throws(Refusal) -> Set<ProviderScope> {
+    static func parse(_ text: String) throws(Refusal) -> Set<ProviderScope> {
         var scopes: Set<ProviderScope> = []
         for word in text.split(separator: " ", omittingEmptySubsequences: false) {
             guard let scope = ProviderScope(rawValue: String(word)) else {
@@ -37,7 +39,7 @@ package enum ProviderScope: String, Sendable, CaseIterable {
     }
 
     /// The `scope` parameter for a set, in the order of the declaration.
-    package static func text(_ scopes: Set<ProviderScope>) -> String {
+    static func text(_ scopes: Set<ProviderScope>) -> String {
         allCases.filter(scopes.contains).map(\.rawValue).joined(separator: " ")
     }
 }

@@ -7,9 +7,11 @@ package enum StreamEvent: Sendable, Equatable {
     case verification(state: String?)
     /// The service changed the stream's status (SSF 1.0 §8.1.5).
     case updated(EventStream.Status, reason: String?)
+}
 
+package extension StreamEvent {
     /// The URI of the event.
-    package var type: String {
+    var type: String {
         switch self {
         case .happened(let event): event.type
         case .verification: Self.verificationType
@@ -17,13 +19,13 @@ package enum StreamEvent: Sendable, Equatable {
         }
     }
 
-    package static let verificationType = "https://schemas.openid.net/secevent/ssf/event-type/verification"
-    package static let updatedType = "https://schemas.openid.net/secevent/ssf/event-type/stream-updated"
+    static let verificationType = "https://schemas.openid.net/secevent/ssf/event-type/verification"
+    static let updatedType = "https://schemas.openid.net/secevent/ssf/event-type/stream-updated"
 
     /// The stored form in the outbox, without personal data.
     ///
     /// - Parameter cause: an id that all events with one cause share (`txn`, RFC 8417 §2.2).
-    package func jsonText(cause: String) -> String {
+    func jsonText(cause: String) -> String {
         switch self {
         case .happened(let event):
             guard case .object(let members)? = try? StrictJSON.parse(Array(event.jsonText.utf8)) else { return "" }
@@ -41,7 +43,7 @@ package enum StreamEvent: Sendable, Equatable {
     }
 
     /// Parses ``jsonText(cause:)`` and returns the event and its cause; `nil` for anything else.
-    package static func parse(_ jsonText: [UInt8]) -> (event: StreamEvent, cause: String)? {
+    static func parse(_ jsonText: [UInt8]) -> (event: StreamEvent, cause: String)? {
         guard let value = try? StrictJSON.parse(jsonText), let cause = value["txn"]?.text else { return nil }
         switch value["event"]?.text {
         case "verification": return (.verification(state: value["state"]?.text), cause)

@@ -19,8 +19,17 @@ package struct Nonce: Sendable, Equatable {
     /// Bytes: 16 random, 8 expiry, 8 device tag, 16 code.
     private static let length = 48
 
+    private init(authentic bytes: [UInt8], _ key: NonceKey) {
+        (generation, cell) = (key.generation, key.cell)
+        randomBytes = Array(bytes[..<16])
+        expiresAt = Date(milliseconds: bytes[16..<24].reduce(Int64(0)) { $0 << 8 | Int64($1) })
+        digest = Digest256.of(bytes)
+    }
+}
+
+package extension Nonce {
     /// - Parameter randomBytes: 16 bytes of a cryptographic generator.
-    package static func issue(
+    static func issue(
         randomBytes: [UInt8], expiresAt: Date, thumbprint: Digest256, key: NonceKey
     ) -> String {
         var bytes = randomBytes.prefix(16)
@@ -34,7 +43,7 @@ package struct Nonce: Sendable, Equatable {
     ///
     /// - Throws: ``Refusal`` `invalid_identity_token` with reason `nonce_unknown` if this service did not issue it,
     ///   `nonce_other_device` if it was issued to another certificate.
-    package init(shown text: String, thumbprint: Digest256, key: NonceKey) throws(Refusal) {
+    init(shown text: String, thumbprint: Digest256, key: NonceKey) throws(Refusal) {
         guard let bytes = Self.authentic(text, key: key) else {
             throw Refusal.nonceUnknown
         }
@@ -46,7 +55,7 @@ package struct Nonce: Sendable, Equatable {
 
     /// Verifies a nonce without its device; `nil` if this service did not issue it. It does not allow a sign-in: a
     /// provider uses it to check its token while the device is not connected.
-    package init?(issuedHere text: String, key: NonceKey) {
+    init?(issuedHere text: String, key: NonceKey) {
         guard let bytes = Self.authentic(text, key: key) else { return nil }
         self.init(authentic: bytes, key)
     }
@@ -58,16 +67,9 @@ package struct Nonce: Sendable, Equatable {
         return bytes
     }
 
-    private init(authentic bytes: [UInt8], _ key: NonceKey) {
-        (generation, cell) = (key.generation, key.cell)
-        randomBytes = Array(bytes[..<16])
-        expiresAt = Date(milliseconds: bytes[16..<24].reduce(Int64(0)) { $0 << 8 | Int64($1) })
-        digest = Digest256.of(bytes)
-    }
-
     /// The id of the row that marks the nonce as spent, for every use: its expiry in milliseconds, the cell and 62 bits
     /// of its digest. A client cannot choose it, because the service issued the nonce.
-    package var sessionID: SessionID {
+    var sessionID: SessionID {
         SessionID(cell.orderedID(at: expiresAt, digest.bytes.prefix(8)))
     }
 }
@@ -96,10 +98,12 @@ package struct NonceKey: Sendable {
     package let generation: String
     /// The cell in the ids of sessions that its nonces open.
     fileprivate let cell: Cell
+}
 
+package extension NonceKey {
     /// Derives the two keys (HKDF, RFC 5869) from the secret in `Keys/nonce.key`, salted with the store's generation of
     /// nonces. A restore changes the generation, so nonces from before a restore are not valid.
-    package init(_ secret: Secret<[UInt8]>, generation: String, in cell: Cell) {
+    init(_ secret: Secret<[UInt8]>, generation: String, in cell: Cell) {
         let input = SymmetricKey(data: secret.reveal())
         func derive(_ label: String) -> SymmetricKey {
             HKDF<SHA256>.deriveKey(
@@ -119,7 +123,7 @@ package struct NonceKey: Sendable {
     }
 
     /// The digest by which nodes compare their secret and generation.
-    package var fingerprint: Digest256 { NodeFingerprints.digest(of: codeKey, .nonceKey) }
+    var fingerprint: Digest256 { NodeFingerprints.digest(of: codeKey, .nonceKey) }
 
     fileprivate func deviceTag(of thumbprint: Digest256, randomBytes: [UInt8]) -> [UInt8] {
         var tag = tag

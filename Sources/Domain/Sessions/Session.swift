@@ -9,9 +9,11 @@ package enum SessionState: String, Sendable, CaseIterable {
     case authenticated
     /// Only renewal and destruction are allowed.
     case challenged
+}
 
+package extension SessionState {
     /// What can happen to a session.
-    package enum Event: String, Sendable, CaseIterable {
+    enum Event: String, Sendable, CaseIterable {
         case create
         case challenge
         case renew
@@ -19,7 +21,7 @@ package enum SessionState: String, Sendable, CaseIterable {
     }
 
     /// The cause of an event.
-    package enum Caller: Sendable, CaseIterable {
+    enum Caller: Sendable, CaseIterable {
         /// The device, over its connection.
         case device
         /// The service, by itself or for a provider, an admin or a ban.
@@ -30,7 +32,7 @@ package enum SessionState: String, Sendable, CaseIterable {
     ///
     /// Without a connection only the service can destroy or challenge a session, for example for a ban or a provider's
     /// logout. Expiry by time is not an event: see ``Session/effectiveState(at:policy:)``.
-    package func after(
+    func after(
         _ event: Event, while connection: ConnectionState, by caller: Caller = .device
     ) -> SessionState? {
         let isService = caller == .service && event == .challenge
@@ -103,8 +105,18 @@ package struct Session: Sendable, Equatable {
             renewedAt: now, lastUsedAt: now, challengedAt: nil)
     }
 
+    /// When this session was challenged, or became idle before `now`; `nil` if neither happened.
+    func challengeMoment(now: Date, policy: SessionPolicy) -> Date? {
+        if let challengedAt { return challengedAt }
+        let idleEnd = lastUsedAt.addingTimeInterval(policy.idleLifetime)
+        let absoluteEnd = renewedAt.addingTimeInterval(policy.absoluteLifetime)
+        return now >= idleEnd && idleEnd < absoluteEnd ? idleEnd : nil
+    }
+}
+
+package extension Session {
     /// The state of a session at a point in time.
-    package enum EffectiveState: String, Sendable, Equatable {
+    enum EffectiveState: String, Sendable, Equatable {
         case authenticated
         case challenged
         case expired
@@ -122,7 +134,7 @@ package struct Session: Sendable, Equatable {
 
     /// The stored state, corrected by the clock. A session is challenged as soon as its idle time ends. A challenged
     /// session expires if it is not renewed in time. Every session expires at its absolute end.
-    package func effectiveState(at now: Date, policy: SessionPolicy) -> EffectiveState {
+    func effectiveState(at now: Date, policy: SessionPolicy) -> EffectiveState {
         guard state != .unauthenticated else { return .destroyed }
         guard let challenged = challengeMoment(now: now, policy: policy) else {
             return now < renewedAt.addingTimeInterval(policy.absoluteLifetime) ? .authenticated : .expired
@@ -130,16 +142,8 @@ package struct Session: Sendable, Equatable {
         return now < challenged.addingTimeInterval(policy.renewalWindow) ? .challenged : .expired
     }
 
-    /// When this session was challenged, or became idle before `now`; `nil` if neither happened.
-    func challengeMoment(now: Date, policy: SessionPolicy) -> Date? {
-        if let challengedAt { return challengedAt }
-        let idleEnd = lastUsedAt.addingTimeInterval(policy.idleLifetime)
-        let absoluteEnd = renewedAt.addingTimeInterval(policy.absoluteLifetime)
-        return now >= idleEnd && idleEnd < absoluteEnd ? idleEnd : nil
-    }
-
     /// When it expires if it is not used, renewed or destroyed before.
-    package func expiry(policy: SessionPolicy) -> Date {
+    func expiry(policy: SessionPolicy) -> Date {
         if let challengedAt { return challengedAt.addingTimeInterval(policy.renewalWindow) }
         return renewedAt.addingTimeInterval(policy.absoluteLifetime)
     }
@@ -147,7 +151,7 @@ package struct Session: Sendable, Equatable {
     /// Refuses actions that require an authenticated session.
     ///
     /// - Throws: ``Refusal`` `session_challenged`, `session_expired` or `session_destroyed`.
-    package func requireAuthenticated(now: Date, policy: SessionPolicy) throws(Refusal) {
+    func requireAuthenticated(now: Date, policy: SessionPolicy) throws(Refusal) {
         switch effectiveState(at: now, policy: policy) {
         case .authenticated: return
         case .challenged:
@@ -160,7 +164,7 @@ package struct Session: Sendable, Equatable {
     /// Refuses if this session has changed since it was admitted: it was ended or challenged, or has a new token.
     ///
     /// - Throws: ``Refusal`` `session_challenged` or `session_destroyed`.
-    package func requireOpen(as shown: Session) throws(Refusal) {
+    func requireOpen(as shown: Session) throws(Refusal) {
         guard state != .challenged else {
             throw Refusal.sessionChallenged
         }

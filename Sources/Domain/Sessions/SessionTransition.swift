@@ -5,9 +5,13 @@ package struct SessionTransition: Sendable, Equatable {
     /// The state after the event.
     package let to: SessionState
 
+    private init(from: [SessionState], to: SessionState) { (self.from, self.to) = (from, to) }
+}
+
+package extension SessionTransition {
     /// Derives it from the state machine; `nil` if the machine allows the event in no state, or the states after it
     /// differ.
-    package init?(
+    init?(
         _ event: SessionState.Event, while connection: ConnectionState, by caller: SessionState.Caller
     ) {
         let from = SessionState.allCases.filter { $0.after(event, while: connection, by: caller) != nil }
@@ -16,15 +20,13 @@ package struct SessionTransition: Sendable, Equatable {
         (self.from, self.to) = (from, to)
     }
 
-    private init(from: [SessionState], to: SessionState) { (self.from, self.to) = (from, to) }
-
     /// The service ends sessions, with or without a connection.
-    package static let destroyedByService =
+    static let destroyedByService =
         SessionTransition(.destroy, while: .disconnected, by: .service)
         ?? SessionTransition(from: [], to: .unauthenticated)
 
     /// The service challenges sessions, with or without a connection.
-    package static let challengedByService =
+    static let challengedByService =
         SessionTransition(.challenge, while: .disconnected, by: .service)
         ?? SessionTransition(from: [], to: .challenged)
 }

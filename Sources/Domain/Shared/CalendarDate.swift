@@ -7,53 +7,51 @@ import Foundation
 package struct CalendarDate: Sendable, Hashable, Comparable, Confidential {
     /// Year, month and day as decimal digits, so the numbers sort like the days.
     private let digits: Int32
+}
 
+package extension CalendarDate {
     /// The year, 1 to 9999.
-    package var year: Int { Int(digits) / 10_000 }
+    var year: Int { Int(digits) / 10_000 }
     /// The month, 1 to 12.
-    package var month: Int { Int(digits) / 100 % 100 }
+    var month: Int { Int(digits) / 100 % 100 }
     /// The day of the month, 1 to 31.
-    package var day: Int { Int(digits) % 100 }
+    var day: Int { Int(digits) % 100 }
 
     /// `nil` for a day that does not exist, such as 30 February.
-    package init?(year: Int, month: Int, day: Int) {
+    init?(year: Int, month: Int, day: Int) {
         guard (1...9999).contains(year), (1...12).contains(month), day >= 1, day <= Self.days(in: month, of: year)
         else { return nil }
         digits = Int32(year * 10_000 + month * 100 + day)
     }
 
     /// The last day of a month; `nil` for a month that does not exist.
-    package init?(lastDayOf month: Int, year: Int) {
+    init?(lastDayOf month: Int, year: Int) {
         guard (1...12).contains(month) else { return nil }
         self.init(year: year, month: month, day: Self.days(in: month, of: year))
     }
 
-    private init(digits: Int32) {
-        self.digits = digits
-    }
-
     /// The last day of a card that never expires.
-    package static let never = CalendarDate(digits: 9999_12_31)
+    static let never = CalendarDate(digits: 9999_12_31)
 
     /// The UTC day of a point in time. West of Greenwich that day ends up to twelve hours later.
-    package init(utcDayOf instant: Date) {
+    init(utcDayOf instant: Date) {
         let days = min(2_932_896, max(-719_162, (instant.timeIntervalSince1970 / 86_400).rounded(.down)))
         let (year, month, day) = Date.civil(daysSince1970: Int(days))
         digits = Int32(year * 10_000 + month * 100 + day)
     }
 
     /// The day of a point in time in the westernmost time zone, UTC−12.
-    package init(earliestDayAt instant: Date) {
+    init(earliestDayAt instant: Date) {
         self.init(utcDayOf: instant.addingTimeInterval(-Self.lastZone))
     }
 
     /// When the day has ended in every time zone.
-    package var endEverywhere: Date { next.start.addingTimeInterval(Self.lastZone) }
+    var endEverywhere: Date { next.start.addingTimeInterval(Self.lastZone) }
 
     private static let lastZone: TimeInterval = 12 * 3600
 
     /// Parses ``text``; `nil` for anything else.
-    package init?(_ text: some StringProtocol) {
+    init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
         guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else { return nil }
         var number = 0
@@ -65,19 +63,19 @@ package struct CalendarDate: Sendable, Hashable, Comparable, Confidential {
     }
 
     /// The ISO 8601 form, `1986-06-06`.
-    package var text: String {
+    var text: String {
         let padded = String(10_000_0000 + Int(digits)).dropFirst()
         return "\(padded.prefix(4))-\(padded.dropFirst(4).prefix(2))-\(padded.suffix(2))"
     }
 
     /// The age in whole years, on a given day, of a person born on this day; negative before the birth. In other
     /// years a person born on 29 February becomes a year older on 1 March.
-    package func age(on day: CalendarDate) -> Int {
+    func age(on day: CalendarDate) -> Int {
         day.year - year - (day.month * 100 + day.day < month * 100 + self.day ? 1 : 0)
     }
 
     /// The moment at which the day begins in UTC.
-    package var start: Date {
+    var start: Date {
         // The algorithm "days from civil", with years that begin in March.
         let shifted = month > 2 ? year : year - 1
         let era = shifted / 400
@@ -88,14 +86,14 @@ package struct CalendarDate: Sendable, Hashable, Comparable, Confidential {
     }
 
     /// The next day; the last day of year 9999 is its own successor.
-    package var next: CalendarDate {
+    var next: CalendarDate {
         CalendarDate(year: year, month: month, day: day + 1)
             ?? CalendarDate(year: year, month: month + 1, day: 1)
             ?? CalendarDate(year: year + 1, month: 1, day: 1)
             ?? self
     }
 
-    package static func < (left: CalendarDate, right: CalendarDate) -> Bool {
+    static func < (left: CalendarDate, right: CalendarDate) -> Bool {
         left.digits < right.digits
     }
 

@@ -8,21 +8,23 @@ package struct Cell: Hashable, Sendable {
     /// A number from 0 to 4095.
     let number: UInt16
 
-    /// The cell of a single installation.
-    package static let first = Cell(number: 0)
-
     private init(number: UInt16) {
         self.number = number
     }
+}
+
+package extension Cell {
+    /// The cell of a single installation.
+    static let first = Cell(number: 0)
 
     /// `nil` for a number that does not fit into 12 bits.
-    package init?(_ number: Int) {
+    init?(_ number: Int) {
         guard (0...4095).contains(number) else { return nil }
         self.init(number: UInt16(number))
     }
 
     /// Parses a decimal number without sign and leading zeros; `nil` for anything else.
-    package init?(_ text: String) {
+    init?(_ text: String) {
         guard let number = Int(text), String(number) == text else { return nil }
         self.init(number)
     }
@@ -30,19 +32,19 @@ package struct Cell: Hashable, Sendable {
     /// Makes a random identifier that reveals only its cell: 48 random bits, version, cell, variant, 62 random bits.
     ///
     /// - Parameter random: ``randomLength`` bytes of a cryptographic generator.
-    package func randomID(_ random: [UInt8]) -> UUID {
+    func randomID(_ random: [UInt8]) -> UUID {
         id(Self.word(random.prefix(6)), Self.word(random.dropFirst(6)))
     }
 
     /// The number of bytes that ``randomID(_:)`` needs.
-    package static let randomLength = 14
+    static let randomLength = 14
 
     /// Makes an identifier that begins with a time, so that rows created together are stored together: 48 bits of Unix
     /// milliseconds, version, cell, variant, 62 other bits. Use it only if the readers of the identifier may know the
     /// time.
     ///
     /// - Parameter rest: 8 bytes that make it unique within its millisecond.
-    package func orderedID(at time: Date, _ rest: some Sequence<UInt8>) -> UUID {
+    func orderedID(at time: Date, _ rest: some Sequence<UInt8>) -> UUID {
         id(UInt64(clamping: time.milliseconds), Self.word(rest))
     }
 

@@ -5,14 +5,16 @@ import Foundation
 /// Written in lower case with hyphens, parsed in either case.
 package struct Identifier<Kind>: Hashable, Sendable {
     package let uuid: UUID
+}
 
+package extension Identifier {
     /// - Parameter uuid: an id of this kind.
-    package init(_ uuid: UUID) {
+    init(_ uuid: UUID) {
         self.uuid = uuid
     }
 
     /// Parses the 36-character form; `nil` for anything else.
-    package init?(_ text: some StringProtocol) {
+    init?(_ text: some StringProtocol) {
         var text = String(text)
         guard let uuid = text.withUTF8(Self.read) else { return nil }
         self.uuid = uuid
@@ -82,37 +84,39 @@ extension Identifier: CustomStringConvertible, LosslessStringConvertible {
 }
 
 /// The kinds of object that an ``Identifier`` can name.
-package enum Kind {
+package enum Kind {}
+
+package extension Kind {
     /// A user of one provider.
-    package enum User: Sendable {}
+    enum User: Sendable {}
     /// A device; it chose the id when it requested its certificate.
-    package enum Device: Sendable {}
+    enum Device: Sendable {}
     /// A backend that signs identity tokens.
-    package enum Provider: Sendable {}
+    enum Provider: Sendable {}
     /// An app that belongs to a provider.
-    package enum Application: Sendable {}
-    package enum ProviderKey: Sendable {}
+    enum Application: Sendable {}
+    enum ProviderKey: Sendable {}
     /// A session of a user on a device.
-    package enum Session: Sendable {}
+    enum Session: Sendable {}
     /// One TLS connection; the server chose the id.
-    package enum Connection: Sendable {}
+    enum Connection: Sendable {}
     /// One proof of a phone number, from the first text to the right code.
-    package enum PhoneVerification: Sendable {}
+    enum PhoneVerification: Sendable {}
     /// One message that waits to be sent.
-    package enum OutboxMessage: Sendable {}
+    enum OutboxMessage: Sendable {}
     /// A stream of security events to one receiver of a provider.
-    package enum EventStream: Sendable {}
+    enum EventStream: Sendable {}
     /// One identity card as it was shown.
-    package enum IdentityCard: Sendable {}
+    enum IdentityCard: Sendable {}
     /// One user's request to message another.
-    package enum Authorization: Sendable {}
-    package enum Ban: Sendable {}
+    enum Authorization: Sendable {}
+    enum Ban: Sendable {}
     /// A process that serves a store.
-    package enum Node: Sendable {}
+    enum Node: Sendable {}
     /// A stream of messages between users.
-    package enum MessageStream: Sendable {}
+    enum MessageStream: Sendable {}
     /// One message within a stream of messages.
-    package enum Message: Sendable {}
+    enum Message: Sendable {}
 }
 
 /// Names a user of one provider.

@@ -5,9 +5,11 @@
 /// direction of writing (UAX #9). RFC 8264 §9.10 and §9.13 refuse them in every string class. The joiners U+200C and
 /// U+200D are format characters too, but names in some scripts need them. They are allowed where RFC 5892 appendix
 /// A.1 and A.2 allow them, and in an emoji.
-package enum PlainText {
+package enum PlainText {}
+
+package extension PlainText {
     /// The use of a text, which decides what it may contain.
-    package enum Use: Sendable {
+    enum Use: Sendable {
         /// Programs compare it. Joiners are refused, because different identifiers could look alike.
         case identifier
         case prose
@@ -16,7 +18,7 @@ package enum PlainText {
     }
 
     /// Whether a text contains nothing that is refused.
-    package static func isPlain(_ text: String, for use: Use) -> Bool {
+    static func isPlain(_ text: String, for use: Use) -> Bool {
         var before: Unicode.Scalar?
         for scalar in text.unicodeScalars {
             if isHidden(scalar) {
@@ -36,7 +38,7 @@ package enum PlainText {
     ///
     /// - Parameter subject: the text, as the refusal names it.
     /// - Throws: ``Refusal`` `malformed_request`. No part of the text is in it.
-    package static func require(
+    static func require(
         _ text: String, about subject: Refusal.Subject, bytes: ClosedRange<Int>, for use: Use
     ) throws(Refusal) {
         guard bytes.contains(text.utf8.count) else {

@@ -27,14 +27,16 @@ package struct ReferenceData: Sendable {
         self.file = file
         date = CalendarDate(year: day.year, month: day.month, day: day.day) ?? .never
     }
+}
 
+package extension ReferenceData {
     /// The age in whole days; 0 if the date is in the future.
-    package func days(at now: Date) -> Int {
+    func days(at now: Date) -> Int {
         Int(saturating: max(0, now.timeIntervalSince(date.start) / 86_400))
     }
 
     /// All tables, in the order of their names.
-    package static let all = [
+    static let all = [
         ReferenceData(
             "address_ranges", in: "Encoding/Web/IPAddress.swift", "IANA's registries of special-purpose addresses",
             on: (2026, 11, 22)),

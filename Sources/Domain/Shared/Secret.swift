@@ -1,13 +1,15 @@
 /// A confidential value: descriptions, logs and mirrors show `••••` instead.
 package struct Secret<Value: Sendable>: Sendable {
     private let value: Value
+}
 
-    package init(_ value: Value) {
+package extension Secret {
+    init(_ value: Value) {
         self.value = value
     }
 
     /// The value itself. Each call is a deliberate disclosure.
-    package func reveal() -> Value {
+    func reveal() -> Value {
         value
     }
 }

@@ -28,14 +28,16 @@ package struct NetworkLimits: Sendable, Equatable {
     package init(perAddress: Int, per56: Int, per48: Int) {
         (self.perAddress, self.per56, self.per48) = (perAddress, per56, per48)
     }
+}
 
+package extension NetworkLimits {
     /// For acts without a limit.
-    package static let none = NetworkLimits(perAddress: .max, per56: .max, per48: .max)
+    static let none = NetworkLimits(perAddress: .max, per56: .max, per48: .max)
 
     /// The keys under which a sender is counted, each with its limit. The first is the narrowest.
     ///
     /// - Parameter address: a limit's key for the sender's address.
-    package func counted(_ address: String) -> [(key: String, limit: Int)] {
+    func counted(_ address: String) -> [(key: String, limit: Int)] {
         let networks = SenderNetworks(address)
         let counted = [(networks.address, perAddress), (networks.bits56, per56), (networks.bits48, per48)]
         return counted.compactMap { key, limit in key.map { ($0, limit) } }

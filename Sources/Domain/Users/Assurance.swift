@@ -14,9 +14,11 @@ package enum Assurance: String, Sendable, CaseIterable, Codable, Comparable {
     case issuerChecked = "issuer_checked"
     /// An ISO/IEC 18013-5 mobile document signed by its issuer.
     case mdoc
+}
 
+package extension Assurance {
     /// The levels that a user can reach. Mobile documents are not supported yet.
-    package static let reachable = allCases.filter { $0 != .mdoc }
+    static let reachable = allCases.filter { $0 != .mdoc }
 
     private var rank: Int {
         switch self {
@@ -30,7 +32,7 @@ package enum Assurance: String, Sendable, CaseIterable, Codable, Comparable {
     }
 
     /// Compares what the levels prove.
-    package static func < (left: Assurance, right: Assurance) -> Bool {
+    static func < (left: Assurance, right: Assurance) -> Bool {
         left.rank < right.rank
     }
 }
@@ -40,14 +42,16 @@ package struct AssuranceLevel: Sendable, Equatable {
     private let stored: Assurance
     /// When a level above ``Assurance/phone`` expires, because its card does; `nil` if it does not.
     private let until: Date?
+}
 
-    package init(_ stored: Assurance, until: Date?) {
+package extension AssuranceLevel {
+    init(_ stored: Assurance, until: Date?) {
         self.stored = stored
         self.until = until
     }
 
     /// The level at a point in time.
-    package func value(at moment: Date) -> Assurance {
+    func value(at moment: Date) -> Assurance {
         until.map { $0 <= moment } ?? false ? min(stored, .phone) : stored
     }
 }

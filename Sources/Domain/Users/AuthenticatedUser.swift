@@ -23,12 +23,6 @@ package struct AuthenticatedUser: Sendable, Confidential {
     package let phoneVerifiedAt: Date
     package let identityVerifiedAt: Date?
 
-    /// Why a number is no longer verified.
-    package enum Suspension: String, Sendable {
-        /// Another user of the provider has verified it since.
-        case phoneReassigned = "phone_reassigned"
-    }
-
     package init(
         userID: UserID, suspended: Suspension?, phoneNumber: String, pushEndpoint: String?, fullName: String?,
         dateOfBirth: CalendarDate?, postalAddress: String?, documentNumber: String?, jurisdiction: String?,
@@ -46,15 +40,23 @@ package struct AuthenticatedUser: Sendable, Confidential {
         self.phoneVerifiedAt = phoneVerifiedAt
         self.identityVerifiedAt = identityVerifiedAt
     }
+}
+
+package extension AuthenticatedUser {
+    /// Why a number is no longer verified.
+    enum Suspension: String, Sendable {
+        /// Another user of the provider has verified it since.
+        case phoneReassigned = "phone_reassigned"
+    }
 
     /// The user's age in whole years on a day.
-    package func age(on day: CalendarDate) -> Int? { dateOfBirth?.age(on: day) }
+    func age(on day: CalendarDate) -> Int? { dateOfBirth?.age(on: day) }
 
     /// The first letters of the first and the last name, which is all that strangers see of the name. A suffix that
     /// distinguishes generations, such as `Jr`, is skipped.
-    package var initials: String? { Self.initials(of: fullName) }
+    var initials: String? { Self.initials(of: fullName) }
 
-    package static func initials(of fullName: String?) -> String? {
+    static func initials(of fullName: String?) -> String? {
         var words = fullName?.split(separator: " ") ?? []
         while words.count > 1, let last = words.last, generations.contains(last.uppercased()) {
             words.removeLast()

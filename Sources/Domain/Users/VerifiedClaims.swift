@@ -7,9 +7,11 @@ package struct VerifiedClaims: Sendable, Equatable {
     private let assurance: Assurance
     private let verifiedAt: Date
     private let age: Int
+}
 
+package extension VerifiedClaims {
     /// `nil` without a verified card, also after its level has expired.
-    package init?(_ user: AuthenticatedUser?, assurance: Assurance, on day: CalendarDate) {
+    init?(_ user: AuthenticatedUser?, assurance: Assurance, on day: CalendarDate) {
         guard assurance >= .barcode, let user, let verifiedAt = user.identityVerifiedAt, let age = user.age(on: day)
         else { return nil }
         self.assurance = assurance
@@ -17,7 +19,7 @@ package struct VerifiedClaims: Sendable, Equatable {
         self.age = age
     }
 
-    package var json: JSONValue {
+    var json: JSONValue {
         .object([
             "verification": .object([
                 "trust_framework": .string("countersign"), "assurance_level": .string(assurance.rawValue),

@@ -9,13 +9,6 @@ package enum CBORDefect: Error, Sendable, Equatable {
 /// Every length is written in its shortest form, so a value has one encoding but for the order of keys. Issuers do not
 /// sort their keys, so their order is free.
 package struct CBORReader {
-    /// Longer input is refused unless the caller allows more.
-    package static let maximumLength = 65_536
-    /// Deeper nesting is refused. Byte strings that contain CBOR are read by themselves.
-    package static let maximumDepth = 16
-    /// Input with more data items is refused. Keys are items too.
-    package static let maximumItems = 10_000
-
     private let input: ArraySlice<UInt8>
     private var position: Int
     private var items = 0
@@ -24,11 +17,20 @@ package struct CBORReader {
         self.input = input
         position = input.startIndex
     }
+}
+
+package extension CBORReader {
+    /// Longer input is refused unless the caller allows more.
+    static let maximumLength = 65_536
+    /// Deeper nesting is refused. Byte strings that contain CBOR are read by themselves.
+    static let maximumDepth = 16
+    /// Input with more data items is refused. Keys are items too.
+    static let maximumItems = 10_000
 
     /// Reads the one data item that the input consists of.
     ///
     /// - Parameter limit: the longest input that is read, bytes.
-    package static func read(
+    static func read(
         _ input: ArraySlice<UInt8>, upTo limit: Int = maximumLength
     ) throws(CBORDefect) -> CBORValue {
         guard input.count <= limit else { throw .tooLong }

@@ -11,29 +11,31 @@ package indirect enum CBORValue: Sendable, Equatable {
     case tagged(CBORTag)
     case bool(Bool)
     case null
+}
 
+package extension CBORValue {
     /// The value of a key; `nil` if this is not a map or the key is missing.
-    package subscript(_ key: CBORKey) -> CBORValue? {
+    subscript(_ key: CBORKey) -> CBORValue? {
         if case .map(let members) = self { members[key] } else { nil }
     }
 
     /// The number of members of a map; 0 for any other value.
-    package var count: Int {
+    var count: Int {
         if case .map(let members) = self { members.count } else { 0 }
     }
 
     /// A number from 0 on; `nil` for any other value.
-    package var number: UInt64? {
+    var number: UInt64? {
         if case .unsigned(let number) = self { number } else { nil }
     }
 
     /// The content of a byte string; `nil` for any other value.
-    package var bytes: ArraySlice<UInt8>? {
+    var bytes: ArraySlice<UInt8>? {
         if case .bytes(let bytes) = self { bytes } else { nil }
     }
 
     /// The elements of an array; `nil` for any other value.
-    package var elements: [CBORValue]? {
+    var elements: [CBORValue]? {
         if case .array(let elements) = self { elements } else { nil }
     }
 }
@@ -46,13 +48,15 @@ package struct CBORKey: Sendable, Hashable, ExpressibleByIntegerLiteral, Express
     init(encoded: ArraySlice<UInt8>) {
         self.encoded = Array(encoded)
     }
+}
 
-    package init(integerLiteral number: Int64) {
+package extension CBORKey {
+    init(integerLiteral number: Int64) {
         let value = number < 0 ? CBORValue.negative(UInt64(~number)) : .unsigned(UInt64(number))
         encoded = value.encoded
     }
 
-    package init(stringLiteral text: String) {
+    init(stringLiteral text: String) {
         encoded = CBORValue.text(text).encoded
     }
 }

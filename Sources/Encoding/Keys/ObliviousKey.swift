@@ -9,13 +9,23 @@ import Foundation
 package struct ObliviousKey: Sendable {
     private let scalar: Secret
 
+    /// Takes a scalar, 48 bytes big-endian.
+    ///
+    /// - Throws: a `CryptoKitError` for 0 and for values that are not below the group's order.
+    package init(scalar: [UInt8]) throws {
+        _ = try P384._VOPRF.PrivateKey(rawRepresentation: scalar)
+        self.scalar = Secret(bytes: scalar)
+    }
+}
+
+package extension ObliviousKey {
     /// Bytes of a blinded or an evaluated element: a compressed point.
-    package static let elementLength = 49
+    static let elementLength = 49
     /// Bytes of an evaluation: the evaluated element, then the proof's two scalars.
-    package static let evaluationLength = elementLength + 96
+    static let evaluationLength = elementLength + 96
 
     /// A text is not an element of the group.
-    package struct NoElement: Error, Sendable {}
+    struct NoElement: Error, Sendable {}
 
     /// Hides the scalar from descriptions and mirrors.
     private struct Secret: Sendable, CustomStringConvertible, CustomReflectable {
@@ -24,18 +34,10 @@ package struct ObliviousKey: Sendable {
         var customMirror: Mirror { Mirror(self, children: [:]) }
     }
 
-    /// Takes a scalar, 48 bytes big-endian.
-    ///
-    /// - Throws: a `CryptoKitError` for 0 and for values that are not below the group's order.
-    package init(scalar: [UInt8]) throws {
-        _ = try P384._VOPRF.PrivateKey(rawRepresentation: scalar)
-        self.scalar = Secret(bytes: scalar)
-    }
-
     /// Derives the scalar from a secret by HKDF-SHA-384 (RFC 5869).
     ///
     /// - Throws: a `CryptoKitError` once in 2¹⁹⁴ secrets, whose scalar is not below the group's order.
-    package init(derivedFrom secret: Digest256) throws {
+    init(derivedFrom secret: Digest256) throws {
         let derived = HKDF<SHA384>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: secret.bytes), info: Data("countersign oblivious key".utf8),
             outputByteCount: 48)
@@ -43,14 +45,14 @@ package struct ObliviousKey: Sendable {
     }
 
     /// The public key, a compressed point. Clients verify proofs with it.
-    package var publicKey: [UInt8] {
+    var publicKey: [UInt8] {
         get throws { Array(try opened.publicKey.oprfRepresentation) }
     }
 
     /// Evaluates blinded elements, each with its proof.
     ///
     /// - Throws: ``NoElement``.
-    package func evaluate(_ blinded: [[UInt8]]) throws -> [[UInt8]] {
+    func evaluate(_ blinded: [[UInt8]]) throws -> [[UInt8]] {
         let key = try opened
         return try blinded.map { bytes in
             guard bytes.count == Self.elementLength,
@@ -61,7 +63,7 @@ package struct ObliviousKey: Sendable {
     }
 
     /// The function's outputs for inputs that the service knows.
-    package func outputs(of inputs: [String]) throws -> [[UInt8]] {
+    func outputs(of inputs: [String]) throws -> [[UInt8]] {
         let key = try opened
         return try inputs.map { Array(try key.evaluate(Data($0.utf8))) }
     }

@@ -11,21 +11,6 @@ package struct PEM: Sendable, Equatable {
     /// The bytes inside, at least one.
     package let bytes: [UInt8]
 
-    /// Why a text is not one such document.
-    package enum Defect: Error, Sendable {
-        /// The text is longer than ``PEM/maximumLength``.
-        case tooLong
-        /// The text contains a private key, in any form.
-        case privateKey
-        /// No line begins a document.
-        case absent
-        /// Several documents, a part of one, or bad base64.
-        case notOne
-    }
-
-    /// Longer texts are refused, bytes. A certification request with an RSA key of 4096 bits has about 1,700.
-    package static let maximumLength = 16_384
-
     /// Parses a text. The base64 may be in either alphabet (RFC 4648 §4 and §5), with or without padding.
     ///
     /// - Parameter bareLabel: the label of a text that is base64 alone, without the lines around it; `nil` if such a text is
@@ -52,9 +37,26 @@ package struct PEM: Sendable, Equatable {
         label = String(rest[..<dashes.lowerBound])
         self.bytes = bytes
     }
+}
+
+package extension PEM {
+    /// Why a text is not one such document.
+    enum Defect: Error, Sendable {
+        /// The text is longer than ``PEM/maximumLength``.
+        case tooLong
+        /// The text contains a private key, in any form.
+        case privateKey
+        /// No line begins a document.
+        case absent
+        /// Several documents, a part of one, or bad base64.
+        case notOne
+    }
+
+    /// Longer texts are refused, bytes. A certification request with an RSA key of 4096 bits has about 1,700.
+    static let maximumLength = 16_384
 
     /// Encodes a document; it ends with a line feed, so that documents can be concatenated.
-    package static func encode(_ bytes: [UInt8], label: String) -> String {
+    static func encode(_ bytes: [UInt8], label: String) -> String {
         PEMDocument(type: label, derBytes: bytes).pemString + "\n"
     }
 

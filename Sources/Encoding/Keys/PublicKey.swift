@@ -8,26 +8,6 @@ import SwiftASN1
 /// Every accepted form of a key is parsed into this type, and only one encoding of each key is accepted. Two
 /// encodings would have two thumbprints, and a used or revoked key could return under the other.
 package struct PublicKey: Sendable {
-    /// The numbers of a key, not validated yet.
-    package enum Numbers: Sendable, Equatable {
-        /// Big-endian, without leading zeros (RFC 8017 §3.1).
-        case rsa(modulus: [UInt8], exponent: [UInt8])
-        /// An uncompressed point, 65 bytes (SEC 1 §2.3.3).
-        case p256(point: [UInt8])
-        /// An uncompressed point, 97 bytes.
-        case p384(point: [UInt8])
-        /// The 32 bytes of RFC 8032 §5.1.5.
-        case ed25519([UInt8])
-    }
-
-    /// The key as the cryptography library takes it.
-    package enum Key: Sendable {
-        case rsa(_RSA.Signing.PublicKey)
-        case p256(P256.Signing.PublicKey)
-        case p384(P384.Signing.PublicKey)
-        case ed25519(Curve25519.Signing.PublicKey)
-    }
-
     package let key: Key
     package let numbers: Numbers
     /// The DER SubjectPublicKeyInfo (RFC 5280 §4.1.2.7), in its one canonical form.
@@ -53,15 +33,37 @@ package struct PublicKey: Sendable {
         }
         thumbprint = Array(SHA256.hash(data: subjectPublicKeyInfo))
     }
+}
+
+package extension PublicKey {
+    /// The numbers of a key, not validated yet.
+    enum Numbers: Sendable, Equatable {
+        /// Big-endian, without leading zeros (RFC 8017 §3.1).
+        case rsa(modulus: [UInt8], exponent: [UInt8])
+        /// An uncompressed point, 65 bytes (SEC 1 §2.3.3).
+        case p256(point: [UInt8])
+        /// An uncompressed point, 97 bytes.
+        case p384(point: [UInt8])
+        /// The 32 bytes of RFC 8032 §5.1.5.
+        case ed25519([UInt8])
+    }
+
+    /// The key as the cryptography library takes it.
+    enum Key: Sendable {
+        case rsa(_RSA.Signing.PublicKey)
+        case p256(P256.Signing.PublicKey)
+        case p384(P384.Signing.PublicKey)
+        case ed25519(Curve25519.Signing.PublicKey)
+    }
 
     /// Parses a DER SubjectPublicKeyInfo and validates its key.
-    package init(subjectPublicKeyInfo bytes: [UInt8]) throws(PublicKeyDefect) {
+    init(subjectPublicKeyInfo bytes: [UInt8]) throws(PublicKeyDefect) {
         try self.init(Numbers(subjectPublicKeyInfo: bytes))
         guard subjectPublicKeyInfo == bytes else { throw Numbers.malformed }
     }
 
     /// Parses a PEM text (RFC 7468) with one `PUBLIC KEY` (§13) or the older `RSA PUBLIC KEY` (RFC 8017 §A.1.1).
-    package init(pem text: String) throws(PublicKeyDefect) {
+    init(pem text: String) throws(PublicKeyDefect) {
         let document: PEM
         do throws(PEM.Defect) {
             document = try PEM(text)
@@ -83,7 +85,7 @@ package struct PublicKey: Sendable {
 
     /// The key as PEM (RFC 7468 §13). This is stored instead of the received text, which may contain anything around
     /// the key.
-    package var pem: String { PEM.encode(subjectPublicKeyInfo, label: "PUBLIC KEY") }
+    var pem: String { PEM.encode(subjectPublicKeyInfo, label: "PUBLIC KEY") }
 }
 
 extension PublicKey: Hashable {

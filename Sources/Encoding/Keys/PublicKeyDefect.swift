@@ -1,27 +1,8 @@
 /// A defect of a submitted public key.
 package struct PublicKeyDefect: Error, Equatable {
-    /// The reason codes of `invalid_provider_key` and `invalid_csr`.
-    package enum Reason: String, Sendable, CaseIterable {
-        case malformed
-        case privateKey = "private_key"
-        case weakKey = "weak_key"
-        case unsupportedKey = "unsupported_key"
-    }
-
     package let reason: Reason
     /// One sentence for the developer who sent the key; no part of the key is in it.
     package let detail: String
-
-    package init(_ reason: Reason, _ detail: String) {
-        self.reason = reason
-        self.detail = detail
-    }
-
-    /// The defect of a text with a private key: its owner has disclosed it.
-    package static let leaked = PublicKeyDefect(
-        .privateKey,
-        "This is a private key. Regard it as leaked. Make a new pair, and send the"
-            + " public key only.")
 
     init(_ defect: PEM.Defect, in text: String) {
         switch defect {
@@ -34,4 +15,25 @@ package struct PublicKeyDefect: Error, Equatable {
         case .notOne: self.init(.malformed, "The text is not one whole PEM block (RFC 7468).")
         }
     }
+}
+
+package extension PublicKeyDefect {
+    /// The reason codes of `invalid_provider_key` and `invalid_csr`.
+    enum Reason: String, Sendable, CaseIterable {
+        case malformed
+        case privateKey = "private_key"
+        case weakKey = "weak_key"
+        case unsupportedKey = "unsupported_key"
+    }
+
+    init(_ reason: Reason, _ detail: String) {
+        self.reason = reason
+        self.detail = detail
+    }
+
+    /// The defect of a text with a private key: its owner has disclosed it.
+    static let leaked = PublicKeyDefect(
+        .privateKey,
+        "This is a private key. Regard it as leaked. Make a new pair, and send the"
+            + " public key only.")
 }

@@ -33,9 +33,11 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         }
         bytes = withUnsafeBytes(of: address) { Array($0) }
     }
+}
 
+package extension IPAddress {
     /// The numeric form, for IPv6 that of RFC 5952.
-    package var description: String {
+    var description: String {
         guard bytes.count == 16 else { return bytes.map(String.init).joined(separator: ".") }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         guard inet_ntop(AF_INET6, bytes, &text, socklen_t(text.count)) != nil else { return "::" }
@@ -43,31 +45,31 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The IPv4 address of an IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2), or else the address itself.
-    package var unmapped: IPAddress {
+    var unmapped: IPAddress {
         guard bytes.count == 16, bytes.starts(with: Self.mappedPrefix) else { return self }
         return IPAddress(bytes: bytes[12...]) ?? self
     }
 
     /// 16 bytes, for IPv4 the IPv4-mapped form: listeners on `::` and `0.0.0.0` thus treat an address alike.
-    package var mapped: [UInt8] { bytes.count == 4 ? Self.mappedPrefix + bytes : bytes }
+    var mapped: [UInt8] { bytes.count == 4 ? Self.mappedPrefix + bytes : bytes }
 
     private static let mappedPrefix: [UInt8] = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
 
     /// The sender's address as limits count it: an IPv4 address, or the /64 network of an IPv6 address. The network
     /// is its eight bytes in decimal, as in `32.1.13.184.0.1.2.3/64`.
-    package var limitKey: String {
+    var limitKey: String {
         let address = unmapped
         guard address.bytes.count == 16 else { return address.description }
         return address.bytes[..<8].map(String.init).joined(separator: ".") + "/64"
     }
 
     /// Whether it is a loopback address: 127.0.0.0/8 (RFC 1122 §3.2.1.3) or ::1.
-    package var isLoopback: Bool {
+    var isLoopback: Bool {
         bytes.count == 4 ? bytes.first == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
     }
 
     /// Whether it is globally reachable by the IANA special-purpose registries (RFC 6890).
-    package var isPublic: Bool {
+    var isPublic: Bool {
         bytes.count == 4 ? Self.isPublic4(bytes) : Self.isPublic6(bytes)
     }
 

@@ -1,9 +1,11 @@
 /// RFC 3986 §2.1: characters that are not allowed as they are become `%` and two upper-case hexadecimal digits.
 package enum PercentEncoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
+}
 
+package extension PercentEncoding {
     /// Encodes UTF-8 bytes; unreserved characters (§2.3) stay, and slashes if requested.
-    package static func encode(_ text: String, keepingSlashes: Bool = false) -> String {
+    static func encode(_ text: String, keepingSlashes: Bool = false) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)
         for byte in text.utf8 {
@@ -20,7 +22,7 @@ package enum PercentEncoding {
     }
 
     /// A form (`application/x-www-form-urlencoded`) with its fields in order; a space becomes `+`.
-    package static func form(_ fields: [(name: String, value: String)]) -> [UInt8] {
+    static func form(_ fields: [(name: String, value: String)]) -> [UInt8] {
         let pairs = fields.map { "\(encode($0.name))=\(encode($0.value))" }
         return Array(pairs.joined(separator: "&").replacing("%20", with: "+").utf8)
     }

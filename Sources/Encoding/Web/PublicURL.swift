@@ -7,9 +7,6 @@ package struct PublicURL: Sendable, Equatable, CustomStringConvertible {
     /// Whether this machine is permitted too, for development.
     let allowsLoopback: Bool
 
-    /// The whole URL in canonical form.
-    package var description: String { web.description }
-
     /// Parses a URL; `nil` if a provider may not name it.
     ///
     /// - Parameter allowingLoopback: also permits this machine, and `http` to it, for development and tests.
@@ -23,14 +20,19 @@ package struct PublicURL: Sendable, Equatable, CustomStringConvertible {
         self.web = web
         allowsLoopback = allowingLoopback
     }
+}
+
+package extension PublicURL {
+    /// The whole URL in canonical form.
+    var description: String { web.description }
 
     /// Whether the service may connect to an address of the host.
-    package func permits(_ address: IPAddress) -> Bool {
+    func permits(_ address: IPAddress) -> Bool {
         Self.permits(address, allowingLoopback: allowsLoopback)
     }
 
     /// Whether the service may connect to an address that the host of such a URL resolves to.
-    package static func permits(_ address: IPAddress, allowingLoopback: Bool) -> Bool {
+    static func permits(_ address: IPAddress, allowingLoopback: Bool) -> Bool {
         address.isPublic || allowingLoopback && address.isLoopback
     }
 }

@@ -22,16 +22,6 @@ package struct WebAddress: Sendable, Equatable, CustomStringConvertible {
     /// Longer ones are refused, bytes.
     static let maximumLength = 1024
 
-    /// The value of the `Host` field (RFC 9110 §7.2).
-    package var host: String { name + (port.map { ":\($0)" } ?? "") }
-
-    package var description: String {
-        "\(isSecure ? "https" : "http")://\(host)\(path)\(query.isEmpty ? "" : "?" + query)"
-    }
-
-    /// Whether the host is this machine (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3, RFC 6761 §6.3).
-    package var isLoopback: Bool { literal?.isLoopback ?? (name == "localhost" || name.hasSuffix(".localhost")) }
-
     package init?(_ text: String) {
         let foreign = Set("\"<>\\^`{|}#".utf8)
         guard text.utf8.count <= Self.maximumLength,
@@ -49,6 +39,18 @@ package struct WebAddress: Sendable, Equatable, CustomStringConvertible {
         self.path = path.isEmpty ? "/" : String(path)
         query = String(target[path.endIndex...].dropFirst())
     }
+}
+
+package extension WebAddress {
+    /// The value of the `Host` field (RFC 9110 §7.2).
+    var host: String { name + (port.map { ":\($0)" } ?? "") }
+
+    var description: String {
+        "\(isSecure ? "https" : "http")://\(host)\(path)\(query.isEmpty ? "" : "?" + query)"
+    }
+
+    /// Whether the host is this machine (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3, RFC 6761 §6.3).
+    var isLoopback: Bool { literal?.isLoopback ?? (name == "localhost" || name.hasSuffix(".localhost")) }
 
     /// Host and port (RFC 3986 §3.2.2 and §3.2.3).
     private static func split(_ authority: Substring) -> (host: Substring, port: Int?)? {

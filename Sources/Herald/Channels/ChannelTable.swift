@@ -16,26 +16,6 @@ package enum PacketType {
 
 /// The open channels of a connection, and its unfinished messages.
 package struct ChannelTable: Sendable {
-    package struct Limits: Sendable {
-        let message: Int
-        /// The largest size of all unfinished messages together, in bytes.
-        let unfinished: Int
-
-        package init(message: Int, unfinished: Int) { (self.message, self.unfinished) = (message, unfinished) }
-    }
-
-    /// A message whose parts have all come.
-    package struct Message: Sendable, Equatable {
-        package let channel: UInt8
-        /// Distinguishes channels that had this number one after the other.
-        package let instance: UInt64
-        package let payload: [UInt8]
-
-        package init(channel: UInt8, instance: UInt64, payload: [UInt8]) {
-            (self.channel, self.instance, self.payload) = (channel, instance, payload)
-        }
-    }
-
     private struct Channel {
         let kind: ChannelKind
         let instance: UInt64
@@ -51,15 +31,6 @@ package struct ChannelTable: Sendable {
     package private(set) var unfinished = 0
 
     init(limits: Limits) { self.limits = limits }
-
-    package var oldestUnfinished: UInt64? {
-        unfinished == 0 ? nil : channels.values.filter { !$0.unfinished.isEmpty }.map(\.began).min()
-    }
-
-    package var pushChannels: [UInt8] { channels.filter { $1.kind == .push }.keys.sorted() }
-
-    /// Whether a channel is still the one on which a message came.
-    package func isOpen(_ channel: UInt8, _ instance: UInt64) -> Bool { channels[channel]?.instance == instance }
 
     /// Opens a channel.
     ///
@@ -114,4 +85,35 @@ package struct ChannelTable: Sendable {
         channels[frame.channel] = channel
         return message
     }
+}
+
+package extension ChannelTable {
+    struct Limits: Sendable {
+        let message: Int
+        /// The largest size of all unfinished messages together, in bytes.
+        let unfinished: Int
+
+        package init(message: Int, unfinished: Int) { (self.message, self.unfinished) = (message, unfinished) }
+    }
+
+    /// A message whose parts have all come.
+    struct Message: Sendable, Equatable {
+        package let channel: UInt8
+        /// Distinguishes channels that had this number one after the other.
+        package let instance: UInt64
+        package let payload: [UInt8]
+
+        package init(channel: UInt8, instance: UInt64, payload: [UInt8]) {
+            (self.channel, self.instance, self.payload) = (channel, instance, payload)
+        }
+    }
+
+    var oldestUnfinished: UInt64? {
+        unfinished == 0 ? nil : channels.values.filter { !$0.unfinished.isEmpty }.map(\.began).min()
+    }
+
+    var pushChannels: [UInt8] { channels.filter { $1.kind == .push }.keys.sorted() }
+
+    /// Whether a channel is still the one on which a message came.
+    func isOpen(_ channel: UInt8, _ instance: UInt64) -> Bool { channels[channel]?.instance == instance }
 }

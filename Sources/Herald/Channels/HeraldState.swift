@@ -1,7 +1,16 @@
 /// The server's side of a connection (source §3.3): which frames are allowed, and their effects. It decides; the
 /// connection acts.
 package struct HeraldState: Sendable {
-    package enum Phase: Sendable, Equatable, CaseIterable {
+    /// The number of failed authentications that ends a connection.
+    static let maximumFailures = 5
+
+    package private(set) var phase = Phase.initial
+    package private(set) var channels: ChannelTable
+    private var failures = 0
+}
+
+package extension HeraldState {
+    enum Phase: Sendable, Equatable, CaseIterable {
         /// Only an initial frame is accepted.
         case initial
         case ready
@@ -10,7 +19,7 @@ package struct HeraldState: Sendable {
     }
 
     /// What the connection must do, in this order.
-    package enum Action: Sendable, Equatable {
+    enum Action: Sendable, Equatable {
         case respond(HeraldError?)
         case keepalive
         /// Verify a token and report the result before another frame is read.
@@ -27,28 +36,21 @@ package struct HeraldState: Sendable {
     }
 
     /// The state of a connection's session.
-    package enum Verdict: Sendable, Equatable {
+    enum Verdict: Sendable, Equatable {
         case holds
         case challenged
         case banned
         case ended
     }
 
-    /// The number of failed authentications that ends a connection.
-    static let maximumFailures = 5
+    init(limits: ChannelTable.Limits) { channels = ChannelTable(limits: limits) }
 
-    package private(set) var phase = Phase.initial
-    package private(set) var channels: ChannelTable
-    private var failures = 0
-
-    package init(limits: ChannelTable.Limits) { channels = ChannelTable(limits: limits) }
-
-    package mutating func begin() {
+    mutating func begin() {
         if phase == .initial { phase = .ready }
     }
 
     /// A frame was received. The session has been checked.
-    package mutating func receive(_ frame: Frame, at now: UInt64) -> [Action] {
+    mutating func receive(_ frame: Frame, at now: UInt64) -> [Action] {
         guard phase != .initial else { return [.close] }
         switch frame {
         case .keepalive: return [.keepalive]
@@ -78,7 +80,7 @@ package struct HeraldState: Sendable {
     }
 
     /// A token was verified: `nil` is success. Either way the previous session is detached.
-    package mutating func authenticated(_ error: HeraldError?) -> [Action] {
+    mutating func authenticated(_ error: HeraldError?) -> [Action] {
         guard phase != .initial else { return [.close] }
         channels.removeAll()
         guard let error else {
@@ -92,7 +94,7 @@ package struct HeraldState: Sendable {
     }
 
     /// The session was checked again: before a frame is acted on, before a push, and periodically.
-    package mutating func judge(_ verdict: Verdict) -> [Action] {
+    mutating func judge(_ verdict: Verdict) -> [Action] {
         guard phase == .authenticated else { return [] }
         switch verdict {
         case .holds: return []
@@ -106,7 +108,7 @@ package struct HeraldState: Sendable {
     }
 
     /// Reports an error and ends the connection. Before an initial frame nothing is reported.
-    package mutating func end(_ error: HeraldError) -> [Action] {
+    mutating func end(_ error: HeraldError) -> [Action] {
         guard phase != .initial else { return [.close] }
         phase = .ready
         channels.removeAll()

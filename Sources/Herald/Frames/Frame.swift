@@ -16,33 +16,6 @@ package enum Frame: Sendable, Equatable {
 
     /// The number of bytes of PAYLOAD_SIZE.
     static let sizeLength = 4
-    /// The last number that a channel may have.
-    package static let lastChannel: UInt8 = 254
-
-    private enum Kind: UInt8 {
-        case control, data, response, keepalive
-    }
-
-    private enum Operation: UInt8 {
-        case authenticate, addChannel, deleteChannel
-    }
-
-    package var bytes: [UInt8] {
-        switch self {
-        case .authenticate(let token): Self.frame(.control, Operation.authenticate.rawValue << 2, token)
-        case .addChannel(let id, let type): Self.frame(.control, Operation.addChannel.rawValue << 2 | type & 3, [id])
-        case .deleteChannel(let id): Self.frame(.control, Operation.deleteChannel.rawValue << 2, [id])
-        case .data(let data):
-            Self.frame(.data, data.packet & 0x3F, [data.channel] + data.total.bigEndianBytes + data.payload)
-        case .response(nil): Self.frame(.response, 0, [])
-        case .response(let error?): Self.frame(.response, 0x20 | error.rawValue, [])
-        case .keepalive: Self.frame(.keepalive, 0, [])
-        }
-    }
-
-    private static func frame(_ kind: Kind, _ extended: UInt8, _ payload: [UInt8]) -> [UInt8] {
-        UInt32(clamping: payload.count + 1).bigEndianBytes + [kind.rawValue << 6 | extended] + payload
-    }
 
     /// Parses a header byte and the rest of its frame.
     ///
@@ -73,6 +46,36 @@ package enum Frame: Sendable, Equatable {
             self = .keepalive
         case nil: throw .malformed
         }
+    }
+}
+
+package extension Frame {
+    /// The last number that a channel may have.
+    static let lastChannel: UInt8 = 254
+
+    private enum Kind: UInt8 {
+        case control, data, response, keepalive
+    }
+
+    private enum Operation: UInt8 {
+        case authenticate, addChannel, deleteChannel
+    }
+
+    var bytes: [UInt8] {
+        switch self {
+        case .authenticate(let token): Self.frame(.control, Operation.authenticate.rawValue << 2, token)
+        case .addChannel(let id, let type): Self.frame(.control, Operation.addChannel.rawValue << 2 | type & 3, [id])
+        case .deleteChannel(let id): Self.frame(.control, Operation.deleteChannel.rawValue << 2, [id])
+        case .data(let data):
+            Self.frame(.data, data.packet & 0x3F, [data.channel] + data.total.bigEndianBytes + data.payload)
+        case .response(nil): Self.frame(.response, 0, [])
+        case .response(let error?): Self.frame(.response, 0x20 | error.rawValue, [])
+        case .keepalive: Self.frame(.keepalive, 0, [])
+        }
+    }
+
+    private static func frame(_ kind: Kind, _ extended: UInt8, _ payload: [UInt8]) -> [UInt8] {
+        UInt32(clamping: payload.count + 1).bigEndianBytes + [kind.rawValue << 6 | extended] + payload
     }
 
     private static func control(_ extended: UInt8, _ payload: ArraySlice<UInt8>) throws(HeraldError) -> Frame {

@@ -3,13 +3,15 @@ package struct FrameReader: Sendable {
     private let maximumFrame: Int
     private var bytes: [UInt8] = []
     private var start = 0
+}
 
+package extension FrameReader {
     /// - Parameter maximumFrame: the largest frame, in bytes, size field included.
-    package init(maximumFrame: Int) { self.maximumFrame = maximumFrame }
+    init(maximumFrame: Int) { self.maximumFrame = maximumFrame }
 
-    package var count: Int { bytes.count - start }
+    var count: Int { bytes.count - start }
 
-    package mutating func append(_ new: [UInt8]) {
+    mutating func append(_ new: [UInt8]) {
         if start == bytes.count {
             (bytes, start) = (new, 0)
             return
@@ -24,7 +26,7 @@ package struct FrameReader: Sendable {
     /// The initial frame; `nil` until it is complete.
     ///
     /// - Throws: ``HeraldError`` `malformed`.
-    package mutating func initialFrame() throws(HeraldError) -> InitialFrame? {
+    mutating func initialFrame() throws(HeraldError) -> InitialFrame? {
         guard let frame = try InitialFrame.read(bytes[start...]) else { return nil }
         take(InitialFrame.length)
         return frame
@@ -33,7 +35,7 @@ package struct FrameReader: Sendable {
     /// The next frame; `nil` until it is complete. After an error nothing more can be read.
     ///
     /// - Throws: ``HeraldError`` `malformed`, `tooLarge`.
-    package mutating func frame() throws(HeraldError) -> Frame? {
+    mutating func frame() throws(HeraldError) -> Frame? {
         guard count >= Frame.sizeLength else { return nil }
         let size = UInt32(bigEndian: bytes[start...].prefix(Frame.sizeLength))
         guard size > 0 else { throw .malformed }

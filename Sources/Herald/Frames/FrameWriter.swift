@@ -14,43 +14,45 @@ package struct FrameWriter: Sendable {
     private var turns: [UInt8] = []
     /// The number of waiting bytes, without the fields of data frames.
     package private(set) var count = 0
+}
 
+package extension FrameWriter {
     /// - Parameter maximumFrame: the largest frame, in bytes, size field included.
-    package init(maximumFrame: Int) { maximumPayload = max(1, maximumFrame - DataFrame.overhead) }
+    init(maximumFrame: Int) { maximumPayload = max(1, maximumFrame - DataFrame.overhead) }
 
-    package var isEmpty: Bool { control.isEmpty && turns.isEmpty }
+    var isEmpty: Bool { control.isEmpty && turns.isEmpty }
 
     /// Whether a channel has an unsent message or part of one.
-    package func holds(_ channel: UInt8) -> Bool { messages[channel] != nil }
+    func holds(_ channel: UInt8) -> Bool { messages[channel] != nil }
 
     /// Adds a frame ahead of all messages.
-    package mutating func write(_ frame: Frame) {
+    mutating func write(_ frame: Frame) {
         let bytes = frame.bytes
         control += bytes
         count += bytes.count
     }
 
     /// Adds a message of a channel, which is split into frames.
-    package mutating func write(_ payload: [UInt8], packet: UInt8, on channel: UInt8) {
+    mutating func write(_ payload: [UInt8], packet: UInt8, on channel: UInt8) {
         if messages[channel] == nil { turns.append(channel) }
         messages[channel, default: []].append(Message(packet: packet, payload: payload))
         count += payload.count
     }
 
     /// Discards a channel's unsent messages.
-    package mutating func drop(_ channel: UInt8) {
+    mutating func drop(_ channel: UInt8) {
         for message in messages[channel] ?? [] { count -= message.payload.count - message.sent }
         messages[channel] = nil
         turns.removeAll { $0 == channel }
     }
 
     /// Discards the unsent messages of all channels.
-    package mutating func dropAll() {
+    mutating func dropAll() {
         (messages, turns, count) = ([:], [], control.count)
     }
 
     /// The next frames, up to at least so many bytes; empty if nothing waits.
-    package mutating func next(_ length: Int) -> [UInt8] {
+    mutating func next(_ length: Int) -> [UInt8] {
         var bytes = control
         count -= control.count
         control = []

@@ -1,6 +1,11 @@
 /// The functions and types of `herald.thrift`.
 package struct ThriftInterface: Sendable {
-    package indirect enum Kind: Sendable, Equatable {
+    let structures: [String: [Field]]
+    package let functions: [String: Function]
+}
+
+package extension ThriftInterface {
+    indirect enum Kind: Sendable, Equatable {
         case bool, i32, i64, text, binary
         /// A text that contains a JSON value.
         case json
@@ -8,13 +13,13 @@ package struct ThriftInterface: Sendable {
         case structure(String)
     }
 
-    package struct Field: Sendable, Equatable {
+    struct Field: Sendable, Equatable {
         package let id: Int16
         package let name: String
         package let kind: Kind
     }
 
-    package struct Function: Sendable, Equatable {
+    struct Function: Sendable, Equatable {
         package let name: String
         package let arguments: [Field]
         /// `nil` for a function without a result.
@@ -25,11 +30,8 @@ package struct ThriftInterface: Sendable {
         package let route: String
     }
 
-    let structures: [String: [Field]]
-    package let functions: [String: Function]
-
     /// The interface that is compiled into the service.
-    package static let herald: ThriftInterface = {
+    static let herald: ThriftInterface = {
         do {
             return try ThriftInterface(document)
         } catch {

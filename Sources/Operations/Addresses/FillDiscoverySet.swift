@@ -11,8 +11,10 @@ import Synchronization
 package struct FillDiscoverySet: Sendable {
     private let context: Service
     private let made = Made()
+}
 
-    package init(_ context: Service) {
+package extension FillDiscoverySet {
+    init(_ context: Service) {
         self.context = context
     }
 
@@ -35,7 +37,7 @@ package struct FillDiscoverySet: Sendable {
     }
 
     /// The maintenance task. Results that a process computed and did not write before it died are computed again.
-    package var task: MaintenanceTask {
+    var task: MaintenanceTask {
         MaintenanceTask("discovery_set", every: 5, prepare: { try await compute() }, batch: { try write($1, in: $0) })
     }
 

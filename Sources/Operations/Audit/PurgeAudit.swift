@@ -36,12 +36,14 @@ package struct PurgeAudit: Sendable {
         self.policy = policy
         self.environment = environment
     }
+}
 
+package extension PurgeAudit {
     /// The task that moves the log's start, then deletes the entries before it. It fails with an `AuditDefect` if an old
     /// entry is invalid. Then nothing is deleted, because the entries are the evidence.
     ///
     /// - Parameter onAnchor: receives the log's new start, if it changed.
-    package func task(onAnchor: @escaping @Sendable (AuditAnchor) -> Void) -> MaintenanceTask {
+    func task(onAnchor: @escaping @Sendable (AuditAnchor) -> Void) -> MaintenanceTask {
         MaintenanceTask(
             "audit_entries", every: 60,
             preparing: {
@@ -57,7 +59,7 @@ package struct PurgeAudit: Sendable {
     /// - Returns: the log's new start; `nil` if it did not change.
     /// - Throws: `AuditDefect` if an old entry is invalid.
     @discardableResult
-    package func callAsFunction() async throws -> AuditAnchor? {
+    func callAsFunction() async throws -> AuditAnchor? {
         let (anchor, _) = try await moveAnchor()
         // Also the entries that were covered before and not deleted yet, as after a crash.
         var reached: String?

@@ -14,25 +14,6 @@ package struct ReadAudit: Sendable {
         self.store = store
     }
 
-    /// An entry for display; without a number until it is chained.
-    package struct Entry: Sendable {
-        /// The entry's number and digest.
-        package let place: (sequence: Int64, digest: Digest256)?
-        package let entry: AuditEntry
-    }
-
-    /// The last entries; those that are not chained yet come last.
-    package func tail(_ count: Int, unchained: Bool) async throws -> [Entry] {
-        try await store.snapshot { transaction in
-            let records = AuditChainRepository(transaction)
-            let waiting = unchained ? try records.unchainedLatest(limit: count) : []
-            let head = try records.head().chain.sequence
-            let from = head - Int64(max(0, count - waiting.count))
-            return try Self.lines(records.links(after: from, through: head, limit: count))
-                + waiting.map { Entry(place: nil, entry: $0) }
-        }
-    }
-
     /// The newest entries that are not chained yet and pass a filter, newest first, and the last number of the chain.
     func unchained(
         limit: Int, _ passes: @Sendable @escaping (AuditEntry) -> Bool
@@ -61,16 +42,37 @@ package struct ReadAudit: Sendable {
             return (Self.lines(links), links.count < limit ? nil : links.last?.sequence)
         }
     }
+}
+
+package extension ReadAudit {
+    /// An entry for display; without a number until it is chained.
+    struct Entry: Sendable {
+        /// The entry's number and digest.
+        package let place: (sequence: Int64, digest: Digest256)?
+        package let entry: AuditEntry
+    }
+
+    /// The last entries; those that are not chained yet come last.
+    func tail(_ count: Int, unchained: Bool) async throws -> [Entry] {
+        try await store.snapshot { transaction in
+            let records = AuditChainRepository(transaction)
+            let waiting = unchained ? try records.unchainedLatest(limit: count) : []
+            let head = try records.head().chain.sequence
+            let from = head - Int64(max(0, count - waiting.count))
+            return try Self.lines(records.links(after: from, through: head, limit: count))
+                + waiting.map { Entry(place: nil, entry: $0) }
+        }
+    }
 
     /// The entries after a number, at most 500.
-    package func next(after sequence: Int64) async throws -> [Entry] {
+    func next(after sequence: Int64) async throws -> [Entry] {
         try await store.snapshot { transaction in
             try Self.lines(AuditChainRepository(transaction).links(after: sequence, through: .max, limit: 500))
         }
     }
 
     /// A number that changes with every commit; as cheap as `Database/Database/changeStamp()`.
-    package func changeStamp() throws -> Int64 {
+    func changeStamp() throws -> Int64 {
         try store.changeStamp()
     }
 
@@ -81,7 +83,7 @@ package struct ReadAudit: Sendable {
     ///   - keys: the service's public keys as JSON Web Keys, for the first line.
     ///   - write: receives complete lines; one page of the log at a time is in memory.
     ///   - progress: called after each page with the number of written entries, and of all.
-    package func export(
+    func export(
         keys: JSONValue, write: ([UInt8]) throws -> Void, progress: (Int64, Int64) -> Void = { _, _ in }
     ) async throws {
         let (last, anchor) = try await store.snapshot { transaction in
@@ -120,7 +122,7 @@ package struct ReadAudit: Sendable {
     }
 
     /// The JSON form of an entry.
-    package static func json(_ entry: AuditEntry, place: (sequence: Int64, digest: Digest256)?) -> JSONValue {
+    static func json(_ entry: AuditEntry, place: (sequence: Int64, digest: Digest256)?) -> JSONValue {
         func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
         return .object([
             "sequence": place.map { .integer($0.sequence) } ?? .null, "id": .string(entry.id),

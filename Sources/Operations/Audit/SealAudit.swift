@@ -26,14 +26,16 @@ package struct SealAudit: Sendable {
     private let holder: String
     private let environment: Environment
     private let observe: @Sendable (AuditCheckpoint, String) -> Void
+}
 
+package extension SealAudit {
     /// Seals the log of a store.
     ///
     /// - Parameters:
     ///   - key: the service's signing key.
     ///   - keyID: its thumbprint (RFC 7638).
     ///   - observe: called with each checkpoint and its signed form, so that copies can be kept outside the store.
-    package init(
+    init(
         store: any Database, key: P256.Signing.PrivateKey, keyID: String, environment: Environment,
         observe: @escaping @Sendable (AuditCheckpoint, String) -> Void = { _, _ in }
     ) {
@@ -50,7 +52,7 @@ package struct SealAudit: Sendable {
     /// - Parameter signingAll: whether to sign the last entries too, before they are due.
     /// - Returns: the number of chained entries.
     @discardableResult
-    package func callAsFunction(signingAll: Bool = false) async throws -> Int {
+    func callAsFunction(signingAll: Bool = false) async throws -> Int {
         var chained = 0
         while true {
             let (head, waits) = try await store.snapshot { transaction in
@@ -68,7 +70,7 @@ package struct SealAudit: Sendable {
     /// Seals until the task is cancelled, then once more, so that a stopped service leaves everything signed.
     ///
     /// - Parameter onError: called with the error of each failed round, which the next round repeats.
-    package func run(onError: @escaping @Sendable (any Error) -> Void) async {
+    func run(onError: @escaping @Sendable (any Error) -> Void) async {
         while !Task.isCancelled {
             var pause = Self.interval
             do {

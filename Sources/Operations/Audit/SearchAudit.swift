@@ -22,20 +22,22 @@ package struct AuditFilter: Sendable {
         (self.subject, self.event, self.since) = (subject, event, since)
     }
 
-    /// Whether every entry passes the filter.
-    package var isOpen: Bool { subject == nil && event == nil && since == nil }
-
-    package func admits(_ entry: AuditEntry) -> Bool {
-        if let event, entry.event != event { return false }
-        if let since, entry.at < since { return false }
-        guard let subject else { return true }
-        return entry.subject == subject || entry.subject.hasSuffix(" " + subject)
-    }
-
     /// The keys to search by, for which the log has indexes; empty if the filter has only a time.
     var keys: [AuditChainRepository.Key] {
         guard let subject else { return event.map { [.event($0)] } ?? [] }
         return AuditSubject.meant(by: subject).map { .subject($0) }
+    }
+}
+
+package extension AuditFilter {
+    /// Whether every entry passes the filter.
+    var isOpen: Bool { subject == nil && event == nil && since == nil }
+
+    func admits(_ entry: AuditEntry) -> Bool {
+        if let event, entry.event != event { return false }
+        if let since, entry.at < since { return false }
+        guard let subject else { return true }
+        return entry.subject == subject || entry.subject.hasSuffix(" " + subject)
     }
 }
 

@@ -23,7 +23,24 @@ package struct VerifyAudit: Sendable {
         self.keys = keys
     }
 
-    package struct Report: Sendable, Equatable {
+    /// The content of a stored anchor, if the service signed it for its position.
+    ///
+    /// - Throws: `AuditDefect`.
+    static func anchor(
+        _ filed: (sequence: Int64, token: String), keys: [String: P256.Signing.PublicKey]
+    ) throws(AuditDefect) -> AuditAnchor {
+        do throws(AuditCheckpoint.Fault) {
+            let anchor = try AuditAnchor(token: filed.token, keys: keys)
+            if anchor.sequence == filed.sequence { return anchor }
+        } catch {
+            if case .unknownKey(let keyID) = error { throw .checkpointKeyUnknown(filed.sequence, keyID: keyID) }
+        }
+        throw .anchorForged(filed.sequence)
+    }
+}
+
+package extension VerifyAudit {
+    struct Report: Sendable, Equatable {
         /// The start of the log, if its oldest entries were purged.
         package var anchor: AuditAnchor?
         package var entries: Int64 = 0
@@ -44,7 +61,7 @@ package struct VerifyAudit: Sendable {
     ///   - witness: a checkpoint that was stored elsewhere and must be part of this log.
     ///   - progress: called after each page with the number of valid entries, and of all.
     /// - Throws: `Refusal` `unavailable`; a defect of the log is in the report.
-    package func callAsFunction(
+    func callAsFunction(
         witness: AuditCheckpoint? = nil, progress: (Int64, Int64) -> Void = { _, _ in }
     ) async throws -> Report {
         let start = try await store.snapshot { transaction in
@@ -83,21 +100,6 @@ package struct VerifyAudit: Sendable {
             chain.sequence - first, chain.signed, chain.digest
         )
         return report
-    }
-
-    /// The content of a stored anchor, if the service signed it for its position.
-    ///
-    /// - Throws: `AuditDefect`.
-    static func anchor(
-        _ filed: (sequence: Int64, token: String), keys: [String: P256.Signing.PublicKey]
-    ) throws(AuditDefect) -> AuditAnchor {
-        do throws(AuditCheckpoint.Fault) {
-            let anchor = try AuditAnchor(token: filed.token, keys: keys)
-            if anchor.sequence == filed.sequence { return anchor }
-        } catch {
-            if case .unknownKey(let keyID) = error { throw .checkpointKeyUnknown(filed.sequence, keyID: keyID) }
-        }
-        throw .anchorForged(filed.sequence)
     }
 
     /// The log's own record at the start of the verification; later entries are left for the next one.

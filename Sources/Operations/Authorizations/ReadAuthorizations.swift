@@ -51,15 +51,17 @@ package struct AuthorizationFilter: Sendable {
 
 /// One page of a list.
 package struct AuthorizationPage: Sendable {
-    /// The number of entries of a full page.
-    package static let size = 50
-    /// The approximate maximum of bytes in a page. URLs are the largest part of an entry.
-    package static let largest = size * 4096
-
     /// Sorted by time, newest first.
     package let views: [AuthorizationView]
     /// The cursor of the next page; `nil` after the last one.
     package let cursor: String?
+}
+
+package extension AuthorizationPage {
+    /// The number of entries of a full page.
+    static let size = 50
+    /// The approximate maximum of bytes in a page. URLs are the largest part of an entry.
+    static let largest = size * 4096
 }
 
 extension Refusal {

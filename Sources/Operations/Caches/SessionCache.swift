@@ -150,19 +150,21 @@ package final class SessionCache: Sendable {
         providers.dropUnheld()
     }
 
-    /// The number of cached sessions, including ended ones that were shown since.
-    package var count: Int { number { $0.gates.areOpen } }
-
-    /// The number of cached sessions that are authenticated at `now`.
-    package func countLive(now: Date, policy: SessionPolicy) -> Int {
-        number { $0.gates.areOpen && $0.session.effectiveState(at: now, policy: policy) == .authenticated }
-    }
-
     /// The number of entries, including invalidated sessions.
     var placeCount: Int { number { _ in true } }
 
     /// The number of users, devices, keys and providers with a flag.
     var gateCount: Int { users.count + devices.count + keys.count + providers.count }
+}
+
+package extension SessionCache {
+    /// The number of cached sessions, including ended ones that were shown since.
+    var count: Int { number { $0.gates.areOpen } }
+
+    /// The number of cached sessions that are authenticated at `now`.
+    func countLive(now: Date, policy: SessionPolicy) -> Int {
+        number { $0.gates.areOpen && $0.session.effectiveState(at: now, policy: policy) == .authenticated }
+    }
 
     private func number(where fits: (CachedSession) -> Bool) -> Int {
         shards.reduce(0) { $0 + $1.sessions.withLock { Array($0.values) }.count(where: fits) }

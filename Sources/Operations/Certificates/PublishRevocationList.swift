@@ -63,18 +63,23 @@ package final class PublishRevocationList: Sendable {
         self.environment = environment
     }
 
+    /// The number of entries that are read at once.
+    static let page = 5000
+}
+
+package extension PublishRevocationList {
     /// Records that a certificate may have been revoked. The next caller reads the store.
-    package func suspect() {
+    func suspect() {
         state.withLock { $0.isSuspected = true }
     }
 
     /// The current list in DER form.
-    package func callAsFunction() async throws -> [UInt8] { try await document().der }
+    func callAsFunction() async throws -> [UInt8] { try await document().der }
 
     /// The current list. It does not read the store if nothing was revoked since the last one.
     ///
     /// - Throws: `Refusal` `unavailable` if no list is recent enough.
-    package func document() async throws -> RevocationListDocument {
+    func document() async throws -> RevocationListDocument {
         let now = environment.now()
         var failure: any Error = Refusal.revocationListChanging
         for _ in 0..<4 {
@@ -172,9 +177,6 @@ package final class PublishRevocationList: Sendable {
         }
         throw Refusal.revocationListChanging
     }
-
-    /// The number of entries that are read at once.
-    static let page = 5000
 
     /// Reads the content page by page, because the rows of a long list take many times its size. Certificates that are
     /// revoked meanwhile may be missing. They raise the counter that was read before, so the list is not considered

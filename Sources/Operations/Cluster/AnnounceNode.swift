@@ -15,7 +15,9 @@ package struct AnnounceNode: Sendable {
     private let position: @Sendable () -> ChangePosition?
     private let environment: Environment
     package let id: NodeID
+}
 
+package extension AnnounceNode {
     /// - Parameters:
     ///   - keys: the keys of personal data.
     ///   - host: the name of the machine.
@@ -24,7 +26,7 @@ package struct AnnounceNode: Sendable {
     ///   - readAgain: reloads the keys with versions, because there is a newer one, or an older one may have been
     ///     removed.
     ///   - position: how far the node has read the change log. Later entries are kept for it.
-    package init(
+    init(
         store: any Database, keys: PersonalKeys, host: String, version: String, environment: Environment,
         fingerprints: @escaping @Sendable () -> NodeFingerprints, readAgain: @escaping @Sendable () -> Void = {},
         position: @escaping @Sendable () -> ChangePosition? = { nil }
@@ -49,7 +51,7 @@ package struct AnnounceNode: Sendable {
     ///   - onWait: called once with the disagreement.
     /// - Returns: `NodeAgreement/agreed`, or why it may not serve.
     /// - Throws: `Refusal` `unavailable`.
-    package func join(
+    func join(
         allowsOtherPolicies: Bool, onWait: @Sendable (NodeDisagreement) -> Void = { _ in }
     ) async throws -> NodeAgreement {
         var arrival: Date?
@@ -88,7 +90,7 @@ package struct AnnounceNode: Sendable {
     /// - Returns: the nodes that it disagrees with, on policies too.
     /// - Throws: `Refusal` `unavailable`.
     @discardableResult
-    package func beat() async throws -> [NodeDisagreement] {
+    func beat() async throws -> [NodeDisagreement] {
         let (others, inForce, now) = try await store.snapshot { transaction in
             (
                 try ClusterMemberRepository(transaction).live().filter { $0.id != id },
@@ -113,7 +115,7 @@ package struct AnnounceNode: Sendable {
     }
 
     /// Removes the node, so that others need not wait for its expiry.
-    package func leave() async throws {
+    func leave() async throws {
         try await store.transaction { try ClusterMemberRepository($0).remove(id) }
     }
 
@@ -122,7 +124,7 @@ package struct AnnounceNode: Sendable {
     /// - Parameters:
     ///   - observe: called after each heartbeat with the disagreements.
     ///   - onError: called with the error of each failed heartbeat, which the next one repeats.
-    package func run(
+    func run(
         observe: @Sendable ([NodeDisagreement]) -> Void,
         onError: @escaping @Sendable (any Error) -> Void
     ) async {

@@ -41,9 +41,6 @@ package final class ClientConnection: Sendable {
         device.withLock { device in device.certificate.map { ($0, device.state) } }
     }
 
-    /// The state in the protocol's outer state machine.
-    package var state: ConnectionState { device.withLock { $0.state } }
-
     /// Records that the certificate is valid: the device is connected, unless the connection has ended meanwhile.
     func connect(_ certificate: CachedCertificate) {
         device.withLock { device in
@@ -57,21 +54,6 @@ package final class ClientConnection: Sendable {
     /// Records that the certificate is no longer valid.
     func revoke() { move(.revoke) }
 
-    /// Records that either side closed the connection.
-    package func disconnect() { move(.disconnect) }
-
-    private func move(_ event: ConnectionState.Event) {
-        device.withLock { device in
-            if let next = device.state.after(event) { device.state = next }
-        }
-    }
-
-    /// Whether its certificate is valid at `now`, or was not verified yet.
-    package func isValid(at now: Date) -> Bool {
-        guard let certificate, !certificate.isInDoubt, !endsWithItsAnswer.load(ordering: .relaxed) else { return true }
-        return (try? certificate.requireValid(at: now)) != nil
-    }
-
     func attach(_ session: Session) {
         attached.withLock { $0[session.id] = session.userID }
     }
@@ -80,9 +62,29 @@ package final class ClientConnection: Sendable {
     func isAttached(_ session: SessionID) -> Bool {
         attached.withLock { $0[session] != nil }
     }
+}
+
+package extension ClientConnection {
+    /// The state in the protocol's outer state machine.
+    var state: ConnectionState { device.withLock { $0.state } }
+
+    /// Records that either side closed the connection.
+    func disconnect() { move(.disconnect) }
+
+    private func move(_ event: ConnectionState.Event) {
+        device.withLock { device in
+            if let next = device.state.after(event) { device.state = next }
+        }
+    }
+
+    /// Whether its certificate is valid at `now`, or was not verified yet.
+    func isValid(at now: Date) -> Bool {
+        guard let certificate, !certificate.isInDoubt, !endsWithItsAnswer.load(ordering: .relaxed) else { return true }
+        return (try? certificate.requireValid(at: now)) != nil
+    }
 
     /// Detaches the sessions of some users, and closes the connection if no other user's session is left.
-    package func detach(_ users: Set<UserID>) {
+    func detach(_ users: Set<UserID>) {
         let isLeft = attached.withLock { attached in
             let before = attached.count
             attached = attached.filter { !users.contains($0.value) }

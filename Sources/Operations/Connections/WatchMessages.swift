@@ -4,11 +4,13 @@ import Domain
 package struct MessageWatch: Sendable {
     fileprivate let polls: WaitingPolls<UserID, UserID>
     fileprivate let place: WaitingPolls<UserID, UserID>.Place
+}
 
+package extension MessageWatch {
     /// An element for one or several possible changes. It finishes with the watch.
-    package var changes: AsyncStream<Void> { place.changes }
+    var changes: AsyncStream<Void> { place.changes }
 
-    package func end() { polls.leave(place) }
+    func end() { polls.leave(place) }
 }
 
 package extension Service {

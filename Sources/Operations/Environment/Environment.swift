@@ -20,10 +20,12 @@ package struct Environment: Sendable {
         self.now = now
         self.randomBytes = randomBytes
     }
+}
 
+package extension Environment {
     /// Bytes of the kernel's generator. One call returns up to 256, while the standard library's generator returns
     /// eight.
-    package static func systemBytes(_ count: Int) -> [UInt8] {
+    static func systemBytes(_ count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let isFilled = bytes.withUnsafeMutableBytes { $0.count <= 256 && getentropy($0.baseAddress, $0.count) == 0 }
         if isFilled { return bytes }
@@ -32,12 +34,12 @@ package struct Environment: Sendable {
         return bytes
     }
 
-    package func newIdentifier<Kind>() -> Identifier<Kind> {
+    func newIdentifier<Kind>() -> Identifier<Kind> {
         Identifier(newUUID())
     }
 
     /// A new random UUID of this cell.
-    package func newUUID() -> UUID {
+    func newUUID() -> UUID {
         cell.randomID(randomBytes(Cell.randomLength))
     }
 }
@@ -56,14 +58,16 @@ package final class CurrentPolicy: Sendable {
     package init(_ policy: Policy) {
         self.policy = Mutex(policy)
     }
+}
 
+package extension CurrentPolicy {
     /// Puts another policy into force; later reads return its parts.
-    package func replace(with policy: Policy) {
+    func replace(with policy: Policy) {
         self.policy.withLock { $0 = policy }
     }
 
     /// One part of the policy, so that a request copies no more than it needs.
-    package subscript<Part: Sendable>(_ part: KeyPath<Policy, Part>) -> Part {
+    subscript<Part: Sendable>(_ part: KeyPath<Policy, Part>) -> Part {
         policy.withLock { $0[keyPath: part] }
     }
 }

@@ -12,22 +12,24 @@ package struct ServiceURLs: Sendable {
         self.publicURL = publicURL
         self.clientURL = clientURL
     }
+}
 
+package extension ServiceURLs {
     /// The public listener, which is the `iss` of access tokens too (RFC 8414 §2).
-    package var issuer: String { publicURL() }
-    package var client: String { clientURL() }
+    var issuer: String { publicURL() }
+    var client: String { clientURL() }
     /// The token endpoint of providers.
-    package var tokenEndpoint: String { issuer + "/token" }
+    var tokenEndpoint: String { issuer + "/token" }
     /// The token endpoint of devices, with mutual TLS (RFC 8705 §5).
-    package var clientTokenEndpoint: String { client + "/token" }
+    var clientTokenEndpoint: String { client + "/token" }
     /// The well-known URL of a document about a service. The document's name is between host and path (RFC 8414 §3.1,
     /// RFC 9728 §3.1).
-    package static func wellKnown(_ name: String, of url: String) -> String {
+    static func wellKnown(_ name: String, of url: String) -> String {
         url[..<pathStart(of: url)] + wellKnownPath(name, of: url)
     }
 
     /// The path in the result of ``wellKnown(_:of:)``.
-    package static func wellKnownPath(_ name: String, of url: String) -> String {
+    static func wellKnownPath(_ name: String, of url: String) -> String {
         "/.well-known/\(name)\(url[pathStart(of: url)...])"
     }
 
@@ -37,5 +39,5 @@ package struct ServiceURLs: Sendable {
     }
 
     /// The accepted values of `aud` (RFC 7523 §3).
-    package var audiences: [String] { [issuer, tokenEndpoint, clientTokenEndpoint] }
+    var audiences: [String] { [issuer, tokenEndpoint, clientTokenEndpoint] }
 }

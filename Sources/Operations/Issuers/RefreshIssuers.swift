@@ -13,11 +13,6 @@ package struct RefreshIssuers: Sendable {
     /// The number of concurrent fetches of this loop. A sign-in that needs another key set does not wait for them.
     static let atOnce = 8
 
-    package init(_ context: Service) {
-        self.context = context
-        keys = IssuerKeys(context)
-    }
-
     /// Fetches the key sets that are due.
     ///
     /// - Returns: the result of each issuer.
@@ -35,6 +30,13 @@ package struct RefreshIssuers: Sendable {
             return readings
         }
     }
+}
+
+package extension RefreshIssuers {
+    init(_ context: Service) {
+        self.context = context
+        keys = IssuerKeys(context)
+    }
 
     /// Fetches key sets until the task is cancelled.
     ///
@@ -42,7 +44,7 @@ package struct RefreshIssuers: Sendable {
     ///   - onChange: called with an issuer whose keys can no longer be fetched, and the reason, or whose keys can be
     ///     fetched again.
     ///   - onFailure: called if the store is unavailable.
-    package func run(
+    func run(
         onChange: @Sendable (_ issuer: String, _ failure: String?) -> Void, onFailure: @Sendable (any Error) -> Void
     ) async {
         var away: Set<String> = []

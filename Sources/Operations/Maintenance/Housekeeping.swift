@@ -10,13 +10,15 @@ package struct Housekeeping: Sendable {
     private let tasks: [MaintenanceTask]
     private let run: RunMaintenanceTask
     private let longestRound: Duration
+}
 
+package extension Housekeeping {
     /// - Parameters:
     ///   - more: tasks in addition to those of ``MaintenanceTask/all(_:_:)``.
     ///   - longestRound: the time after which no further pass begins. In a pass each due task has a turn of some
     ///     seconds. Work that each process does every minute, and the report of overdue tasks, thus need not wait for
     ///     the end of a long task.
-    package init(
+    init(
         _ context: Service, also more: [MaintenanceTask] = [], longestRound: Duration = .seconds(30)
     ) {
         self.context = context
@@ -26,7 +28,7 @@ package struct Housekeeping: Sendable {
     }
 
     /// The result of a round.
-    package struct Report: Sendable {
+    struct Report: Sendable {
         /// The tasks without work until they are due again.
         package var finished: [String] = []
         /// The tasks that failed in this process, with the error.
@@ -42,7 +44,7 @@ package struct Housekeeping: Sendable {
     ///
     /// - Throws: `Refusal` `unavailable` if the due tasks cannot be read.
     @discardableResult
-    package func callAsFunction() async throws -> Report {
+    func callAsFunction() async throws -> Report {
         let idle = context.environment.now().addingTimeInterval(-context.policy[\.sessions].idleLifetime)
         context.caches.sessions.dropIdle(since: idle)
         context.caches.certificates.dropIdle(since: idle)
@@ -57,7 +59,7 @@ package struct Housekeeping: Sendable {
     /// Runs tasks until none is due, the time limit has passed, or the calling task is cancelled.
     ///
     /// - Throws: `Refusal` `unavailable` if the due tasks cannot be read.
-    package func runDue() async throws -> Report {
+    func runDue() async throws -> Report {
         var report = Report()
         let clock = ContinuousClock()
         let end = clock.now + longestRound

@@ -4,31 +4,33 @@ import Repositories
 
 /// Reads how many messages and cards wait, for monitoring.
 package struct ReadBacklog: Sendable {
+    private let store: any Database
+
+    package init(store: any Database) {
+        self.store = store
+    }
+}
+
+package extension ReadBacklog {
     /// A backlog of one kind.
-    package struct Line: Sendable {
+    struct Line: Sendable {
         /// The number of waiting rows, at most `BacklogRepository.most`.
         package let count: Int
         /// How many seconds the oldest row has waited beyond its due time.
         package let age: TimeInterval
     }
 
-    package struct Backlog: Sendable {
+    struct Backlog: Sendable {
         /// The backlog of the outbox by kind of message.
         package let outbox: [String: Line]
         /// The cards that wait for a reviewer.
         package let review: Line
     }
 
-    private let store: any Database
-
-    package init(store: any Database) {
-        self.store = store
-    }
-
     /// Reads the backlog.
     ///
     /// - Throws: `Refusal` `unavailable`.
-    package func callAsFunction() async throws -> Backlog {
+    func callAsFunction() async throws -> Backlog {
         try await store.snapshot { transaction in
             let records = BacklogRepository(transaction)
             func line(_ count: Int, _ since: Date?) -> Line {

@@ -18,9 +18,11 @@ package struct ReportStatus: Sendable {
         self.policy = policy
         self.mostRows = mostRows
     }
+}
 
+package extension ReportStatus {
     /// The summary, from one snapshot of the store.
-    package struct Summary: Sendable {
+    struct Summary: Sendable {
         /// The numbers of authenticated and challenged sessions.
         package let sessions: (authenticated: Int, challenged: Int)
         /// Bulk revocations in progress. The rows of the sessions that they ended are still counted in `sessions`.
@@ -50,7 +52,7 @@ package struct ReportStatus: Sendable {
     /// The maintenance task that counts a store of any size, a page in each batch.
     ///
     /// - Parameter policy: the lifetimes that decide on the state of sessions.
-    package static func task(_ policy: CurrentPolicy) -> MaintenanceTask {
+    static func task(_ policy: CurrentPolicy) -> MaintenanceTask {
         MaintenanceTask("row_counts", every: 900) { transaction, batch in
             var counts = batch.after.flatMap { StoreCounts(text: $0) } ?? StoreCounts()
             let rows = try StatusRepository(transaction).count(
@@ -66,7 +68,7 @@ package struct ReportStatus: Sendable {
     /// Reads the summary.
     ///
     /// - Throws: `Refusal` `unavailable`.
-    package func callAsFunction() async throws -> Summary {
+    func callAsFunction() async throws -> Summary {
         let counts = try await counts()
         return try await store.snapshot { transaction in
             let records = StatusRepository(transaction)

@@ -11,15 +11,17 @@ import Repositories
 package struct RotateWrappingKey: Sendable {
     private let context: Administration
     private let keys: PersonalKeys
+}
 
+package extension RotateWrappingKey {
     /// - Parameter keys: the keys, whose highest version is the new one.
-    package init(_ context: Administration, keys: PersonalKeys) {
+    init(_ context: Administration, keys: PersonalKeys) {
         self.context = context
         self.keys = keys
     }
 
     /// The progress of the newest version.
-    package struct Progress: Sendable, Equatable {
+    struct Progress: Sendable, Equatable {
         /// The highest version of the wrapping key.
         package let version: Int
         /// Whether new data keys are wrapped under it on every node.
@@ -32,7 +34,7 @@ package struct RotateWrappingKey: Sendable {
     }
 
     /// Reads the progress of the newest version.
-    package func progress() async throws -> Progress {
+    func progress() async throws -> Progress {
         try await context.read { transaction in
             let records = DataKeyRepository(transaction, keys: keys)
             let version = keys.currentWrappingVersion
@@ -48,7 +50,7 @@ package struct RotateWrappingKey: Sendable {
     }
 
     /// Puts the newest version into force. Nodes without it reload their keys before they make a data key.
-    package func putInForce() async throws {
+    func putInForce() async throws {
         let (keys, actor) = (keys, context.actor)
         try await context.write { transaction, events in
             let version = keys.currentWrappingVersion
@@ -65,7 +67,7 @@ package struct RotateWrappingKey: Sendable {
     ///   - batch: the number of keys in one transaction.
     ///   - progress: called after each transaction with the number of keys so far.
     /// - Returns: the number of wrapped keys, and of keys that could not be opened and stay unchanged.
-    package func rewrap(
+    func rewrap(
         batch: Int = 200, progress: (Int) -> Void = { _ in }
     ) async throws -> (wrapped: Int, unreadable: Int) {
         var (wrapped, unreadable) = (0, 0)
@@ -117,7 +119,7 @@ package struct RotateWrappingKey: Sendable {
     }
 
     /// The versions among some that no data uses and that will not be used again. They may be removed permanently.
-    package func takeLeave(of versions: Set<Int>) async throws -> Set<Int> {
+    func takeLeave(of versions: Set<Int>) async throws -> Set<Int> {
         let (keys, actor) = (keys, context.actor)
         return try await context.write { transaction, events in
             let records = DataKeyRepository(transaction, keys: keys)

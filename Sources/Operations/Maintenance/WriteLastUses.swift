@@ -10,10 +10,6 @@ package struct WriteLastUses: Sendable {
 
     private let context: Service
 
-    package init(_ context: Service) {
-        self.context = context
-    }
-
     /// Writes all recorded uses. A part that fails is kept for the next time, and the others are still written, because
     /// only one of its rows may be locked. After three failures the store is considered unavailable.
     ///
@@ -41,11 +37,17 @@ package struct WriteLastUses: Sendable {
         }
         if let failure = failures.last { throw failure }
     }
+}
+
+package extension WriteLastUses {
+    init(_ context: Service) {
+        self.context = context
+    }
 
     /// Writes at intervals until the task is cancelled, then once more.
     ///
     /// - Parameter onError: called with each failure.
-    package func run(onError: @escaping @Sendable (any Error) -> Void) async {
+    func run(onError: @escaping @Sendable (any Error) -> Void) async {
         @Sendable func write() async {
             do { try await self() } catch { onError(error) }
         }

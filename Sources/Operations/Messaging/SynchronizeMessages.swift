@@ -32,10 +32,18 @@ package struct SyncAnchor: Sendable, Equatable {
         givenAt = time.milliseconds / 1000
     }
 
+    /// Whether all deletions after it are still stored. A transaction may commit later than its time, for which a
+    /// margin of a day is more than enough.
+    func isYoung(at now: Date) -> Bool {
+        givenAt > now.addingTimeInterval(86_400 - StreamUserRepository.keptDeletions).milliseconds / 1000
+    }
+}
+
+package extension SyncAnchor {
     /// Parses an anchor. A missing one and `0` mean the beginning, and `latest` the end.
     ///
     /// - Throws: `Refusal` `malformed_request`.
-    package init(_ text: String?) throws(Refusal) {
+    init(_ text: String?) throws(Refusal) {
         guard let text, text != "0" else {
             self = .start
             return
@@ -56,13 +64,7 @@ package struct SyncAnchor: Sendable, Equatable {
         return number
     }
 
-    package var text: String { "\(history).\(sequence).\(givenAt)" }
-
-    /// Whether all deletions after it are still stored. A transaction may commit later than its time, for which a
-    /// margin of a day is more than enough.
-    func isYoung(at now: Date) -> Bool {
-        givenAt > now.addingTimeInterval(86_400 - StreamUserRepository.keptDeletions).milliseconds / 1000
-    }
+    var text: String { "\(history).\(sequence).\(givenAt)" }
 }
 
 /// One change, with the current state.

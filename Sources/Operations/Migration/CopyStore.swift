@@ -35,8 +35,17 @@ package struct CopyStore: Sendable {
         self.actor = actor
     }
 
+    /// Returns if a run may still write to the copy.
+    static func requireTurn(_ run: String, in transaction: any Transaction) throws {
+        guard let mark = try transaction.copyMark(.target), mark.run == run, mark.state == .open else {
+            throw Refusal.copyTakenOver
+        }
+    }
+}
+
+package extension CopyStore {
     /// The digests of a table on both sides.
-    package struct Comparison: Sendable, Equatable {
+    struct Comparison: Sendable, Equatable {
         package let table: String
         package let source: TableDigest
         package let target: TableDigest
@@ -44,7 +53,7 @@ package struct CopyStore: Sendable {
         package var isEqual: Bool { source == target }
     }
 
-    package struct Report: Sendable, Equatable {
+    struct Report: Sendable, Equatable {
         /// Every table, each after the tables that it references; empty if the move was already complete.
         package var tables: [Comparison] = []
         /// Whether the copy is in use now.
@@ -54,14 +63,14 @@ package struct CopyStore: Sendable {
     }
 
     /// The current step, for display.
-    package enum Step: String, Sendable {
+    enum Step: String, Sendable {
         case copying = "copying rows"
         case comparing = "comparing rows"
         case verifying = "verifying rows"
     }
 
     /// Called with the number of rows that a step has processed, and the approximate number of all rows.
-    package typealias Observer = @Sendable (Step, Int64, Int64) -> Void
+    typealias Observer = @Sendable (Step, Int64, Int64) -> Void
 
     /// Copies, continues a copy or finishes it.
     ///
@@ -70,7 +79,7 @@ package struct CopyStore: Sendable {
     ///   - cutsNodes: whether nodes that serve the source may be stopped by that.
     /// - Throws: `Refusal` `conflict` if the two stores do not belong together, with the reason `nodes_live` if nodes
     ///   serve the source; `unavailable`, or a `StoreError`.
-    package func callAsFunction(
+    func callAsFunction(
         isFinal: Bool, cutsNodes: Bool = false, progress: @escaping Observer = { _, _, _ in }
     ) async throws -> Report {
         let begun = try await begin(isFinal: isFinal, cutsNodes: cutsNodes)
@@ -93,13 +102,6 @@ package struct CopyStore: Sendable {
         guard comparisons.allSatisfy(\.isEqual) else { return Report(tables: comparisons) }
         try await finish(begun.mark)
         return Report(tables: comparisons, isFinished: true)
-    }
-
-    /// Returns if a run may still write to the copy.
-    static func requireTurn(_ run: String, in transaction: any Transaction) throws {
-        guard let mark = try transaction.copyMark(.target), mark.run == run, mark.state == .open else {
-            throw Refusal.copyTakenOver
-        }
     }
 
     /// A node that serves the source would continue for a moment with its caches, and lose what it writes then.

@@ -29,9 +29,11 @@ package struct RestoreStore: Sendable {
         self.environment = environment
         self.actor = actor
     }
+}
 
+package extension RestoreStore {
     /// The changes of the copy.
-    package struct Report: Sendable, Equatable {
+    struct Report: Sendable, Equatable {
         package var sessionsEnded = 0
         package var messagesDropped = 0
         /// The number of users who were erased again.
@@ -55,7 +57,7 @@ package struct RestoreStore: Sendable {
     /// Prepares the copy, in one transaction.
     ///
     /// - Throws: `StoreError`.
-    package func callAsFunction(reason: AuditReason?) async throws -> Report {
+    func callAsFunction(reason: AuditReason?) async throws -> Report {
         // Without a time limit, because a large store takes long.
         try await restored.alter(try await decision(reason: reason))
     }
@@ -63,7 +65,7 @@ package struct RestoreStore: Sendable {
     /// The changes to make, for a transaction that also makes others.
     ///
     /// - Throws: `StoreError` if the replaced store cannot be read.
-    package func decision(reason: AuditReason?) async throws -> @Sendable (any Transaction) throws -> Report {
+    func decision(reason: AuditReason?) async throws -> @Sendable (any Transaction) throws -> Report {
         let losses = try await replaced?.alter { [keys] in try Losses(of: $0, keys: keys) }
         let (generation, auditID) = (environment.newUUID(), environment.newUUID())
         return { transaction in

@@ -22,7 +22,9 @@ package struct DeliverOutbox: Sendable {
     private let send: @Sendable (Message, OutboxMessageID) async -> DeliveryOutcome
     private let observe: @Sendable (OutboxMessage) -> Void
     private let onRest: @Sendable (ProviderID) -> Void
+}
 
+package extension DeliverOutbox {
     /// Sends the messages of a store.
     ///
     /// - Parameters:
@@ -31,7 +33,7 @@ package struct DeliverOutbox: Sendable {
     ///   - send: makes one attempt at a message and returns its outcome; the id is the same in all attempts.
     ///   - observe: called with each message after its try, for the metrics.
     ///   - onRest: called when a provider's receiver is paused because it does not answer.
-    package init(
+    init(
         _ context: Service, writeText: @escaping @Sendable (PhoneTextParts) -> String?, events: NotifyProvider,
         leaseTime: TimeInterval = 30,
         send: @escaping @Sendable (Message, OutboxMessageID) async -> DeliveryOutcome,
@@ -63,7 +65,7 @@ package struct DeliverOutbox: Sendable {
     ///
     /// - Returns: when the next message is due; `nil` if none waits.
     /// - Throws: `Refusal` `unavailable` if the store is unavailable; leased messages are sent when it is back.
-    package func callAsFunction() async throws -> Date? {
+    func callAsFunction() async throws -> Date? {
         let failure = try await withThrowingTaskGroup(of: (any Error)?.self) { group -> (any Error)? in
             let places = OutboxPlaces()
             for prepared in try await take(OutboxPlaces.all, of: places) {
@@ -88,7 +90,7 @@ package struct DeliverOutbox: Sendable {
     /// in any case. Attempts under way at the cancellation are finished.
     ///
     /// - Parameter onError: called with the error of a failed round; the next round retries.
-    package func run(_ signal: LoopSignal, onError: @escaping @Sendable (any Error) -> Void) async {
+    func run(_ signal: LoopSignal, onError: @escaping @Sendable (any Error) -> Void) async {
         let places = OutboxPlaces()
         var alarm = Date.distantPast
         signal.ring()

@@ -8,18 +8,20 @@ import Repositories
 package struct EndRevokedSessions: Sendable {
     private let context: Service
     private let holder: String
-
-    /// The maximum number of sessions in one transaction. It limits how long other writers wait.
-    package static let batch = 1000
     /// How long the lease of a bulk revocation lasts, in seconds.
     static let leaseTime: TimeInterval = 15
-    /// How long a bulk revocation is kept, in seconds. By then every sign-in that read the previous generation has
-    /// committed or failed.
-    package static let kept: TimeInterval = BulkRevocationRepository.patience
     /// Seconds between two rounds of the loop.
     static let interval: TimeInterval = 1
+}
 
-    package init(_ context: Service) {
+package extension EndRevokedSessions {
+    /// The maximum number of sessions in one transaction. It limits how long other writers wait.
+    static let batch = 1000
+    /// How long a bulk revocation is kept, in seconds. By then every sign-in that read the previous generation has
+    /// committed or failed.
+    static let kept: TimeInterval = BulkRevocationRepository.patience
+
+    init(_ context: Service) {
         self.context = context
         holder = context.environment.newUUID().uuidString
     }
@@ -29,7 +31,7 @@ package struct EndRevokedSessions: Sendable {
     /// - Returns: the number of sessions.
     /// - Throws: `Refusal` `unavailable`.
     @discardableResult
-    package func callAsFunction() async throws -> Int {
+    func callAsFunction() async throws -> Int {
         var count = 0
         while !Task.isCancelled, try await context.read({ try BulkRevocationRepository($0).isDue(to: holder) }) {
             let start = ContinuousClock.now
@@ -44,7 +46,7 @@ package struct EndRevokedSessions: Sendable {
     /// Ends a batch of one bulk revocation. Returns the number of sessions; `nil` if none is due.
     ///
     /// - Throws: `Refusal` `unavailable`.
-    package func endBatch() async throws -> Int? {
+    func endBatch() async throws -> Int? {
         // A separate transaction, so that other nodes do not wait for the batch.
         let taken = try await context.store.maintained { [holder] in
             try BulkRevocationRepository($0).take(by: holder, for: Self.leaseTime)
@@ -73,7 +75,7 @@ package struct EndRevokedSessions: Sendable {
     /// Ends due sessions until the task is cancelled: at once after a signal, otherwise every second.
     ///
     /// - Parameter onError: called with the error of a failed round, which the next one repeats.
-    package func run(_ signal: LoopSignal, onError: @escaping @Sendable (any Error) -> Void) async {
+    func run(_ signal: LoopSignal, onError: @escaping @Sendable (any Error) -> Void) async {
         await withDiscardingTaskGroup { group in
             group.addTask {
                 while !Task.isCancelled {

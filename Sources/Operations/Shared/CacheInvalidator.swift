@@ -59,35 +59,6 @@ package final class CacheInvalidator: Sendable {
         )
     }
 
-    /// Commits a heartbeat if it is due, and reads the changes since the last time.
-    ///
-    /// - Throws: `Refusal` `unavailable`, ``StoreRestored``, or the store's error.
-    package func poll() async throws {
-        if let beat = beginBeat() { try await commit(beat) }
-        try await look()
-    }
-
-    /// Reads the changes since the last time.
-    private func look() async throws {
-        let started = clock.now
-        let stamp = try store.changeStamp()
-        if node.endDoubt() { state.withLock { $0.stamp = nil } }
-        let known = state.withLock { $0 }
-        if known.position == nil || known.stamp != stamp {
-            try await catchUp(from: known.position)
-        }
-        state.withLock { state in
-            state.stamp = stamp
-            if !state.needsHeartbeats {
-                state.heartbeats.read(begunAt: started)
-            } else if let position = state.position {
-                state.heartbeats.read { position.shows($0) }
-            }
-        }
-        // After the view was found current, because no request waits for these.
-        try await node.settleSome()
-    }
-
     /// Begins a heartbeat, if it is due.
     func beginBeat() -> Heartbeats<Heartbeat>.Beat? {
         state.withLock { state in
@@ -116,6 +87,48 @@ package final class CacheInvalidator: Sendable {
     /// How long to wait before the next heartbeat; `nil` if the store needs none.
     var pauseBetweenBeats: Duration? {
         state.withLock { $0.needsHeartbeats ? $0.heartbeats.pause(at: clock.now) : nil }
+    }
+
+    /// Whether nothing was committed since the change log was read, so that the caches equal the store.
+    ///
+    /// With SQLite it takes some microseconds. With a server it is always `false`, because that would need a query.
+    /// Later commits are read soon, without waiting for the next poll.
+    var isCurrent: Bool {
+        guard isFresh, isClockRight, !node.isDoubted, let stamp = try? store.changeStamp() else { return false }
+        let (isCurrent, signal) = state.withLock { ($0.position != nil && $0.stamp == stamp, $0.signal) }
+        if !isCurrent { signal?.ring() }
+        return isCurrent
+    }
+}
+
+package extension CacheInvalidator {
+    /// Commits a heartbeat if it is due, and reads the changes since the last time.
+    ///
+    /// - Throws: `Refusal` `unavailable`, ``StoreRestored``, or the store's error.
+    func poll() async throws {
+        if let beat = beginBeat() { try await commit(beat) }
+        try await look()
+    }
+
+    /// Reads the changes since the last time.
+    private func look() async throws {
+        let started = clock.now
+        let stamp = try store.changeStamp()
+        if node.endDoubt() { state.withLock { $0.stamp = nil } }
+        let known = state.withLock { $0 }
+        if known.position == nil || known.stamp != stamp {
+            try await catchUp(from: known.position)
+        }
+        state.withLock { state in
+            state.stamp = stamp
+            if !state.needsHeartbeats {
+                state.heartbeats.read(begunAt: started)
+            } else if let position = state.position {
+                state.heartbeats.read { position.shows($0) }
+            }
+        }
+        // After the view was found current, because no request waits for these.
+        try await node.settleSome()
     }
 
     /// Applies the changes since a position, page by page, or drops all caches if the changes are unknown.
@@ -168,11 +181,11 @@ package final class CacheInvalidator: Sendable {
     }
 
     /// How far the change log was read.
-    package var position: ChangePosition? { state.withLock { $0.position } }
+    var position: ChangePosition? { state.withLock { $0.position } }
 
     /// The minimum age in seconds of the oldest transaction on the store's server, of any program. Its changes are not
     /// visible yet.
-    package var horizonAge: TimeInterval { state.withLock { $0.horizonAge } }
+    var horizonAge: TimeInterval { state.withLock { $0.horizonAge } }
 
     /// Compares the store's clock, read between two times of this machine, with this machine's clock.
     private func compareClock(of store: Date, from before: Date, to after: Date) {
@@ -188,7 +201,7 @@ package final class CacheInvalidator: Sendable {
     /// - Parameter onFailure: called with the first of consecutive failures, and every ten seconds while they last.
     /// - Throws: `StoreError.notUsable` after the store was moved. This process's caches are then invalid, even if the
     ///   store is reopened. ``StoreRestored``.
-    package func run(onFailure: @escaping @Sendable (any Error) -> Void) async throws {
+    func run(onFailure: @escaping @Sendable (any Error) -> Void) async throws {
         let signal = LoopSignal()
         state.withLock { $0.signal = signal }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -222,7 +235,7 @@ package final class CacheInvalidator: Sendable {
     /// Refuses to decide if the caches are too old, or the clock differs from the store's.
     ///
     /// - Throws: `Refusal` `unavailable`.
-    package func requireFresh() throws(Refusal) {
+    func requireFresh() throws(Refusal) {
         guard isFresh else {
             throw Refusal.staleView(age: age)
         }
@@ -232,29 +245,18 @@ package final class CacheInvalidator: Sendable {
     }
 
     /// Whether the view of the store is recent enough for decisions.
-    package var isFresh: Bool { clock.now - state.withLock { $0.heartbeats.freshAt } < maximumAge }
-
-    /// Whether nothing was committed since the change log was read, so that the caches equal the store.
-    ///
-    /// With SQLite it takes some microseconds. With a server it is always `false`, because that would need a query.
-    /// Later commits are read soon, without waiting for the next poll.
-    var isCurrent: Bool {
-        guard isFresh, isClockRight, !node.isDoubted, let stamp = try? store.changeStamp() else { return false }
-        let (isCurrent, signal) = state.withLock { ($0.position != nil && $0.stamp == stamp, $0.signal) }
-        if !isCurrent { signal?.ring() }
-        return isCurrent
-    }
+    var isFresh: Bool { clock.now - state.withLock { $0.heartbeats.freshAt } < maximumAge }
 
     /// The age of the view of the store, in seconds.
-    package var age: TimeInterval { (clock.now - state.withLock { $0.heartbeats.freshAt }) / .seconds(1) }
+    var age: TimeInterval { (clock.now - state.withLock { $0.heartbeats.freshAt }) / .seconds(1) }
 
     /// Whether this machine's clock is close enough to the store's. The validity of tokens and certificates, and the
     /// ends of sessions and bans, depend on it.
-    package var isClockRight: Bool { clockDifference.magnitude <= policy[\.bans].maximumClockDifference }
+    var isClockRight: Bool { clockDifference.magnitude <= policy[\.bans].maximumClockDifference }
 
     /// How many seconds this machine's clock is ahead of the store's; negative if it is slow. The duration of the query
     /// is subtracted.
-    package var clockDifference: TimeInterval { state.withLock { $0.clockDifference } }
+    var clockDifference: TimeInterval { state.withLock { $0.clockDifference } }
 
     private var maximumAge: Duration { .seconds(policy[\.bans].maximumStaleness) }
 }

@@ -13,15 +13,17 @@ package struct ArchiveUsers: Sendable {
     private let context: Administration
     private let keys: PersonalKeys
     private let batch: Int
+}
 
+package extension ArchiveUsers {
     /// - Parameter batch: the number of rows in one transaction.
-    package init(_ context: Administration, keys: PersonalKeys, batch: Int = 100) {
+    init(_ context: Administration, keys: PersonalKeys, batch: Int = 100) {
         self.context = context
         self.keys = keys
         self.batch = batch
     }
 
-    package struct Written: Sendable {
+    struct Written: Sendable {
         /// Its id in the audit log.
         package let id: UUID
         package let count: Int
@@ -38,7 +40,7 @@ package struct ArchiveUsers: Sendable {
     ///   - again: whether to include rows that an earlier archive has.
     ///   - recipients: the recipients, for the audit log.
     ///   - write: receives lines in order, each with its line feed.
-    package func write(
+    func write(
         since moment: Date, again: Bool, recipients: [String], _ write: (String) throws -> Void
     ) async throws -> Written {
         let id = context.environment.newUUID()
@@ -79,7 +81,7 @@ package struct ArchiveUsers: Sendable {
     ///
     /// - Parameter purged: the data to delete from the marked rows, and from the users' cards.
     /// - Returns: the number of marked rows.
-    package func mark(_ written: Written, purging purged: Set<ArchivedDatum>) async throws -> Int {
+    func mark(_ written: Written, purging purged: Set<ArchivedDatum>) async throws -> Int {
         var count = 0
         var mark: ArchivedUserRepository.Mark?
         repeat {

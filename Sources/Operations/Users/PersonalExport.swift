@@ -5,9 +5,6 @@ import Repositories
 
 /// All stored data of one user, for the user or an admin.
 package struct PersonalExport: Sendable, Confidential {
-    /// The size in bytes that is claimed for an export before it is read. Then its actual size is used.
-    package static let usualSize = 1_048_576
-
     let user: User
     /// The user's address in the API: `<provider slug>/<external id>`.
     package let address: String
@@ -56,9 +53,14 @@ package struct PersonalExport: Sendable, Confidential {
             findable: try FindableAddressRepository(transaction).list(of: user.id),
             written: try ExportedMessages.collect(user.id, keys: keys, in: transaction))
     }
+}
+
+package extension PersonalExport {
+    /// The size in bytes that is claimed for an export before it is read. Then its actual size is used.
+    static let usualSize = 1_048_576
 
     /// The JSON form for the user or the admin.
-    package var json: JSONValue {
+    var json: JSONValue {
         let text = Self.text
         return .object([
             "user_id": text(user.id.description), "address": text(address),

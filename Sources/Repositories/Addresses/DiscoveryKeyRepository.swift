@@ -10,16 +10,18 @@ package struct DiscoveryKeyRepository {
     private let transaction: any Transaction
     private let keys: PersonalKeys
     private let derived: DerivedDiscoveryKeys
+}
 
+package extension DiscoveryKeyRepository {
     /// - Parameter derived: the cache of derived keys.
-    package init(_ transaction: any Transaction, keys: PersonalKeys, derived: DerivedDiscoveryKeys) {
+    init(_ transaction: any Transaction, keys: PersonalKeys, derived: DerivedDiscoveryKeys) {
         self.transaction = transaction
         self.keys = keys
         self.derived = derived
     }
 
     /// A week's key, and the other values of its set.
-    package struct Entry: Sendable {
+    struct Entry: Sendable {
         package let week: DiscoveryWeek
         package let key: ObliviousKey
         package let publicKey: [UInt8]
@@ -38,7 +40,7 @@ package struct DiscoveryKeyRepository {
     /// A week's key; `nil` if there is none.
     ///
     /// - Throws: ``SealingFailure/unknownVersion(_:)`` if its index key is missing.
-    package func find(_ week: DiscoveryWeek, of provider: ProviderID) throws -> Entry? {
+    func find(_ week: DiscoveryWeek, of provider: ProviderID) throws -> Entry? {
         guard
             let row = try transaction.first(
                 "SELECT \(Self.read) FROM discovery_keys WHERE provider_id = $1 AND week = $2",
@@ -71,7 +73,7 @@ package struct DiscoveryKeyRepository {
     /// A week's key, created if there is none.
     ///
     /// - Throws: ``SealingFailure``, as ``find(_:of:)``.
-    package func findOrCreate(_ week: DiscoveryWeek, of provider: ProviderID, seed: [UInt8]) throws -> Entry? {
+    func findOrCreate(_ week: DiscoveryWeek, of provider: ProviderID, seed: [UInt8]) throws -> Entry? {
         try transaction.execute(
             """
             INSERT INTO discovery_keys (\(Self.columns)) VALUES (\(Self.columns.placeholders))
@@ -82,13 +84,13 @@ package struct DiscoveryKeyRepository {
     }
 
     /// Counts added entries of a week's set. The number only determines the size of buckets, and never falls.
-    package func count(entries: Int, in week: DiscoveryWeek, of provider: ProviderID) throws {
+    func count(entries: Int, in week: DiscoveryWeek, of provider: ProviderID) throws {
         try transaction.execute(
             "UPDATE discovery_keys SET entries = entries + $3 WHERE provider_id = $1 AND week = $2",
             [.id(provider), .integer(week.number), entries.value])
     }
 
-    package static func purge(before week: DiscoveryWeek, in transaction: any Transaction) throws -> Int {
+    static func purge(before week: DiscoveryWeek, in transaction: any Transaction) throws -> Int {
         try transaction.execute("DELETE FROM discovery_keys WHERE week < $1", [.integer(week.number)])
     }
 }

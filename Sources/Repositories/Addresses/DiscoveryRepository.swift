@@ -7,12 +7,19 @@ import Foundation
 package struct DiscoveryRepository {
     private let transaction: any Transaction
 
-    package init(_ transaction: any Transaction) {
+    /// Removes a user's number from every week's set.
+    func erase(_ user: UserID) throws {
+        try transaction.execute("DELETE FROM discovery_entries WHERE user_id = $1", [.id(user)])
+    }
+}
+
+package extension DiscoveryRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// A findable number without an entry of a week.
-    package struct Lacking: Sendable {
+    struct Lacking: Sendable {
         package let user: UserID
         package let provider: ProviderID
         /// The blind index of the number. The computed entry is used only if the number is still the user's.
@@ -26,7 +33,7 @@ package struct DiscoveryRepository {
         Column<Int64>("f.filled_week"))
 
     /// Some of the numbers without an entry of a week, longest waiting first.
-    package func lacking(_ week: DiscoveryWeek, limit: Int) throws -> [Lacking] {
+    func lacking(_ week: DiscoveryWeek, limit: Int) throws -> [Lacking] {
         try transaction.query(
             """
             SELECT \(Self.lacking) FROM findable_addresses f JOIN authenticated_users a ON a.user_id = f.user_id
@@ -47,7 +54,7 @@ package struct DiscoveryRepository {
     ///
     /// - Parameter entry: `nil` if none could be made. The number then waits for the next week.
     /// - Returns: whether an entry was added.
-    package func fill(_ one: Lacking, _ entry: DiscoveryEntry?, of week: DiscoveryWeek) throws -> Bool {
+    func fill(_ one: Lacking, _ entry: DiscoveryEntry?, of week: DiscoveryWeek) throws -> Bool {
         let isStill = try transaction.execute(
             """
             UPDATE findable_addresses SET filled_week = $1
@@ -69,7 +76,7 @@ package struct DiscoveryRepository {
     /// Some entries of a bucket, ordered by tag.
     ///
     /// - Parameter tag: the last one of the previous page; `nil` for the first page.
-    package func list(
+    func list(
         _ bucket: DiscoveryBucket, after tag: [UInt8]?, in week: DiscoveryWeek, of provider: ProviderID, limit: Int
     ) throws -> [DiscoveryEntry] {
         let (from, to) = bucket.tags
@@ -83,14 +90,9 @@ package struct DiscoveryRepository {
         ).map(Self.read.read).map { DiscoveryEntry(tag: $0, masked: $1) }
     }
 
-    /// Removes a user's number from every week's set.
-    func erase(_ user: UserID) throws {
-        try transaction.execute("DELETE FROM discovery_entries WHERE user_id = $1", [.id(user)])
-    }
-
     private static let old = AgedRows(of: "discovery_entries", key: "user_id, week", age: "week")
 
-    package func purge(
+    func purge(
         before week: DiscoveryWeek, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
         try Self.old.take(before: week.number, batch, in: transaction)
@@ -102,7 +104,7 @@ package struct DiscoveryRepository {
     /// Counts evaluations for a proven number on this day (UTC), before they are made.
     ///
     /// - Returns: `false` if they would exceed the limit. Then they are not counted.
-    package func count(_ evaluations: Int, for number: Digest256, limit: Int) throws -> Bool {
+    func count(_ evaluations: Int, for number: Digest256, limit: Int) throws -> Bool {
         guard evaluations <= limit else { return false }
         return try transaction.execute(
             """
@@ -118,7 +120,7 @@ package struct DiscoveryRepository {
     private static let oldBudgets = AgedRows(of: "discovery_budgets", key: "day, number_index", age: "day")
 
     /// Deletes the counts of past days.
-    package func purgeBudgets(_ batch: MaintenanceBatch = MaintenanceBatch()) throws -> MaintenanceBatch.Outcome {
+    func purgeBudgets(_ batch: MaintenanceBatch = MaintenanceBatch()) throws -> MaintenanceBatch.Outcome {
         try Self.oldBudgets.take(before: Self.day(transaction.now), batch, in: transaction)
     }
 }

@@ -7,8 +7,10 @@ import Foundation
 /// it, so no user is found by a number that now belongs to another.
 package struct FindableAddressRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension FindableAddressRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -17,7 +19,7 @@ package struct FindableAddressRepository {
     private static let listed = ColumnTuple(Column<AddressType>("type"), Column<Date>("since"))
 
     /// Makes an address findable, unless it is already.
-    package func insert(_ type: AddressType, of user: UserID, at time: Date) throws {
+    func insert(_ type: AddressType, of user: UserID, at time: Date) throws {
         try transaction.execute(
             """
             INSERT INTO findable_addresses (\(Self.columns)) VALUES (\(Self.columns.placeholders))
@@ -26,19 +28,19 @@ package struct FindableAddressRepository {
     }
 
     /// Hides an address, unless it is hidden already.
-    package func delete(_ type: AddressType, of user: UserID) throws {
+    func delete(_ type: AddressType, of user: UserID) throws {
         try transaction.execute(
             "DELETE FROM findable_addresses WHERE user_id = $1 AND type = $2", [.id(user), type.value])
         if type == .phone { try DiscoveryRepository(transaction).erase(user) }
     }
 
-    package func erase(_ user: UserID) throws {
+    func erase(_ user: UserID) throws {
         try transaction.execute("DELETE FROM findable_addresses WHERE user_id = $1", [.id(user)])
         try DiscoveryRepository(transaction).erase(user)
     }
 
     /// The addresses by which a user can be found.
-    package func list(of user: UserID) throws -> [FindableAddress] {
+    func list(of user: UserID) throws -> [FindableAddress] {
         try transaction.query(
             "SELECT \(Self.listed) FROM findable_addresses WHERE user_id = $1 ORDER BY type", [.id(user)]
         ).map(Self.listed.read).map { FindableAddress(type: $0, since: $1) }
@@ -46,7 +48,7 @@ package struct FindableAddressRepository {
 
     /// The user of a provider who can be found by a number, given its blind indexes. The number of statements does not
     /// depend on the result.
-    package func holder(ofNumber indexes: [Digest256], at provider: ProviderID) throws -> UserID? {
+    func holder(ofNumber indexes: [Digest256], at provider: ProviderID) throws -> UserID? {
         try indexes.compactMap { index in
             try transaction.value(
                 """
@@ -57,7 +59,7 @@ package struct FindableAddressRepository {
     }
 
     /// The user of a provider who can be found by the provider's external id.
-    package func holder(ofName externalID: String, at provider: ProviderID) throws -> UserID? {
+    func holder(ofName externalID: String, at provider: ProviderID) throws -> UserID? {
         try transaction.value(
             """
             SELECT u.id FROM users u JOIN findable_addresses f ON f.user_id = u.id

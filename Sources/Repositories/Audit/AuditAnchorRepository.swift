@@ -6,30 +6,32 @@ import Foundation
 package struct AuditAnchorRepository {
     private let transaction: any Transaction
 
-    package init(_ transaction: any Transaction) {
-        self.transaction = transaction
-    }
-
     /// The columns of `audit_anchors` and `audit_checkpoints`: signed tokens by the number of the last entry.
     static let tokens = ColumnTuple(Column<Int64>("sequence"), Column<String>("token"))
-    private static let readable = ColumnTuple(Column<Int64>("sequence"), Column<String>("token").ifReadable)
 
     /// A token with its number. A token that is not valid text is returned empty.
     static func token(_ row: Row) throws -> (sequence: Int64, token: String) {
         let (sequence, token) = try readable.read(row)
         return (sequence, token ?? "")
     }
+}
+
+package extension AuditAnchorRepository {
+    init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+    private static let readable = ColumnTuple(Column<Int64>("sequence"), Column<String>("token").ifReadable)
 
     /// The current anchor and its entry's number; `nil` if nothing was purged. A token that is not valid text is
     /// returned empty.
-    package func current() throws -> (sequence: Int64, token: String)? {
+    func current() throws -> (sequence: Int64, token: String)? {
         try transaction.first("SELECT \(Self.tokens) FROM audit_anchors ORDER BY sequence DESC LIMIT 1")
             .map(Self.token)
     }
 
     /// Replaces the anchor, and deletes the checkpoints up to it; `false` if the log was anchored there or later
     /// meanwhile.
-    package func file(_ anchor: AuditAnchor, token: String) throws -> Bool {
+    func file(_ anchor: AuditAnchor, token: String) throws -> Bool {
         // Locks the row that every sealer locks first.
         let isSigned = try transaction.execute(
             "UPDATE audit_head SET signed = signed WHERE id = 1 AND signed >= $1", [.integer(anchor.sequence)])
@@ -44,7 +46,7 @@ package struct AuditAnchorRepository {
 
     /// Deletes some of the entries that the current anchor covers. Their numbers are consecutive, so a batch is a
     /// range.
-    package func deleteCovered(_ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
+    func deleteCovered(_ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
         let anchored: Int64?? = try transaction.value("SELECT MAX(sequence) FROM audit_anchors", as: Int64?.self)
         guard let last = anchored ?? nil else { return .all(0) }
         let after = batch.after.flatMap { Int64($0) } ?? .min
@@ -59,7 +61,7 @@ package struct AuditAnchorRepository {
     }
 
     /// The checkpoints after an entry, oldest first.
-    package func checkpoints(after sequence: Int64, limit: Int) throws -> [(sequence: Int64, token: String)] {
+    func checkpoints(after sequence: Int64, limit: Int) throws -> [(sequence: Int64, token: String)] {
         try transaction.query(
             "SELECT \(Self.tokens) FROM audit_checkpoints WHERE sequence > $1 ORDER BY sequence LIMIT $2",
             [sequence.value, limit.value]

@@ -9,8 +9,10 @@ import Foundation
 /// twice, even if their clocks disagree about the lease.
 package struct AuditChainRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension AuditChainRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -23,7 +25,7 @@ package struct AuditChainRepository {
     private static let tokens = AuditAnchorRepository.tokens
 
     /// How far the log is chained and signed.
-    package struct Head: Sendable, Equatable {
+    struct Head: Sendable, Equatable {
         /// The last entry and its digest, and the last entry that a checkpoint covers.
         package let chain: AuditChain
         /// When the last checkpoint was stored; 1970 if there is none.
@@ -33,7 +35,7 @@ package struct AuditChainRepository {
     /// The head.
     ///
     /// - Throws: ``DamagedRow`` if there is none.
-    package func head() throws -> Head {
+    func head() throws -> Head {
         guard let row = try transaction.first("SELECT \(Self.head) FROM audit_head WHERE id = 1") else {
             throw DamagedRow(column: 0)
         }
@@ -48,18 +50,18 @@ package struct AuditChainRepository {
     }
 
     /// Whether an entry is not chained yet.
-    package func hasUnchained() throws -> Bool {
+    func hasUnchained() throws -> Bool {
         try transaction.first("SELECT 1 FROM audit_entries WHERE sequence IS NULL LIMIT 1") != nil
     }
 
     /// The number of entries that are not chained yet.
-    package func countUnchained() throws -> Int {
+    func countUnchained() throws -> Int {
         try transaction.value("SELECT COUNT(*) FROM audit_entries WHERE sequence IS NULL") ?? 0
     }
 
     /// Takes or renews the sealer's lease. Returns the chain to continue, or `nil` while another holder's lease is
     /// valid.
-    package func lease(to holder: String, for seconds: TimeInterval) throws -> AuditChain? {
+    func lease(to holder: String, for seconds: TimeInterval) throws -> AuditChain? {
         try transaction.first(
             """
             UPDATE audit_head SET holder = $1, leased_until = $2
@@ -71,20 +73,20 @@ package struct AuditChainRepository {
     }
 
     /// Ends the lease, so that another sealer need not wait for its expiry.
-    package func release(_ holder: String) throws {
+    func release(_ holder: String) throws {
         try transaction.execute(
             "UPDATE audit_head SET holder = NULL, leased_until = 0 WHERE id = 1 AND holder = $1", [.text(holder)])
     }
 
     /// The entries that are not chained yet, oldest first. An entry that is committed late is in a later result.
-    package func unchained(limit: Int) throws -> [AuditEntry] {
+    func unchained(limit: Int) throws -> [AuditEntry] {
         try transaction.query(Self.columns, "WHERE sequence IS NULL ORDER BY at, id LIMIT $1", [Value(limit)])
     }
 
     /// Stores the numbers and digests of entries, and the new head.
     ///
     /// - Throws: ``DamagedRow`` if an entry is chained already; the transaction must then be rolled back.
-    package func write(_ links: [AuditLink], head chain: AuditChain) throws {
+    func write(_ links: [AuditLink], head chain: AuditChain) throws {
         var left = links[...]
         while let (count, statement) = Self.chaining.first(where: { $0.count <= left.count }) {
             let written = try transaction.execute(
@@ -112,7 +114,7 @@ package struct AuditChainRepository {
     }
 
     /// Stores a signed checkpoint; `false` if another one was stored since its predecessor.
-    package func file(_ checkpoint: AuditCheckpoint, token: String) throws -> Bool {
+    func file(_ checkpoint: AuditCheckpoint, token: String) throws -> Bool {
         let moved = try transaction.execute(
             "UPDATE audit_head SET signed = $1, signed_at = $2 WHERE id = 1 AND signed = $3 AND sequence >= $1",
             [.integer(checkpoint.sequence), .time(transaction.now), .integer(checkpoint.previous)])
@@ -126,7 +128,7 @@ package struct AuditChainRepository {
     /// Chained entries in order, after one number and up to another.
     ///
     /// - Returns: each with its number; `nil` for a damaged entry that cannot be parsed.
-    package func links(after: Int64, through: Int64, limit: Int) throws -> [(sequence: Int64, link: AuditLink?)] {
+    func links(after: Int64, through: Int64, limit: Int) throws -> [(sequence: Int64, link: AuditLink?)] {
         try transaction.query(
             """
             SELECT \(Self.links) FROM audit_entries WHERE sequence > $1 AND sequence <= $2
@@ -136,7 +138,7 @@ package struct AuditChainRepository {
     }
 
     /// The keys by which entries are found. Each has an index.
-    package enum Key: Sendable, Equatable {
+    enum Key: Sendable, Equatable {
         case subject(String)
         case event(String)
     }
@@ -145,7 +147,7 @@ package struct AuditChainRepository {
     /// scans the log by number until it has found enough.
     ///
     /// - Returns: each with its number; `nil` for a damaged entry that cannot be parsed.
-    package func links(
+    func links(
         of key: Key, before end: Int64, limit: Int
     ) throws -> [(sequence: Int64, link: AuditLink?)] {
         let (column, text) =
@@ -169,19 +171,19 @@ package struct AuditChainRepository {
     }
 
     /// The number of entries with an invalid number: below 1 or after the head.
-    package func countStray(behind head: Int64) throws -> Int {
+    func countStray(behind head: Int64) throws -> Int {
         try transaction.value(
             "SELECT COUNT(*) FROM audit_entries WHERE sequence < 1 OR sequence > $1", [head.value]) ?? 0
     }
 
     /// The entry number of the last stored checkpoint; 0 if there is none.
-    package func lastCheckpoint() throws -> Int64 {
+    func lastCheckpoint() throws -> Int64 {
         try transaction.value("SELECT COALESCE(MAX(sequence), 0) FROM audit_checkpoints") ?? 0
     }
 
     /// The checkpoints for entries after one number and up to another, in order. A token that is not valid text is
     /// empty.
-    package func checkpoints(after: Int64, through: Int64) throws -> [(sequence: Int64, token: String)] {
+    func checkpoints(after: Int64, through: Int64) throws -> [(sequence: Int64, token: String)] {
         try transaction.query(
             "SELECT \(Self.tokens) FROM audit_checkpoints WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence",
             [after.value, through.value]
@@ -189,7 +191,7 @@ package struct AuditChainRepository {
     }
 
     /// The newest entries that are not chained yet, oldest first.
-    package func unchainedLatest(limit: Int) throws -> [AuditEntry] {
+    func unchainedLatest(limit: Int) throws -> [AuditEntry] {
         try transaction.query(
             Self.columns, "WHERE sequence IS NULL ORDER BY at DESC, id DESC LIMIT $1", [Value(limit)]
         ).reversed()

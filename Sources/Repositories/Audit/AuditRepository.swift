@@ -7,12 +7,25 @@ import Foundation
 package struct AuditRepository {
     private let transaction: any Transaction
 
-    package init(_ transaction: any Transaction) {
+    /// Number and digest are written when an entry is chained.
+    static let columns = Table<AuditEntry>(
+        "audit_entries", AuditEntry.init,
+        Field("id", \.id),
+        Field("at", \.milliseconds),
+        Field("event", \.event),
+        Field("subject", \.subject),
+        Field("actor", \.actor),
+        Field("detail", \.detail),
+        Field("reason", \.reason))
+}
+
+package extension AuditRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// The audited actions, by their stored names.
-    package enum Event: String, Sendable, CaseIterable {
+    enum Event: String, Sendable, CaseIterable {
         case certificateIssued = "certificate_issued"
         case certificateRevoked = "certificate_revoked"
         case certificateSuperseded = "certificate_superseded"
@@ -58,17 +71,6 @@ package struct AuditRepository {
         case banEvaded = "ban_evaded"
     }
 
-    /// Number and digest are written when an entry is chained.
-    static let columns = Table<AuditEntry>(
-        "audit_entries", AuditEntry.init,
-        Field("id", \.id),
-        Field("at", \.milliseconds),
-        Field("event", \.event),
-        Field("subject", \.subject),
-        Field("actor", \.actor),
-        Field("detail", \.detail),
-        Field("reason", \.reason))
-
     /// Appends an entry. It is chained within a second of the commit: see ``AuditChainRepository``.
     ///
     /// - Parameters:
@@ -76,7 +78,7 @@ package struct AuditRepository {
     ///   - actor: `device <id>`, `provider <id>`, `user <id>`, `admin <operating system user>` or `service`.
     ///   - detail: further ids, never a name, number or address either.
     ///   - reason: the reason, if the event does not imply it.
-    package func append(
+    func append(
         _ event: Event, subject: AuditSubject, actor: String, detail: String? = nil, reason: AuditReason? = nil,
         id: UUID
     ) throws {
@@ -87,7 +89,7 @@ package struct AuditRepository {
     }
 
     /// The time of the newest entry, among unchained entries and the last chained one; `nil` if there is none.
-    package func newest() throws -> Date? {
+    func newest() throws -> Date? {
         let waiting = try transaction.value(
             "SELECT MAX(at) FROM audit_entries WHERE sequence IS NULL", as: Date?.self)
         let chained: Date? = try transaction.value(

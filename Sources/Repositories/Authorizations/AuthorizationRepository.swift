@@ -8,7 +8,12 @@ import Foundation
 package struct AuthorizationRepository {
     let transaction: any Transaction
 
-    package init(_ transaction: any Transaction) {
+    /// Whether it is a permission, or can still become one, at the time `$2`.
+    static let isOpen = "(state = 'APPROVAL' OR (state = 'REQUEST' AND expires_at > $2))"
+}
+
+package extension AuthorizationRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -32,16 +37,13 @@ package struct AuthorizationRepository {
     private static func hidden(_ column: String, in table: String, _ side: String) -> String {
         ErasureRepository.hidden("\(table).\(column)", of: "\(table).\(side)")
     }
-
-    /// Whether it is a permission, or can still become one, at the time `$2`.
-    static let isOpen = "(state = 'APPROVAL' OR (state = 'REQUEST' AND expires_at > $2))"
     /// Whether the stored state is open, regardless of bulk revocations.
     private static let isStoredOpen = "state IN ('REQUEST', 'APPROVAL')"
     private static let insertion = columns.insertion(
         with: "asker_generation", "accepter_generation", as: PermissionRevocationRepository.generation)
 
     /// Inserts a new request with its row; `false` if the id is taken, or another is open to the same target.
-    package func insert(_ authorization: MessagingPermission) throws -> Bool {
+    func insert(_ authorization: MessagingPermission) throws -> Bool {
         let inserted = try transaction.execute(
             "\(Self.insertion) ON CONFLICT DO NOTHING",
             Self.columns.row(authorization, authorization.requesterID.value, authorization.recipientID.value))
@@ -51,12 +53,12 @@ package struct AuthorizationRepository {
     }
 
     /// The authorization with an id; `nil` if there is none.
-    package func find(_ id: AuthorizationID) throws -> MessagingPermission? {
+    func find(_ id: AuthorizationID) throws -> MessagingPermission? {
         try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])
     }
 
     /// Stores an authorization's new state with the row for it; `false` if its state has changed since it was read.
-    package func move(_ moved: MessagingPermission, from before: MessagingPermissionState) throws -> Bool {
+    func move(_ moved: MessagingPermission, from before: MessagingPermissionState) throws -> Bool {
         let changed = try transaction.execute(
             "UPDATE authorizations SET state = $2, changed_at = $3, replaced_by = $5 WHERE id = $1 AND state = $4",
             [.id(moved.id), moved.state.value, .time(moved.changedAt), before.value, moved.replacedBy.value])
@@ -69,7 +71,7 @@ package struct AuthorizationRepository {
     /// recipient declined since a time, and a permission that the recipient requested.
     ///
     /// - Parameter targets: the digests of the recipient's address, one for each version of the key.
-    package func between(
+    func between(
         _ requester: UserID, and recipient: UserID?, targets: [Digest256], declinedSince: Date
     ) throws -> [MessagingPermission] {
         var found: [MessagingPermission] = []
@@ -87,13 +89,13 @@ package struct AuthorizationRepository {
     }
 
     /// The permissions that one user requested and the other gave.
-    package func permissions(askedBy requester: UserID, of recipient: UserID) throws -> [MessagingPermission] {
+    func permissions(askedBy requester: UserID, of recipient: UserID) throws -> [MessagingPermission] {
         try storedOpen(askedBy: requester, of: recipient).filter { $0.state == .approval }
     }
 
     /// The authorizations of two users whose stored state is open, in either direction. A bulk revocation may have ended
     /// some of them: their ``MessagingPermission/state`` says so.
-    package func storedOpen(between one: UserID, and other: UserID) throws -> [MessagingPermission] {
+    func storedOpen(between one: UserID, and other: UserID) throws -> [MessagingPermission] {
         try storedOpen(askedBy: one, of: other) + storedOpen(askedBy: other, of: one)
     }
 
@@ -120,7 +122,7 @@ package struct AuthorizationRepository {
     }
 
     /// The users among some that have a permission with a user, in either direction.
-    package func permitted(with user: UserID, among others: [UserID]) throws -> Set<UserID> {
+    func permitted(with user: UserID, among others: [UserID]) throws -> Set<UserID> {
         let rows = try [Self.askedOfSome, Self.askedBySome].flatMap {
             try transaction.query($0, [.id(user)], list: others.map(\.value))
         }
@@ -132,7 +134,7 @@ package struct AuthorizationRepository {
     }
 
     /// The time of the oldest of a user's newest `count` requests; `nil` if there are fewer since a time.
-    package func oldest(ofNewest count: Int, askedBy user: UserID, since moment: Date) throws -> Date? {
+    func oldest(ofNewest count: Int, askedBy user: UserID, since moment: Date) throws -> Date? {
         try transaction.value(
             """
             SELECT created_at FROM authorizations WHERE asker_id = $1 AND created_at > $2
@@ -146,7 +148,7 @@ package struct AuthorizationRepository {
     /// - Parameters:
     ///   - box: those that the user requested, or those requested of the user that may be seen.
     ///   - state: the effective state; `nil` for all.
-    package func list(
+    func list(
         of user: UserID, box: AuthorizationBox, state: MessagingPermissionState?,
         after mark: (at: Date, id: AuthorizationID)? = nil, limit: Int
     ) throws -> [MessagingPermission] {
@@ -171,10 +173,10 @@ package struct AuthorizationRepository {
     }
 
     /// The maximum number of a user's authorizations that are counted.
-    package static let countLimit = 1000
+    static let countLimit = 1000
 
     /// The number of a user's permissions and open requests, on either side, up to ``countLimit``.
-    package func countOpen(of user: UserID) throws -> Int {
+    func countOpen(of user: UserID) throws -> Int {
         try transaction.value(
             """
             SELECT COUNT(*) FROM (
@@ -192,14 +194,14 @@ package struct AuthorizationRepository {
     /// - Parameter state: the final state: `.banned` in the transaction that bans the user, or `.cancelled`.
     /// - Returns: how many ended, up to ``countLimit``.
     @discardableResult
-    package func withdraw(allOf user: UserID, because state: MessagingPermissionState, at time: Date) throws -> Int {
+    func withdraw(allOf user: UserID, because state: MessagingPermissionState, at time: Date) throws -> Int {
         let count = try countOpen(of: user)
         try PermissionRevocationRepository(transaction).cut(user, because: state, at: time)
         return count
     }
 
     /// Stores the state of an authorization that a bulk revocation ended, so that the two users may have another one.
-    package func follow(_ ended: MessagingPermission) throws {
+    func follow(_ ended: MessagingPermission) throws {
         guard
             try transaction.execute(
                 "UPDATE authorizations SET state = $2, changed_at = $3 WHERE id = $1 AND \(Self.isStoredOpen)",
@@ -215,7 +217,7 @@ package struct AuthorizationRepository {
     ///   - limit: the largest number: it limits how long other writers wait.
     /// - Returns: how many.
     @discardableResult
-    package func expire(askedBy user: UserID? = nil, limit: Int) throws -> Int {
+    func expire(askedBy user: UserID? = nil, limit: Int) throws -> Int {
         // Two statements, because a common one would scan the requests of all users for a single user.
         let whose = user == nil ? "" : " AND asker_id = $2"
         let ended: [AuthorizationID] = try transaction.values(
@@ -235,14 +237,14 @@ package struct AuthorizationRepository {
 
     /// Deletes authorizations that ended before a time, with the rows of their states.
     @discardableResult
-    package func purge(
+    func purge(
         endedBefore moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
         try Self.ended.take(before: moment, batch, in: transaction)
     }
 
     /// Hides a user's unanswered requests from the recipient permanently. The requester sees them unchanged.
-    package func hideRequests(askedBy requester: UserID, from recipient: UserID) throws {
+    func hideRequests(askedBy requester: UserID, from recipient: UserID) throws {
         try transaction.execute(
             """
             UPDATE authorization_rows SET recipient_id = NULL, sent = NULL, message_id = NULL

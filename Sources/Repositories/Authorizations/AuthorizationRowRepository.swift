@@ -7,7 +7,15 @@ import Foundation
 package struct AuthorizationRowRepository {
     private let transaction: any Transaction
 
-    package init(_ transaction: any Transaction) {
+    /// Inserts a row; an authorization enters each state once. It is enqueued, because a ban may write thousands.
+    func insert(_ row: AuthorizationRow) throws {
+        try transaction.enqueue(
+            "\(Self.columns.insertion) ON CONFLICT (authorization_id, type) DO NOTHING", Self.columns.row(row))
+    }
+}
+
+package extension AuthorizationRowRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -20,14 +28,8 @@ package struct AuthorizationRowRepository {
         Field("recipient_id", \.recipientID),
         Field("sent", \.isSent))
 
-    /// Inserts a row; an authorization enters each state once. It is enqueued, because a ban may write thousands.
-    func insert(_ row: AuthorizationRow) throws {
-        try transaction.enqueue(
-            "\(Self.columns.insertion) ON CONFLICT (authorization_id, type) DO NOTHING", Self.columns.row(row))
-    }
-
     /// The rows of an authorization, oldest first.
-    package func list(of id: AuthorizationID) throws -> [AuthorizationRow] {
+    func list(of id: AuthorizationID) throws -> [AuthorizationRow] {
         try transaction.query(
             Self.columns,
             """
@@ -37,19 +39,19 @@ package struct AuthorizationRowRepository {
     }
 
     /// The row of an outbox message; `nil` if the notification was sent, or is no longer due.
-    package func find(queuedAs message: OutboxMessageID) throws -> AuthorizationRow? {
+    func find(queuedAs message: OutboxMessageID) throws -> AuthorizationRow? {
         try transaction.first(Self.columns, "WHERE message_id = $1 AND sent = 0", [.id(message)])
     }
 
     /// The rows without a notification and without a queued message for it, oldest first.
-    package func unsent(to user: UserID, limit: Int) throws -> [AuthorizationRow] {
+    func unsent(to user: UserID, limit: Int) throws -> [AuthorizationRow] {
         try transaction.query(
             Self.columns, "WHERE recipient_id = $1 AND sent = 0 AND message_id IS NULL ORDER BY at LIMIT $2",
             [.id(user), Value(limit)])
     }
 
     /// Stores the message for a row; `false` if it has one already, or there is no user to notify.
-    package func queue(_ row: AuthorizationRow, as message: OutboxMessageID) throws -> Bool {
+    func queue(_ row: AuthorizationRow, as message: OutboxMessageID) throws -> Bool {
         try transaction.execute(
             """
             UPDATE authorization_rows SET message_id = $3
@@ -58,12 +60,12 @@ package struct AuthorizationRowRepository {
     }
 
     /// Marks the row of a message as sent.
-    package func markSent(_ message: OutboxMessageID) throws {
+    func markSent(_ message: OutboxMessageID) throws {
         try transaction.execute("UPDATE authorization_rows SET sent = 1 WHERE message_id = $1", [.id(message)])
     }
 
     /// Releases the row of a message that was not delivered, so that another one can be queued.
-    package func release(_ message: OutboxMessageID) throws {
+    func release(_ message: OutboxMessageID) throws {
         try transaction.execute(
             "UPDATE authorization_rows SET message_id = NULL WHERE message_id = $1 AND sent = 0", [.id(message)])
     }

@@ -5,8 +5,10 @@ import Foundation
 /// The users that a user blocks.
 package struct BlockRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension BlockRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -19,7 +21,7 @@ package struct BlockRepository {
     /// - Parameter authorization: the authorization by which the blocker named its requester; `nil` if the blocker knows
     ///   the user's id.
     /// - Returns: `false` if the user has `limit` blocks already, and this is not among them.
-    package func insert(
+    func insert(
         _ blocker: UserID, blocks blocked: UserID, namedBy authorization: AuthorizationID? = nil, at time: Date,
         limit: Int = .max
     ) throws -> Bool {
@@ -37,13 +39,13 @@ package struct BlockRepository {
     }
 
     /// Deletes a block, if it exists.
-    package func delete(_ blocker: UserID, blocks blocked: UserID) throws {
+    func delete(_ blocker: UserID, blocks blocked: UserID) throws {
         try transaction.execute(
             "DELETE FROM blocks WHERE blocker_id = $1 AND blocked_id = $2", [.id(blocker), .id(blocked)])
     }
 
     /// Deletes the block of an authorization's requester, if it exists.
-    package func delete(_ blocker: UserID, blocksRequesterOf authorization: AuthorizationID) throws {
+    func delete(_ blocker: UserID, blocksRequesterOf authorization: AuthorizationID) throws {
         try transaction.execute(
             """
             DELETE FROM blocks WHERE blocker_id = $1 AND (authorization_id = $2
@@ -51,13 +53,13 @@ package struct BlockRepository {
             """, [.id(blocker), .id(authorization)])
     }
 
-    package func holds(_ blocker: UserID, blocks blocked: UserID) throws -> Bool {
+    func holds(_ blocker: UserID, blocks blocked: UserID) throws -> Bool {
         try transaction.first(
             "SELECT 1 FROM blocks WHERE blocker_id = $1 AND blocked_id = $2", [.id(blocker), .id(blocked)]) != nil
     }
 
     /// The users whom a user blocks by their ids, oldest block first.
-    package func list(of blocker: UserID) throws -> [UserID] {
+    func list(of blocker: UserID) throws -> [UserID] {
         try transaction.values(
             """
             SELECT blocked_id FROM blocks WHERE blocker_id = $1 AND authorization_id IS NULL
@@ -66,7 +68,7 @@ package struct BlockRepository {
     }
 
     /// The authorizations whose requesters a user blocks without knowing their ids, oldest block first.
-    package func listAuthorizations(of blocker: UserID) throws -> [AuthorizationID] {
+    func listAuthorizations(of blocker: UserID) throws -> [AuthorizationID] {
         try transaction.values(
             """
             SELECT authorization_id FROM blocks WHERE blocker_id = $1 AND authorization_id IS NOT NULL
@@ -75,7 +77,7 @@ package struct BlockRepository {
     }
 
     /// Deletes a user's own blocks. Other users' blocks of the user stay.
-    package func erase(_ blocker: UserID) throws {
+    func erase(_ blocker: UserID) throws {
         try transaction.execute("DELETE FROM blocks WHERE blocker_id = $1", [.id(blocker)])
     }
 }

@@ -9,28 +9,8 @@ import Foundation
 /// batches.
 package struct PermissionRevocationRepository {
     private let transaction: any Transaction
-
-    package init(_ transaction: any Transaction) {
-        self.transaction = transaction
-    }
-
-    /// The number of rows of each side that end in the same transaction.
-    package static let atOnce = 50
     /// How long rows are searched again that an earlier transaction may still add, in seconds.
     static let patience: TimeInterval = 30
-
-    private static let columns = ColumnTuple(
-        Column<UserID>("user_id"), Column<Int64>("generation"), Column<MessagingPermissionState>("state"),
-        Column<Date>("at"))
-    /// The condition of the partial indexes: both engines use one only if a statement repeats it.
-    private static let isOpen = "state IN ('REQUEST', 'APPROVAL')"
-
-    private struct Cut {
-        let user: UserID
-        let generation: Int64
-        let state: MessagingPermissionState
-        let at: Date
-    }
 
     /// The state of an authorization, including bulk revocations and erasures that its row does not show yet. A request
     /// that expired before the revocation stays expired.
@@ -77,9 +57,31 @@ package struct PermissionRevocationRepository {
         guard let generation else { return }
         try end(Cut(user: user, generation: generation, state: state, at: time), limit: Self.atOnce)
     }
+}
+
+package extension PermissionRevocationRepository {
+    init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    /// The number of rows of each side that end in the same transaction.
+    static let atOnce = 50
+
+    private static let columns = ColumnTuple(
+        Column<UserID>("user_id"), Column<Int64>("generation"), Column<MessagingPermissionState>("state"),
+        Column<Date>("at"))
+    /// The condition of the partial indexes: both engines use one only if a statement repeats it.
+    private static let isOpen = "state IN ('REQUEST', 'APPROVAL')"
+
+    private struct Cut {
+        let user: UserID
+        let generation: Int64
+        let state: MessagingPermissionState
+        let at: Date
+    }
 
     /// Updates rows of the revocation that has waited longest.
-    package func carryOut(_ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
+    func carryOut(_ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
         let found = try transaction.first(
             "SELECT \(Self.columns) FROM permission_cuts WHERE due_at IS NOT NULL AND due_at <= $1 ORDER BY due_at LIMIT 1",
             [.time(transaction.now)]

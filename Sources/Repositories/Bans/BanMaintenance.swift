@@ -5,13 +5,15 @@ import Foundation
 /// Maintenance of bans: notes, erasure and purging.
 package struct BanMaintenance {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension BanMaintenance {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// The two notes of a ban.
-    package enum Note: String, Sendable, CaseIterable {
+    enum Note: String, Sendable, CaseIterable {
         /// The note of the ban's creation.
         case note
         case liftNote = "lift_note"
@@ -30,7 +32,7 @@ package struct BanMaintenance {
     /// Stores a note, sealed for its place because it may contain personal data.
     ///
     /// - Throws: ``SealingFailure``.
-    package func setNote(_ text: String, _ note: Note, of id: BanID, keys: PersonalKeys) throws {
+    func setNote(_ text: String, _ note: Note, of id: BanID, keys: PersonalKeys) throws {
         let sealed = try keys.seal(text, in: note.column, of: id)
         try transaction.execute(
             "UPDATE bans SET \(note.column.name) = $2, \(note.version) = $3 WHERE id = $1",
@@ -40,7 +42,7 @@ package struct BanMaintenance {
     /// A note; `nil` if there is none, or it was deleted.
     ///
     /// - Throws: ``SealingFailure``.
-    package func note(_ note: Note, of id: BanID, keys: PersonalKeys) throws -> String? {
+    func note(_ note: Note, of id: BanID, keys: PersonalKeys) throws -> String? {
         let columns = ColumnTuple(Column<[UInt8]>(note.column.name), Column<Int>(note.version))
         let row = try transaction.first(
             "SELECT \(columns) FROM bans WHERE id = $1 AND \(note.column.name) IS NOT NULL", [.id(id)])
@@ -54,7 +56,7 @@ package struct BanMaintenance {
     ///
     /// - Parameter limit: the largest number, which limits how long other writers wait.
     /// - Returns: how many; fewer than `limit` if none is left.
-    package func rewrap(limit: Int, keys: PersonalKeys) throws -> Int {
+    func rewrap(limit: Int, keys: PersonalKeys) throws -> Int {
         var count = 0
         for note in Note.allCases where count < limit {
             let bans: [BanID] = try transaction.values(
@@ -71,7 +73,7 @@ package struct BanMaintenance {
     }
 
     /// The number of notes under each version of the wrapping key. A version in use cannot be removed.
-    package func countByVersion() throws -> [Int: Int] {
+    func countByVersion() throws -> [Int: Int] {
         var counts: [Int: Int] = [:]
         for note in Note.allCases {
             let columns = ColumnTuple(Column<Int>(note.version), Column<Int>("COUNT(*)"))
@@ -88,7 +90,7 @@ package struct BanMaintenance {
     /// deleted when the ban ends. In bans on other people, the person's entries are deleted when they end.
     ///
     /// - Parameter subjects: the user, and the blind indexes of the user's number and documents under all versions.
-    package func erase(_ subjects: [BanEntry.Subject]) throws {
+    func erase(_ subjects: [BanEntry.Subject]) throws {
         for subject in subjects {
             let (kind, bytes) = BanRepository.columns(of: subject)
             let entries = try transaction.query(
@@ -113,7 +115,7 @@ package struct BanMaintenance {
     }
 
     /// Whether an entry concerns an erased person, and is deleted as soon as it ends.
-    package func goesWithBan(_ entry: BanEntry) throws -> Bool {
+    func goesWithBan(_ entry: BanEntry) throws -> Bool {
         let (kind, bytes) = BanRepository.columns(of: entry.subject)
         return try transaction.first(
             "SELECT 1 FROM ban_holds WHERE ban_id = $1 AND kind = $2 AND subject = $3 AND goes_with_ban = 1",
@@ -128,12 +130,12 @@ package struct BanMaintenance {
     private static let page = ColumnTuple(Column<Int>("COUNT(*)"), Column<String?>("MAX(ban_id)"))
 
     /// Deletes ended entries about erased people.
-    package func purge() throws {
+    func purge() throws {
         try transaction.execute("DELETE FROM ban_holds WHERE \(Self.isOver)", [.time(transaction.now)])
     }
 
     /// Deletes ended entries about erased people in one batch, ordered by ban.
-    package func purge(_ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
+    func purge(_ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
         let start = Value.text(batch.after ?? "")
         let page = try transaction.first(
             """

@@ -7,8 +7,36 @@ import Foundation
 /// sealed.
 package struct BanRepository {
     let transaction: any Transaction
+    /// An entry with its ban.
+    static let entry = ColumnTuple(columns.of("b"), entryColumns.of("h"))
 
-    package init(_ transaction: any Transaction) {
+    enum SubjectKind: String, ColumnContent {
+        case user, device, phone, document
+        case deviceKey = "device_key"
+    }
+
+    static let inForce = "b.lifted_at IS NULL AND (h.ends_at IS NULL OR h.ends_at >"
+
+    static func entry(in row: Row) throws -> BanEntry {
+        let (ban, (_, kind, bytes, origin, endsAt, indexVersion, _)) = try entry.read(row)
+        guard let subject = subject(kind, bytes) else { throw DamagedRow(column: columns.names.count + 2) }
+        return BanEntry(ban: ban, subject: subject, origin: origin, endsAt: endsAt, indexVersion: indexVersion)
+    }
+
+    /// A subject as the columns `kind` and `subject` contain it: 16 bytes of an identifier or 32 bytes of a digest.
+    static func columns(of subject: BanEntry.Subject) -> (kind: SubjectKind, bytes: [UInt8]) {
+        switch subject {
+        case .user(let id): (.user, id.bytes)
+        case .phone(let index): (.phone, index.bytes)
+        case .document(let index): (.document, index.bytes)
+        case .device(let id): (.device, id.bytes)
+        case .deviceKey(let hash): (.deviceKey, hash.bytes)
+        }
+    }
+}
+
+package extension BanRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -34,24 +62,15 @@ package struct BanRepository {
         Column<BanID>("ban_id"), Column<SubjectKind>("kind"), Column<[UInt8]>("subject"),
         Column<BanEntry.Origin>("part"), Column<Date?>("ends_at"), Column<Int?>("index_version"),
         Column<Bool>("goes_with_ban"))
-    /// An entry with its ban.
-    static let entry = ColumnTuple(columns.of("b"), entryColumns.of("h"))
 
-    enum SubjectKind: String, ColumnContent {
-        case user, device, phone, document
-        case deviceKey = "device_key"
-    }
-
-    static let inForce = "b.lifted_at IS NULL AND (h.ends_at IS NULL OR h.ends_at >"
-
-    package func insert(_ ban: Ban) throws {
+    func insert(_ ban: Ban) throws {
         try transaction.execute(Self.columns.insertion, Self.columns.row(ban))
     }
 
     /// Inserts an entry of a ban, unless it exists. From now on sign-ins of that user or device check it.
     ///
     /// - Parameter goesWithBan: whether it concerns an erased person, and is deleted as soon as it ends.
-    package func insert(_ entry: BanEntry, goesWithBan: Bool = false) throws {
+    func insert(_ entry: BanEntry, goesWithBan: Bool = false) throws {
         let (kind, subject) = Self.columns(of: entry.subject)
         try transaction.execute(
             """
@@ -63,7 +82,7 @@ package struct BanRepository {
         if let scope = entry.subject.scope { try GenerationRepository(transaction).setMayBeBanned(true, scope) }
     }
 
-    package func find(_ id: BanID) throws -> Ban? {
+    func find(_ id: BanID) throws -> Ban? {
         try transaction.first(Self.columns, "b WHERE b.id = $1", [.id(id)])
     }
 
@@ -73,7 +92,7 @@ package struct BanRepository {
     ///   - isActive: whether to list only active ones.
     ///   - cursor: the id of the last ban of the previous page; `nil` for the first page.
     /// - Throws: `Refusal` `not_found` if the cursor's row was deleted.
-    package func list(isActive: Bool, limit: Int, after cursor: String? = nil) throws -> [Ban] {
+    func list(isActive: Bool, limit: Int, after cursor: String? = nil) throws -> [Ban] {
         let page = NewestFirst(table: "bans b", key: "b.id", time: "b.created_at").page(from: 4)
         let place = NewestFirst(table: "bans", key: "id", time: "created_at")
         return try transaction.query(
@@ -87,7 +106,7 @@ package struct BanRepository {
     }
 
     /// Every entry of a ban, the direct one first.
-    package func entries(of id: BanID) throws -> [BanEntry] {
+    func entries(of id: BanID) throws -> [BanEntry] {
         try transaction.query(
             """
             SELECT \(Self.entry) FROM ban_holds h JOIN bans b ON b.id = h.ban_id WHERE h.ban_id = $1
@@ -97,7 +116,7 @@ package struct BanRepository {
     }
 
     /// Every present and former entry on some subjects, newest ban first.
-    package func entries(on subjects: [BanEntry.Subject]) throws -> [BanEntry] {
+    func entries(on subjects: [BanEntry.Subject]) throws -> [BanEntry] {
         try subjects.flatMap { subject in
             let (kind, bytes) = Self.columns(of: subject)
             return try transaction.query(
@@ -110,7 +129,7 @@ package struct BanRepository {
     }
 
     /// Every present and former entry on some devices, in few statements.
-    package func entries(onDevices devices: [DeviceID]) throws -> [DeviceID: [BanEntry]] {
+    func entries(onDevices devices: [DeviceID]) throws -> [DeviceID: [BanEntry]] {
         let entries = try ManyKeys.parts(devices).flatMap { part in
             try transaction.query(
                 """
@@ -128,7 +147,7 @@ package struct BanRepository {
     /// found by index. The number is checked too, since it may be proven at the moment in which it is banned.
     ///
     /// - Parameter margin: entries that ended fewer seconds ago than this are included.
-    package func holdsInForce(on user: UserID, margin: TimeInterval = 0) throws -> [BanEntry] {
+    func holdsInForce(on user: UserID, margin: TimeInterval = 0) throws -> [BanEntry] {
         let join = "SELECT \(Self.entry) FROM ban_holds h JOIN bans b ON b.id = h.ban_id"
         // SQLite keeps the order of a CROSS JOIN: without statistics it would start with all banned documents.
         return try transaction.query(
@@ -165,12 +184,12 @@ package struct BanRepository {
 
     /// The versions of the index key that active entries use. Each is found by its first such entry, because every
     /// proof of a number or document needs the list.
-    package func indexVersions(_ kind: BanSubjectKind) throws -> Set<Int> {
+    func indexVersions(_ kind: BanSubjectKind) throws -> Set<Int> {
         Set(try transaction.values(Self.versions, [kind.value, .time(transaction.now)]))
     }
 
     /// Whether an active ban on numbers or documents exists only under versions of the index key that are not in a set.
-    package func isOutOfReach(_ kind: BanSubjectKind, of versions: Set<Int>) throws -> Bool {
+    func isOutOfReach(_ kind: BanSubjectKind, of versions: Set<Int>) throws -> Bool {
         let known = versions.sorted().map(String.init).joined(separator: ", ")
         return try transaction.first(
             """
@@ -183,7 +202,7 @@ package struct BanRepository {
     }
 
     /// Lifts a ban; `false` if it has ended already. Entries about erased people are deleted with it.
-    package func lift(_ id: BanID, by actor: String) throws -> Bool {
+    func lift(_ id: BanID, by actor: String) throws -> Bool {
         let isLifted =
             try transaction.execute(
                 """
@@ -194,23 +213,6 @@ package struct BanRepository {
             try transaction.execute("DELETE FROM ban_holds WHERE ban_id = $1 AND goes_with_ban = 1", [.id(id)])
         }
         return isLifted
-    }
-
-    static func entry(in row: Row) throws -> BanEntry {
-        let (ban, (_, kind, bytes, origin, endsAt, indexVersion, _)) = try entry.read(row)
-        guard let subject = subject(kind, bytes) else { throw DamagedRow(column: columns.names.count + 2) }
-        return BanEntry(ban: ban, subject: subject, origin: origin, endsAt: endsAt, indexVersion: indexVersion)
-    }
-
-    /// A subject as the columns `kind` and `subject` contain it: 16 bytes of an identifier or 32 bytes of a digest.
-    static func columns(of subject: BanEntry.Subject) -> (kind: SubjectKind, bytes: [UInt8]) {
-        switch subject {
-        case .user(let id): (.user, id.bytes)
-        case .phone(let index): (.phone, index.bytes)
-        case .document(let index): (.document, index.bytes)
-        case .device(let id): (.device, id.bytes)
-        case .deviceKey(let hash): (.deviceKey, hash.bytes)
-        }
     }
 
     private static func subject(_ kind: SubjectKind, _ bytes: [UInt8]) -> BanEntry.Subject? {

@@ -7,13 +7,15 @@ import Foundation
 /// the card and are not encrypted.
 package struct IdentityCardRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension IdentityCardRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// One submitted card with its decision.
-    package struct Entry: Sendable {
+    struct Entry: Sendable {
         package let id: IdentityCardID
         package let userID: UserID
         package let providerID: ProviderID
@@ -72,22 +74,22 @@ package struct IdentityCardRepository {
         Field("decided_at", \.decidedAt),
         Field("decided_by", \.decidedBy))
 
-    package func insert(_ entry: Entry) throws {
+    func insert(_ entry: Entry) throws {
         try transaction.execute(Self.columns.insertion, Self.columns.row(entry))
     }
 
     /// The card with an id; `nil` if there is none.
-    package func find(_ id: IdentityCardID) throws -> Entry? {
+    func find(_ id: IdentityCardID) throws -> Entry? {
         try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])
     }
 
     /// A user's cards, newest first.
-    package func list(of user: UserID) throws -> [Entry] {
+    func list(of user: UserID) throws -> [Entry] {
         try transaction.query(Self.columns, "WHERE user_id = $1 ORDER BY submitted_at DESC, id", [.id(user)])
     }
 
     /// The user's last accepted card except the given one; `nil` if there is none.
-    package func lastVerified(of user: UserID, before card: IdentityCardID) throws -> Entry? {
+    func lastVerified(of user: UserID, before card: IdentityCardID) throws -> Entry? {
         try transaction.first(
             Self.columns,
             """
@@ -100,7 +102,7 @@ package struct IdentityCardRepository {
     ///
     /// - Parameter cursor: the last card of the previous page, decided meanwhile or not; `nil` for the first page.
     /// - Throws: `Refusal` `not_found` if the cursor's row was deleted.
-    package func listInReview(limit: Int, after cursor: IdentityCardID? = nil) throws -> [Entry] {
+    func listInReview(limit: Int, after cursor: IdentityCardID? = nil) throws -> [Entry] {
         var place: [Value] = [.integer(.min), .text("")]
         if let cursor {
             let at: Int64? = try transaction.value(
@@ -117,7 +119,7 @@ package struct IdentityCardRepository {
     }
 
     /// Other users of a provider who submitted the same document, or a card of the same person, unless it was rejected.
-    package func others(
+    func others(
         than user: UserID, of provider: ProviderID, documents: [Digest256], persons: [Digest256]
     ) throws -> (sameDocument: [UserID], samePerson: [UserID]) {
         func find(_ column: String, _ indexes: [Digest256]) throws -> [UserID] {
@@ -134,7 +136,7 @@ package struct IdentityCardRepository {
     }
 
     /// The users of all providers who were verified by a document with one of these blind indexes.
-    package func holders(ofDocument indexes: [Digest256]) throws -> [UserID] {
+    func holders(ofDocument indexes: [Digest256]) throws -> [UserID] {
         try indexes.flatMap { index in
             try transaction.values(
                 "SELECT DISTINCT user_id FROM identity_cards WHERE document_index = $1 AND status = 'verified'",
@@ -143,7 +145,7 @@ package struct IdentityCardRepository {
     }
 
     /// Decides a card in review and deletes the device's input; `false` if the card is not in review.
-    package func decide(
+    func decide(
         _ id: IdentityCardID, _ status: CardStatus, by actor: String, sealedReason: [UInt8], at time: Date
     ) throws -> Bool {
         try transaction.execute(
@@ -155,12 +157,12 @@ package struct IdentityCardRepository {
     }
 
     /// Replaces a card's sealed facts.
-    package func replaceFacts(_ id: IdentityCardID, sealed: [UInt8]) throws {
+    func replaceFacts(_ id: IdentityCardID, sealed: [UInt8]) throws {
         try transaction.execute("UPDATE identity_cards SET sealed_facts = $2 WHERE id = $1", [.id(id), .bytes(sealed)])
     }
 
     /// The reason of the decision, sealed.
-    package func sealedReason(_ id: IdentityCardID) throws -> [UInt8]? {
+    func sealedReason(_ id: IdentityCardID) throws -> [UInt8]? {
         try transaction.value("SELECT sealed_reason FROM identity_cards WHERE id = $1", [.id(id)], as: [UInt8]?.self)
             ?? nil
     }
@@ -171,13 +173,13 @@ package struct IdentityCardRepository {
 
     /// Deletes the devices' inputs from before a time.
     @discardableResult
-    package func dropInput(
+    func dropInput(
         before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
         try Self.oldInput.take(before: moment, batch, in: transaction)
     }
 
-    package func erase(_ user: UserID) throws {
+    func erase(_ user: UserID) throws {
         try transaction.execute("DELETE FROM identity_cards WHERE user_id = $1", [.id(user)])
     }
 }

@@ -5,12 +5,14 @@ import Domain
 /// users itself. A device may have had sessions of any number of users.
 package struct CertificateNoticeRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension CertificateNoticeRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
-    package struct Notice: Sendable, Equatable {
+    struct Notice: Sendable, Equatable {
         package let serial: String
         package let user: UserID
         package let provider: ProviderID
@@ -23,7 +25,7 @@ package struct CertificateNoticeRepository {
         Field("provider_id", \.provider))
 
     /// Adds the users with an open session on a device whose ids follow a given one.
-    package func add(_ serial: String, on device: DeviceID, after user: UserID) throws {
+    func add(_ serial: String, on device: DeviceID, after user: UserID) throws {
         try transaction.execute(
             """
             INSERT INTO certificate_notices (\(Self.columns))
@@ -33,7 +35,7 @@ package struct CertificateNoticeRepository {
             """, [.text(serial), .id(device), .id(user)])
     }
 
-    package func take(limit: Int) throws -> [Notice] {
+    func take(limit: Int) throws -> [Notice] {
         let notices = try transaction.query(Self.columns, "ORDER BY serial, user_id LIMIT $1", [limit.value])
         for notice in notices {
             try transaction.execute(

@@ -7,10 +7,6 @@ import Foundation
 package struct CertificateRepository {
     private let transaction: any Transaction
 
-    package init(_ transaction: any Transaction) {
-        self.transaction = transaction
-    }
-
     /// `unlisted` has a default, and is changed by the statements that revoke.
     static let columns = Table<DeviceCertificate>(
         "certificates",
@@ -33,34 +29,9 @@ package struct CertificateRepository {
         Field("first_seen_at", \.firstSeenAt),
         Field("revoked_at", \.revoked?.at),
         Field("revocation_reason", \.revoked?.reason))
-    private static let insertion = columns.insertion(with: "subject_public_key_info")
-
-    /// Inserts a new certificate with its key, DER SubjectPublicKeyInfo.
-    package func insert(_ certificate: DeviceCertificate, subjectPublicKeyInfo: [UInt8]) throws {
-        try transaction.execute(Self.insertion, Self.columns.row(certificate, subjectPublicKeyInfo.value))
-        if certificate.revoked != nil { try countRevocation() }
-    }
-
-    /// A certificate's key, DER SubjectPublicKeyInfo.
-    package func subjectPublicKeyInfo(serial: String) throws -> [UInt8]? {
-        try transaction.value("SELECT subject_public_key_info FROM certificates WHERE serial = $1", [.text(serial)])
-    }
-
-    /// A counter of revocations that belong on the revocation list. A list made at a different value is incomplete.
-    package func revocations() throws -> Int64 {
-        try transaction.value("SELECT value FROM revocation_counter WHERE id = 1") ?? 0
-    }
-
-    private func countRevocation() throws {
-        try transaction.enqueue("UPDATE revocation_counter SET value = value + 1 WHERE id = 1", [])
-    }
 
     /// Never used in a handshake, and not revoked.
     static let isUnseen = "first_seen_at IS NULL AND revoked_at IS NULL"
-    /// Never used in a handshake and not admitted: superseded and unlisted. Its row stays so that it can be revoked,
-    /// because other services may accept it until it expires.
-    private static let isUnadmitted = "first_seen_at IS NULL AND unlisted = 1"
-    private static let isRevocable = "(revoked_at IS NULL OR \(isUnadmitted))"
 
     /// The assignments that end a certificate without listing it.
     ///
@@ -68,31 +39,62 @@ package struct CertificateRepository {
     static func supersession(_ moment: String) -> String {
         "revoked_at = \(moment), revocation_reason = 'superseded', unlisted = 1"
     }
+}
+
+package extension CertificateRepository {
+    init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+    private static let insertion = columns.insertion(with: "subject_public_key_info")
+
+    /// Inserts a new certificate with its key, DER SubjectPublicKeyInfo.
+    func insert(_ certificate: DeviceCertificate, subjectPublicKeyInfo: [UInt8]) throws {
+        try transaction.execute(Self.insertion, Self.columns.row(certificate, subjectPublicKeyInfo.value))
+        if certificate.revoked != nil { try countRevocation() }
+    }
+
+    /// A certificate's key, DER SubjectPublicKeyInfo.
+    func subjectPublicKeyInfo(serial: String) throws -> [UInt8]? {
+        try transaction.value("SELECT subject_public_key_info FROM certificates WHERE serial = $1", [.text(serial)])
+    }
+
+    /// A counter of revocations that belong on the revocation list. A list made at a different value is incomplete.
+    func revocations() throws -> Int64 {
+        try transaction.value("SELECT value FROM revocation_counter WHERE id = 1") ?? 0
+    }
+
+    private func countRevocation() throws {
+        try transaction.enqueue("UPDATE revocation_counter SET value = value + 1 WHERE id = 1", [])
+    }
+    /// Never used in a handshake and not admitted: superseded and unlisted. Its row stays so that it can be revoked,
+    /// because other services may accept it until it expires.
+    private static let isUnadmitted = "first_seen_at IS NULL AND unlisted = 1"
+    private static let isRevocable = "(revoked_at IS NULL OR \(isUnadmitted))"
 
     /// The renewals of a certificate that were never used in a handshake, by serial number.
-    package func listUnseenRenewals(of serial: String) throws -> [String] {
+    func listUnseenRenewals(of serial: String) throws -> [String] {
         try transaction.values(
             "SELECT serial FROM certificates WHERE replaces = $1 AND first_seen_at IS NULL AND \(Self.isRevocable)",
             [.text(serial)])
     }
 
     /// The certificate with a thumbprint.
-    package func find(thumbprint: Digest256) throws -> DeviceCertificate? {
+    func find(thumbprint: Digest256) throws -> DeviceCertificate? {
         try transaction.first(Self.columns, "WHERE thumbprint = $1", [thumbprint.value])
     }
 
     /// The certificate with a serial number, lower-case hexadecimal.
-    package func find(serial: String) throws -> DeviceCertificate? {
+    func find(serial: String) throws -> DeviceCertificate? {
         try transaction.first(Self.columns, "WHERE serial = $1", [.text(serial)])
     }
 
     /// A device's certificates, newest first.
-    package func list(deviceID: DeviceID) throws -> [DeviceCertificate] {
+    func list(deviceID: DeviceID) throws -> [DeviceCertificate] {
         try transaction.query(Self.columns, "WHERE device_id = $1 ORDER BY issued_at DESC, serial", [.id(deviceID)])
     }
 
     /// The certificates of many devices, in few statements.
-    package func list(deviceIDs: [DeviceID]) throws -> [DeviceCertificate] {
+    func list(deviceIDs: [DeviceID]) throws -> [DeviceCertificate] {
         try ManyKeys.parts(deviceIDs).flatMap { part in
             try transaction.query(
                 Self.columns, "WHERE device_id IN (\(ManyKeys.places(part)))", part.map { .id($0) })
@@ -105,7 +107,7 @@ package struct CertificateRepository {
     ///
     /// - Parameter cursor: the serial number of the last certificate of the previous page; `nil` for the first page.
     /// - Throws: `Refusal` `not_found` if the cursor's row was deleted.
-    package func list(limit: Int, after cursor: String? = nil) throws -> [DeviceCertificate] {
+    func list(limit: Int, after cursor: String? = nil) throws -> [DeviceCertificate] {
         let page = Self.newest.page(from: 2)
         return try transaction.query(
             Self.columns, "WHERE \(page.condition) \(page.order) LIMIT $1",
@@ -113,7 +115,7 @@ package struct CertificateRepository {
     }
 
     /// All certificates of a public key.
-    package func list(keyHash: Digest256) throws -> [DeviceCertificate] {
+    func list(keyHash: Digest256) throws -> [DeviceCertificate] {
         try transaction.query(Self.columns, "WHERE key_hash = $1", [keyHash.value])
     }
 
@@ -126,7 +128,7 @@ package struct CertificateRepository {
     /// - Parameters:
     ///   - mark: the last entry of the previous page.
     ///   - limit: the largest number.
-    package func listed(
+    func listed(
         now: Date, after mark: (at: Date, serial: String)? = nil, limit: Int = .max
     ) throws -> [(serial: String, at: Date, reason: String)] {
         try transaction.query(
@@ -139,7 +141,7 @@ package struct CertificateRepository {
     }
 
     /// The revoked certificates that have not expired, oldest revocation first.
-    package func listRevoked(now: Date) throws -> [DeviceCertificate] {
+    func listRevoked(now: Date) throws -> [DeviceCertificate] {
         try transaction.query(
             Self.columns,
             """
@@ -149,7 +151,7 @@ package struct CertificateRepository {
     }
 
     /// Revokes a certificate, even if it was never admitted; `false` if it is unknown or revoked already.
-    package func revoke(serial: String, at time: Date, reason: String) throws -> Bool {
+    func revoke(serial: String, at time: Date, reason: String) throws -> Bool {
         try list(
             transaction.value(
                 """
@@ -161,7 +163,7 @@ package struct CertificateRepository {
 
     /// Revokes a certificate because its key was compromised, even if it was already revoked or superseded for another
     /// reason. Then the earlier time is kept. `false` if it is unknown or was revoked as compromised already.
-    package func compromise(serial: String, at time: Date, reason: String) throws -> Bool {
+    func compromise(serial: String, at time: Date, reason: String) throws -> Bool {
         try list(
             transaction.value(
                 """
@@ -173,7 +175,7 @@ package struct CertificateRepository {
     }
 
     /// Ends a certificate whose renewal was used. If the renewal has the same key, no list needs to contain it.
-    package func supersede(serial: String, at time: Date, byTheSameKey isSameKey: Bool) throws {
+    func supersede(serial: String, at time: Date, byTheSameKey isSameKey: Bool) throws {
         guard isSameKey else {
             _ = try revoke(serial: serial, at: time, reason: "superseded")
             return
@@ -195,7 +197,7 @@ package struct CertificateRepository {
     }
 
     /// Stops admitting the unused renewals of a certificate.
-    package func unadmitRenewals(of serial: String, at time: Date) throws {
+    func unadmitRenewals(of serial: String, at time: Date) throws {
         try transaction.execute(
             "UPDATE certificates SET \(Self.supersession("$2")) WHERE replaces = $1 AND \(Self.isUnseen)",
             [.text(serial), .time(time)])
@@ -203,7 +205,7 @@ package struct CertificateRepository {
 
     /// Records the first use of a certificate; `false` if it was recorded already, or the certificate was revoked
     /// meanwhile and thus supersedes none.
-    package func recordFirstSight(thumbprint: Digest256, at time: Date) throws -> Bool {
+    func recordFirstSight(thumbprint: Digest256, at time: Date) throws -> Bool {
         try transaction.execute(
             """
             UPDATE certificates SET first_seen_at = $2

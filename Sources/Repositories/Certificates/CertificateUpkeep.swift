@@ -6,8 +6,10 @@ import Foundation
 /// Purges certificates, and keeps the keys that must stay refused.
 package struct CertificateUpkeep {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension CertificateUpkeep {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -18,14 +20,14 @@ package struct CertificateUpkeep {
 
     /// Deletes certificates that expired before a time, and devices without any left. A revoked key stays refused for
     /// ever.
-    package func purge(
+    func purge(
         endedBefore end: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
         try delete(before: end, batch)
     }
 
     /// Stops admitting certificates that were issued before a time and never used. They stay until they expire.
-    package func unadmit(
+    func unadmit(
         issuedBefore issue: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
         let rows = Self.unseen
@@ -63,18 +65,18 @@ package struct CertificateUpkeep {
     }
 
     /// Keeps a key refused after its revoked certificate is deleted.
-    package func keep(revoked keyHash: Digest256) throws {
+    func keep(revoked keyHash: Digest256) throws {
         try transaction.enqueue(
             "INSERT INTO revoked_keys (key_hash) VALUES ($1) ON CONFLICT (key_hash) DO NOTHING", [keyHash.value])
     }
 
     /// Whether a key was revoked with a deleted certificate.
-    package func isRevoked(_ keyHash: Digest256) throws -> Bool {
+    func isRevoked(_ keyHash: Digest256) throws -> Bool {
         try transaction.first("SELECT 1 FROM revoked_keys WHERE key_hash = $1", [keyHash.value]) != nil
     }
 
     /// The keys that were revoked with deleted certificates.
-    package func revokedKeys() throws -> [Digest256] {
+    func revokedKeys() throws -> [Digest256] {
         try transaction.values("SELECT key_hash FROM revoked_keys")
     }
 }

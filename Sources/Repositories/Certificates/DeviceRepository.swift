@@ -5,8 +5,10 @@ import Foundation
 /// Devices: their ids in certificates, and their presence keys.
 package struct DeviceRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension DeviceRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -17,7 +19,7 @@ package struct DeviceRepository {
     /// Inserts a device; `false` if the id is taken.
     ///
     /// - Parameter presenceKey: the SubjectPublicKeyInfo PEM of a key that requires the user's presence.
-    package func insert(_ id: DeviceID, userAgent: String?, presenceKey: String?, at time: Date) throws -> Bool {
+    func insert(_ id: DeviceID, userAgent: String?, presenceKey: String?, at time: Date) throws -> Bool {
         try transaction.execute(
             """
             INSERT INTO devices (\(Self.columns), held) VALUES (\(Self.columns.placeholders), 0)
@@ -26,7 +28,7 @@ package struct DeviceRepository {
     }
 
     /// A device as admins see it.
-    package struct Summary: Sendable {
+    struct Summary: Sendable {
         package let id: DeviceID
         /// When it was first certified.
         package let createdAt: Date
@@ -56,7 +58,7 @@ package struct DeviceRepository {
     ///
     /// - Parameter cursor: the id of the last device of the previous page; `nil` for the first page.
     /// - Throws: `Refusal` `not_found` if the cursor's row was deleted.
-    package func list(limit: Int, after cursor: String? = nil) throws -> [Summary] {
+    func list(limit: Int, after cursor: String? = nil) throws -> [Summary] {
         let page = Self.newest.page(from: 3)
         return try transaction.query(
             "SELECT \(Self.line) FROM devices WHERE \(page.condition) \(page.order) LIMIT $2",
@@ -65,7 +67,7 @@ package struct DeviceRepository {
     }
 
     /// The newest devices with a present or past session of a user; pages as in ``list(limit:after:)``.
-    package func list(of user: UserID, limit: Int, after cursor: String? = nil) throws -> [Summary] {
+    func list(of user: UserID, limit: Int, after cursor: String? = nil) throws -> [Summary] {
         let page = Self.newest.page(from: 4)
         return try transaction.query(
             """
@@ -79,7 +81,7 @@ package struct DeviceRepository {
     }
 
     /// A device; `nil` if it was never certified.
-    package func find(_ id: DeviceID) throws -> Summary? {
+    func find(_ id: DeviceID) throws -> Summary? {
         try transaction.first(
             "SELECT \(Self.line) FROM devices WHERE id = $2", [.time(transaction.now), .id(id)]
         ).map(Self.summary)
@@ -92,11 +94,11 @@ package struct DeviceRepository {
     }
 
     /// The SubjectPublicKeyInfo PEM of a device's presence key; `nil` if there is none.
-    package func presenceKey(of id: DeviceID) throws -> String? {
+    func presenceKey(of id: DeviceID) throws -> String? {
         try transaction.value("SELECT presence_key FROM devices WHERE id = $1", [.id(id)], as: String?.self) ?? nil
     }
 
-    package func exists(_ id: DeviceID) throws -> Bool {
+    func exists(_ id: DeviceID) throws -> Bool {
         try transaction.first("SELECT 1 FROM devices WHERE id = $1", [.id(id)]) != nil
     }
 }

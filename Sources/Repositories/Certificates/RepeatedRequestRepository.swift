@@ -6,8 +6,10 @@ import Foundation
 /// Certification requests that were granted a moment ago, so that a lost response can be repeated.
 package struct RepeatedRequestRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension RepeatedRequestRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -22,7 +24,7 @@ package struct RepeatedRequestRepository {
     ///   - hash: SHA-256 of the request's bytes.
     ///   - certificatePEM: the certificate, which is not secret.
     ///   - places: the places that the request took in its sender's limits, if they can still become free.
-    package func remember(
+    func remember(
         _ hash: Digest256, serial: String, certificatePEM: String, places: RatePlaces?, until end: Date
     ) throws {
         try transaction.enqueue(
@@ -35,7 +37,7 @@ package struct RepeatedRequestRepository {
     }
 
     /// Frees the places that a device's certification took in its sender's limits, once: a person uses the device.
-    package func giveBackPlaces(of device: DeviceID) throws {
+    func giveBackPlaces(of device: DeviceID) throws {
         let places = try transaction.values(
             """
             SELECT recent.places FROM recent_certifications recent
@@ -52,7 +54,7 @@ package struct RepeatedRequestRepository {
     }
 
     /// The stored response to a request, and its device's presence key. The certificate may have been revoked since.
-    package func find(
+    func find(
         _ hash: Digest256
     ) throws -> (certificate: DeviceCertificate, certificatePEM: String, presenceKey: String?)? {
         let row = try transaction.first(
@@ -67,7 +69,7 @@ package struct RepeatedRequestRepository {
     private static let old = AgedRows(of: "recent_certifications", key: "request_hash", age: "expires_at")
 
     @discardableResult
-    package func purge(_ batch: MaintenanceBatch = MaintenanceBatch()) throws -> MaintenanceBatch.Outcome {
+    func purge(_ batch: MaintenanceBatch = MaintenanceBatch()) throws -> MaintenanceBatch.Outcome {
         try Self.old.take(before: transaction.now.milliseconds + 1, batch, in: transaction)
     }
 }

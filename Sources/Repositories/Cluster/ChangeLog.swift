@@ -7,13 +7,15 @@ import Foundation
 /// for another.
 package struct ChangeLog {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension ChangeLog {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// A key or message that caches must invalidate or deliver.
-    package enum Change: Sendable, Hashable {
+    enum Change: Sendable, Hashable {
         /// The session whose token has this hash.
         case session(Digest256)
         /// All sessions of a user.
@@ -37,7 +39,7 @@ package struct ChangeLog {
     }
 
     /// Appends a change, which all processes read after the commit.
-    package func append(_ change: Change) throws {
+    func append(_ change: Change) throws {
         try transaction.appendChange(kind: change.kind.rawValue, key: change.key)
     }
 }

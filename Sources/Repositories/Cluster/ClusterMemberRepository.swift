@@ -6,10 +6,12 @@ import Foundation
 /// The processes that serve the store. Each writes its own row and reads the others'.
 package struct ClusterMemberRepository {
     private let transaction: any Transaction
+}
 
-    package static let table = "nodes"
+package extension ClusterMemberRepository {
+    static let table = "nodes"
 
-    package init(_ transaction: any Transaction) {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -32,11 +34,11 @@ package struct ClusterMemberRepository {
     /// How long a node without a heartbeat keeps its position in the change log, in seconds. It is longer than the time
     /// for which the node is live, so an isolated node can read what it missed. After that its position is invalid, and
     /// it drops its caches.
-    package static let logPatience: TimeInterval = 600
+    static let logPatience: TimeInterval = 600
 
     /// Writes a node's heartbeat with its fingerprints and its position in the change log. It inserts the row again if
     /// it was deleted meanwhile.
-    package func write(
+    func write(
         _ node: NodeID, host: String, version: String, startedAt: Date, _ fingerprints: NodeFingerprints,
         position: ChangePosition? = nil
     ) throws {
@@ -52,7 +54,7 @@ package struct ClusterMemberRepository {
     }
 
     /// The positions in the change log of the nodes that may continue from them.
-    package func positions() throws -> [ChangePosition] {
+    func positions() throws -> [ChangePosition] {
         let moment = transaction.now.addingTimeInterval(-Self.logPatience)
         return try transaction.query(
             "SELECT log_position FROM nodes WHERE seen_at > $1 AND log_position IS NOT NULL", [.time(moment)]
@@ -60,19 +62,19 @@ package struct ClusterMemberRepository {
     }
 
     /// The nodes with a recent heartbeat, oldest first.
-    package func live() throws -> [ClusterMember] {
+    func live() throws -> [ClusterMember] {
         let moment = transaction.now.addingTimeInterval(-ClusterMember.patience)
         return try transaction.query(Self.columns, "WHERE seen_at > $1 ORDER BY started_at, id", [.time(moment)])
     }
 
     /// Removes a node that stops.
-    package func remove(_ node: NodeID) throws {
+    func remove(_ node: NodeID) throws {
         try transaction.execute("DELETE FROM nodes WHERE id = $1", [.id(node)])
     }
 
     /// Deletes nodes without a heartbeat since a time; returns how many.
     @discardableResult
-    package func purge(unseenSince moment: Date) throws -> Int {
+    func purge(unseenSince moment: Date) throws -> Int {
         try transaction.execute("DELETE FROM nodes WHERE seen_at < $1", [.time(moment)])
     }
 }

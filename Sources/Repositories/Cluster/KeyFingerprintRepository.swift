@@ -7,8 +7,10 @@ import Encoding
 /// A node with different keys would start, find no banned number, and open no sealed row.
 package struct KeyFingerprintRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension KeyFingerprintRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -17,7 +19,7 @@ package struct KeyFingerprintRepository {
     private static let columns = ColumnTuple(
         Column<String>("item"), Column<Int>("version"), Column<Digest256>("digest"))
 
-    package func list() throws -> NodeFingerprints {
+    func list() throws -> NodeFingerprints {
         var items: [NodeFingerprints.Item: [Int: Digest256]] = [:]
         for row in try transaction.query("SELECT \(Self.columns) FROM key_fingerprints ORDER BY item, version") {
             let (name, version, digest) = try Self.columns.read(row)
@@ -28,7 +30,7 @@ package struct KeyFingerprintRepository {
     }
 
     /// Records the versions that are not recorded yet.
-    package func add(_ fingerprints: NodeFingerprints) throws {
+    func add(_ fingerprints: NodeFingerprints) throws {
         for item in Self.recorded {
             for (version, digest) in fingerprints.items[item, default: [:]].sorted(by: { $0.key < $1.key }) {
                 try transaction.execute(

@@ -8,8 +8,10 @@ package struct BacklogRepository {
     static let most = 10_000
 
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension BacklogRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -17,7 +19,7 @@ package struct BacklogRepository {
         Column<String>("w.kind"), Column<Int>("COUNT(*)"), Column<Date>("MIN(w.due_at)"))
 
     /// The waiting messages that have been due longest: the number of each kind, and the oldest due time.
-    package func outbox() throws -> [(kind: String, count: Int, since: Date)] {
+    func outbox() throws -> [(kind: String, count: Int, since: Date)] {
         try transaction.query(
             """
             SELECT \(Self.lines) FROM (
@@ -33,7 +35,7 @@ package struct BacklogRepository {
     private static let cards = ColumnTuple(Column<Int>("COUNT(*)"), Column<Date?>("MIN(w.submitted_at)"))
 
     /// The number of cards in review, and the oldest submission; `nil` if there is none.
-    package func review() throws -> (count: Int, since: Date?) {
+    func review() throws -> (count: Int, since: Date?) {
         try transaction.first(
             """
             SELECT \(Self.cards) FROM (

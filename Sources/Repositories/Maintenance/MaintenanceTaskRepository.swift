@@ -5,12 +5,14 @@ import Foundation
 /// The schedule and the leases of maintenance tasks. Leases expire by the store's clock, also if their holder died.
 package struct MaintenanceTaskRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension MaintenanceTaskRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
-    package struct Entry: Sendable, Equatable {
+    struct Entry: Sendable, Equatable {
         package let name: String
         package let dueAt: Date
         /// The end of the lease; in the past if there is none.
@@ -49,12 +51,12 @@ package struct MaintenanceTaskRepository {
     private static let insertion = columns.insertion(with: "holder")
 
     /// Every task that was ever started, by name.
-    package func list() throws -> [Entry] {
+    func list() throws -> [Entry] {
         try transaction.query(Self.columns, "ORDER BY name")
     }
 
     /// The start of a holder's work.
-    package struct Lease: Sendable {
+    struct Lease: Sendable {
         /// The position that earlier leases of the run reached.
         package let reached: String?
     }
@@ -62,7 +64,7 @@ package struct MaintenanceTaskRepository {
     /// Leases a due task; `nil` if it is not due, or leased already.
     ///
     /// - Parameter holder: a new name for each lease.
-    package func lease(_ name: String, to holder: String, for seconds: TimeInterval) throws -> Lease? {
+    func lease(_ name: String, to holder: String, for seconds: TimeInterval) throws -> Lease? {
         let now = transaction.now
         let first = Entry(
             name: name, dueAt: now, leasedUntil: now.addingTimeInterval(seconds), startedAt: now, rows: 0, endedAt: nil,
@@ -81,21 +83,21 @@ package struct MaintenanceTaskRepository {
 
     /// Extends a lease, and blocks other holders until the transaction ends; `false` if the lease was lost. Then the
     /// transaction must be rolled back.
-    package func keep(_ name: String, as holder: String, for seconds: TimeInterval) throws -> Bool {
+    func keep(_ name: String, as holder: String, for seconds: TimeInterval) throws -> Bool {
         try transaction.execute(
             "UPDATE maintenance_tasks SET leased_until = $3 WHERE name = $1 AND holder = $2",
             [.text(name), .text(holder), .time(transaction.now.addingTimeInterval(seconds))]) > 0
     }
 
     /// Stores the outcome of a batch.
-    package func record(_ outcome: MaintenanceBatch.Outcome, of name: String) throws {
+    func record(_ outcome: MaintenanceBatch.Outcome, of name: String) throws {
         try transaction.enqueue(
             "UPDATE maintenance_tasks SET reached = $2, row_count = row_count + $3 WHERE name = $1",
             [.text(name), outcome.reached.value, outcome.rows.value])
     }
 
     /// Releases an unfinished task. The next holder continues from its position.
-    package func release(_ name: String, as holder: String) throws {
+    func release(_ name: String, as holder: String) throws {
         try transaction.execute(
             "UPDATE maintenance_tasks SET holder = NULL, leased_until = 0 WHERE name = $1 AND holder = $2",
             [.text(name), .text(holder)])
@@ -104,7 +106,7 @@ package struct MaintenanceTaskRepository {
     /// Ends a run.
     ///
     /// - Parameter interval: seconds until the task is due again.
-    package func finish(_ name: String, as holder: String, dueAgainAfter interval: TimeInterval) throws {
+    func finish(_ name: String, as holder: String, dueAgainAfter interval: TimeInterval) throws {
         try transaction.execute(
             """
             UPDATE maintenance_tasks SET holder = NULL, leased_until = 0, due_at = $3, started_at = NULL, ended_at = $4,
@@ -120,7 +122,7 @@ package struct MaintenanceTaskRepository {
     /// Releases a failed task. It stays due, but cannot be leased until it may be retried.
     ///
     /// - Parameter pause: seconds until then.
-    package func fail(_ name: String, as holder: String, pause: TimeInterval) throws {
+    func fail(_ name: String, as holder: String, pause: TimeInterval) throws {
         try transaction.execute(
             """
             UPDATE maintenance_tasks SET holder = NULL, leased_until = $3, failures = failures + 1

@@ -5,13 +5,15 @@ import Foundation
 /// Data across tables that a restore must not bring back, or must copy from the replaced store.
 package struct RestoreRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension RestoreRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// Drops all unsent messages of the outbox; returns how many.
-    package func dropUnsentMessages() throws -> Int {
+    func dropUnsentMessages() throws -> Int {
         try transaction.execute(
             """
             UPDATE outbox SET state = 'dropped', ended_at = $1, payload = $2, reason = 'the store was restored',
@@ -21,7 +23,7 @@ package struct RestoreRepository {
     }
 
     /// Ends every phone verification, because the number of checks since the backup is unknown.
-    package func endPhoneVerifications() throws {
+    func endPhoneVerifications() throws {
         try transaction.execute(
             "UPDATE phone_verifications SET expires_at = $1 WHERE verified_at IS NULL AND expires_at > $1",
             [.time(transaction.now)])
@@ -30,14 +32,14 @@ package struct RestoreRepository {
     private static let generation = ColumnTuple(Column<String>("name"), Column<String>("value"))
 
     /// The generation of nonces, from which their key is derived.
-    package func nonceGeneration() throws -> String {
+    func nonceGeneration() throws -> String {
         try transaction.value("SELECT value FROM generations WHERE name = 'nonces'") ?? ""
     }
 
     /// Starts a generation of nonces. Earlier nonces are no longer recognized.
     ///
     /// - Parameter name: a random name, because a backup may be restored more than once.
-    package func beginNonceGeneration(_ name: UUID) throws {
+    func beginNonceGeneration(_ name: UUID) throws {
         try transaction.execute(
             """
             INSERT INTO generations (\(Self.generation)) VALUES (\(Self.generation.placeholders))
@@ -46,7 +48,7 @@ package struct RestoreRepository {
     }
 
     /// The erased users, by their keys and by the audit log, with the id of the log's entry.
-    package func erasures() throws -> [(user: UserID, entry: String?)] {
+    func erasures() throws -> [(user: UserID, entry: String?)] {
         let keys: [UserID] = try transaction.values("SELECT user_id FROM data_keys WHERE erased_at IS NOT NULL")
         let entry = ColumnTuple(Column<String>("subject"), Column<String>("id"))
         let entries = try transaction.query(
@@ -59,12 +61,12 @@ package struct RestoreRepository {
             }
     }
 
-    package func hasAuditEntry(_ id: String) throws -> Bool {
+    func hasAuditEntry(_ id: String) throws -> Bool {
         try transaction.first("SELECT 1 FROM audit_entries WHERE id = $1", [.text(id)]) != nil
     }
 
     /// Every provider key that was retired or revoked.
-    package func endedProviderKeys() throws -> [(id: ProviderKeyID, retiredAt: Date?, revokedAt: Date?)] {
+    func endedProviderKeys() throws -> [(id: ProviderKeyID, retiredAt: Date?, revokedAt: Date?)] {
         let columns = ColumnTuple(
             Column<ProviderKeyID>("id"), Column<Date?>("retired_at"), Column<Date?>("revoked_at"))
         return try transaction.query(
@@ -73,7 +75,7 @@ package struct RestoreRepository {
     }
 
     /// Ends a provider key as in the other store; `false` if it is unknown or has ended already.
-    package func end(_ id: ProviderKeyID, retiredAt: Date?, revokedAt: Date?) throws -> Bool {
+    func end(_ id: ProviderKeyID, retiredAt: Date?, revokedAt: Date?) throws -> Bool {
         try transaction.execute(
             """
             UPDATE provider_keys SET retired_at = COALESCE(retired_at, $2), revoked_at = COALESCE(revoked_at, $3)
@@ -83,12 +85,12 @@ package struct RestoreRepository {
     }
 
     /// The spent identifiers of one-time tokens that have not expired.
-    package func spentIdentifiers() throws -> [(identifier: String, expiresAt: Date)] {
+    func spentIdentifiers() throws -> [(identifier: String, expiresAt: Date)] {
         try NonceRepository(transaction).spentIdentifiers()
     }
 
     /// Spends an identifier that was spent in the other store.
-    package func spend(_ identifier: String, until expiry: Date) throws {
+    func spend(_ identifier: String, until expiry: Date) throws {
         _ = try NonceRepository(transaction).spend(identifier, until: expiry)
     }
 }

@@ -6,8 +6,10 @@ import Foundation
 /// Counts of the rows of each kind.
 package struct StatusRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension StatusRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -15,7 +17,7 @@ package struct StatusRepository {
     ///
     /// - Parameter most: the maximum number of rows to read.
     /// - Returns: `nil` if there are more.
-    package func counts(policy: SessionPolicy, atMost most: Int) throws -> StoreCounts? {
+    func counts(policy: SessionPolicy, atMost most: Int) throws -> StoreCounts? {
         var (counts, rows) = (StoreCounts(), 0)
         while !counts.isWhole {
             rows += try count(&counts, policy: policy, limit: min(Self.page, max(1, most)))
@@ -25,12 +27,12 @@ package struct StatusRepository {
     }
 
     /// The number of rows that one statement reads.
-    package static let page = 5000
+    static let page = 5000
 
     /// Counts the next page.
     ///
     /// - Returns: its number of rows.
-    package func count(_ counts: inout StoreCounts, policy: SessionPolicy, limit: Int) throws -> Int {
+    func count(_ counts: inout StoreCounts, policy: SessionPolicy, limit: Int) throws -> Int {
         guard let place = counts.place else { return 0 }
         let counted = kinds(of: place.table, policy)
         let key = place.table.key
@@ -110,10 +112,10 @@ package struct StatusRepository {
     }
 
     /// The bulk revocations whose sessions' rows are not all updated.
-    package func cuts() throws -> Int { try count("SELECT COUNT(*) FROM cuts", []) }
+    func cuts() throws -> Int { try count("SELECT COUNT(*) FROM cuts", []) }
 
     /// The numbers of enabled and disabled providers.
-    package func providers() throws -> (enabled: Int, disabled: Int) {
+    func providers() throws -> (enabled: Int, disabled: Int) {
         (
             try count("SELECT COUNT(*) FROM providers WHERE disabled_at IS NULL", []),
             try count("SELECT COUNT(*) FROM providers WHERE disabled_at IS NOT NULL", [])

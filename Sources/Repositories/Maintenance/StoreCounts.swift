@@ -4,11 +4,6 @@ import Foundation
 
 /// The number of rows of each kind, and the progress of counting: a growing table is counted page by page.
 package struct StoreCounts: Sendable, Equatable {
-    /// The tables that are counted row by row, in this order.
-    package enum Table: String, Sendable, CaseIterable {
-        case sessions, users, devices, certificates, outbox
-    }
-
     /// By table and kind, such as `users.phone`.
     private var counts: [String: Int] = [:]
     /// The next table and the key after which to continue; `nil` if the count is complete.
@@ -17,10 +12,6 @@ package struct StoreCounts: Sendable, Equatable {
     package var at: Date?
 
     package init() {}
-
-    package var isWhole: Bool { place == nil }
-
-    package subscript(table: Table, kind: String) -> Int { counts["\(table.rawValue).\(kind)"] ?? 0 }
 
     /// Adds a page of the current table.
     ///
@@ -35,8 +26,19 @@ package struct StoreCounts: Sendable, Equatable {
         }
         place = (table, last)
     }
+}
 
-    package static func == (left: StoreCounts, right: StoreCounts) -> Bool { left.text == right.text }
+package extension StoreCounts {
+    /// The tables that are counted row by row, in this order.
+    enum Table: String, Sendable, CaseIterable {
+        case sessions, users, devices, certificates, outbox
+    }
+
+    var isWhole: Bool { place == nil }
+
+    subscript(table: Table, kind: String) -> Int { counts["\(table.rawValue).\(kind)"] ?? 0 }
+
+    static func == (left: StoreCounts, right: StoreCounts) -> Bool { left.text == right.text }
 }
 
 /// The stored form of a running count and of the last complete one.

@@ -6,8 +6,10 @@ import Foundation
 /// Settings of the store as a whole. Backups, copies and restored stores keep them.
 package struct StoreSettingRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension StoreSettingRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -27,7 +29,7 @@ package struct StoreSettingRepository {
     ]
 
     /// Whether the store was created in development mode, in which a known code proves its test numbers.
-    package func isDevelopment() throws -> Bool {
+    func isDevelopment() throws -> Bool {
         try transaction.value("SELECT value FROM store_settings WHERE name = $1", [.text(Self.mode)])
             == Self.development
     }
@@ -35,7 +37,7 @@ package struct StoreSettingRepository {
     /// Marks an empty store for development mode, permanently.
     ///
     /// - Returns: whether the store is marked now; `false` for an unmarked store that is not empty.
-    package func markDevelopment() throws -> Bool {
+    func markDevelopment() throws -> Bool {
         if try isDevelopment() { return true }
         for (table, key) in Self.held {
             let first = try transaction.value("SELECT MIN(\(key)) FROM \(table)", as: String?.self)
@@ -46,9 +48,7 @@ package struct StoreSettingRepository {
             Self.columns.row(Self.mode, Self.development))
         return true
     }
-}
 
-package extension StoreSettingRepository {
     /// The cell of the store; `nil` if no command has used the store since its schema was created.
     func cell() throws -> Cell? {
         let text: String? = try transaction.value(

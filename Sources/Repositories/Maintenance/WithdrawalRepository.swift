@@ -5,13 +5,15 @@ import Foundation
 /// Permissions that users have withdrawn from other users, for a store that replaces another one.
 package struct WithdrawalRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension WithdrawalRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// Every authorization that was rejected or withdrawn, or ended by a ban.
-    package func endedPermissions() throws -> [(id: AuthorizationID, state: MessagingPermissionState)] {
+    func endedPermissions() throws -> [(id: AuthorizationID, state: MessagingPermissionState)] {
         let columns = ColumnTuple(Column<AuthorizationID>("id"), Column<MessagingPermissionState>("state"))
         return try transaction.query(
             """
@@ -23,7 +25,7 @@ package struct WithdrawalRepository {
     }
 
     /// Ends an authorization as in the other store; `false` if it is unknown or has ended already.
-    package func end(_ id: AuthorizationID, as state: MessagingPermissionState) throws -> Bool {
+    func end(_ id: AuthorizationID, as state: MessagingPermissionState) throws -> Bool {
         let records = AuthorizationRepository(transaction)
         guard var open = try records.find(id), open.state.isOpen else { return false }
         open.state = state
@@ -32,7 +34,7 @@ package struct WithdrawalRepository {
     }
 
     /// A block in the other store.
-    package struct Block: Sendable {
+    struct Block: Sendable {
         fileprivate let blocker: UserID
         fileprivate let blocked: UserID
         fileprivate let at: Date
@@ -43,14 +45,14 @@ package struct WithdrawalRepository {
         Column<UserID>("blocker_id"), Column<UserID>("blocked_id"), Column<Date>("created_at"),
         Column<AuthorizationID?>("authorization_id"))
 
-    package func blocks() throws -> [Block] {
+    func blocks() throws -> [Block] {
         try transaction.query("SELECT \(Self.blockColumns) FROM blocks").map(Self.blockColumns.read).map {
             Block(blocker: $0, blocked: $1, at: $2, authorization: $3)
         }
     }
 
     /// Blocks a user as in the other store; `false` if one of the two is unknown, or the block exists.
-    package func insert(_ block: Block) throws -> Bool {
+    func insert(_ block: Block) throws -> Bool {
         let inserted = try transaction.execute(
             """
             INSERT INTO blocks (\(Self.blockColumns))
@@ -63,7 +65,7 @@ package struct WithdrawalRepository {
     }
 
     /// All former members of streams.
-    package func formerMembers() throws -> [(user: UserID, stream: MessageStreamID, leftAt: Int64)] {
+    func formerMembers() throws -> [(user: UserID, stream: MessageStreamID, leftAt: Int64)] {
         let columns = ColumnTuple(
             Column<UserID>("user_id"), Column<MessageStreamID>("stream_id"), Column<Int64>("left_at_sequence"))
         return try transaction.query(
@@ -74,7 +76,7 @@ package struct WithdrawalRepository {
     /// Removes a member as in the other store; `false` if the user is not a member here.
     ///
     /// - Parameter sequence: the last message that the member may read.
-    package func remove(_ user: UserID, from stream: MessageStreamID, at sequence: Int64) throws -> Bool {
+    func remove(_ user: UserID, from stream: MessageStreamID, at sequence: Int64) throws -> Bool {
         let members = StreamMemberRepository(transaction)
         guard let found = try MessageStreamRepository(transaction).find(stream),
             let member = try members.find(user, in: stream), member.leftAt == nil
@@ -84,13 +86,13 @@ package struct WithdrawalRepository {
     }
 
     /// An address by which a user can be found.
-    package struct FindableAddressKey: Sendable, Hashable {
+    struct FindableAddressKey: Sendable, Hashable {
         package let user: UserID
         package let type: AddressType
     }
 
     /// Every address by which a user can be found.
-    package func findableAddresses() throws -> Set<FindableAddressKey> {
+    func findableAddresses() throws -> Set<FindableAddressKey> {
         let columns = ColumnTuple(Column<UserID>("user_id"), Column<AddressType>("type"))
         return try Set(
             transaction.query("SELECT \(columns) FROM findable_addresses").map(columns.read)

@@ -5,10 +5,6 @@ import Foundation
 package struct MessageStreamRepository {
     private let transaction: any Transaction
 
-    package init(_ transaction: any Transaction) {
-        self.transaction = transaction
-    }
-
     static let columns = Table<MessageStream>(
         "streams", MessageStream.init,
         Field("id", \.id),
@@ -18,6 +14,12 @@ package struct MessageStreamRepository {
         Field("created_at", \.createdAt),
         Field("deleted_at", \.deletedAt),
         Field("last_sequence", \.lastSequence))
+}
+
+package extension MessageStreamRepository {
+    init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
     private static let insertion = columns.insertion(
         with: "changed_at", "wrapped", "wrapping_version", SealedColumn.streamOpening.name,
         SealedColumn.streamMetadata.name)
@@ -26,7 +28,7 @@ package struct MessageStreamRepository {
     /// Inserts a stream with its wrapped key.
     ///
     /// - Returns: `false` if the id is taken.
-    package func insert(
+    func insert(
         _ stream: MessageStream, wrapped: [UInt8], version: Int, opening: [UInt8], metadata: [UInt8]?
     ) throws -> Bool {
         try transaction.execute(
@@ -36,7 +38,7 @@ package struct MessageStreamRepository {
     }
 
     /// The stream with an id, deleted or not; `nil` if there is none.
-    package func find(_ id: MessageStreamID) throws -> MessageStream? {
+    func find(_ id: MessageStreamID) throws -> MessageStream? {
         try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])
     }
 
@@ -44,7 +46,7 @@ package struct MessageStreamRepository {
         Column<[UInt8]?>(SealedColumn.streamOpening.name), Column<[UInt8]?>(SealedColumn.streamMetadata.name))
 
     /// The sealed contents of a stream: the request that opened it, and its shared metadata.
-    package func sealed(of id: MessageStreamID) throws -> (opening: [UInt8]?, metadata: [UInt8]?) {
+    func sealed(of id: MessageStreamID) throws -> (opening: [UInt8]?, metadata: [UInt8]?) {
         try transaction.first("SELECT \(Self.sealed) FROM streams WHERE id = $1", [.id(id)]).map(Self.sealed.read)
             ?? (nil, nil)
     }
@@ -54,7 +56,7 @@ package struct MessageStreamRepository {
     /// other streams no indexed column changes.
     ///
     /// - Returns: `nil` if the stream was deleted.
-    package func takeNumber(of stream: MessageStream, at time: Date) throws -> Int64? {
+    func takeNumber(of stream: MessageStream, at time: Date) throws -> Int64? {
         guard stream.deletedAt == nil else { return nil }
         let (number, isOver) = stream.lastSequence.addingReportingOverflow(1)
         guard !isOver else { return nil }
@@ -67,14 +69,14 @@ package struct MessageStreamRepository {
         return number
     }
 
-    package func setMetadata(_ sealed: [UInt8], of id: MessageStreamID) throws {
+    func setMetadata(_ sealed: [UInt8], of id: MessageStreamID) throws {
         try transaction.execute(
             "UPDATE streams SET sealed_metadata = $2 WHERE id = $1 AND deleted_at IS NULL",
             [.id(id), sealed.value])
     }
 
     /// Deletes a stream by deleting its key; `false` if it is deleted already.
-    package func delete(_ id: MessageStreamID, at time: Date) throws -> Bool {
+    func delete(_ id: MessageStreamID, at time: Date) throws -> Bool {
         try transaction.execute(
             """
             UPDATE streams SET wrapped = NULL, wrapping_version = NULL, sealed_opening = NULL,
@@ -84,7 +86,7 @@ package struct MessageStreamRepository {
     }
 
     /// A provider's forums after a mark, newest change first, in the order of an index.
-    package func forums(
+    func forums(
         of provider: ProviderID, before mark: (at: Date, id: MessageStreamID)?, limit: Int
     ) throws -> [(stream: MessageStream, changedAt: Date)] {
         try transaction.query(
@@ -107,7 +109,7 @@ package struct MessageStreamRepository {
     ///
     /// - Returns: how many.
     @discardableResult
-    package func erase(createdBy user: UserID, limit: Int = 1000) throws -> Int {
+    func erase(createdBy user: UserID, limit: Int = 1000) throws -> Int {
         try transaction.execute(
             """
             UPDATE streams SET created_by = NULL WHERE id IN (
@@ -121,7 +123,7 @@ package struct MessageStreamRepository {
 
     /// Deletes rows of the stream that was deleted longest ago, among those that still have rows. They are unreadable
     /// already, because the stream's key is deleted.
-    package func empty(_ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
+    func empty(_ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
         let stream: MessageStreamID? = try transaction.value(
             """
             SELECT id FROM streams WHERE deleted_at IS NOT NULL AND is_emptied = 0 ORDER BY deleted_at, id LIMIT 1
@@ -150,7 +152,7 @@ package struct MessageStreamRepository {
     private static let deletion = ColumnTuple(Column<MessageStreamID>("id"), Column<Date>("deleted_at"))
 
     /// Every deleted stream, for a restore.
-    package func deletions() throws -> [(id: MessageStreamID, at: Date)] {
+    func deletions() throws -> [(id: MessageStreamID, at: Date)] {
         try transaction.query("SELECT \(Self.deletion) FROM streams WHERE deleted_at IS NOT NULL").map { row in
             let (id, time) = try Self.deletion.read(row)
             return (id, time)

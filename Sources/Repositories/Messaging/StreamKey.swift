@@ -10,16 +10,18 @@ package struct StreamKey: Sendable {
         self.key = key
         self.stream = stream
     }
+}
 
+package extension StreamKey {
     /// Seals a text for a column of the stream, or of a message in it.
-    package func seal(_ text: String, in column: SealedColumn, of message: MessageID? = nil) throws -> [UInt8] {
+    func seal(_ text: String, in column: SealedColumn, of message: MessageID? = nil) throws -> [UInt8] {
         try key.seal(text, in: column, row: row(message))
     }
 
     /// Opens a text that ``seal(_:in:of:)`` sealed for the same place.
     ///
     /// - Throws: ``SealingFailure``.
-    package func open(_ sealed: [UInt8], in column: SealedColumn, of message: MessageID? = nil) throws -> String {
+    func open(_ sealed: [UInt8], in column: SealedColumn, of message: MessageID? = nil) throws -> String {
         try key.open(sealed, in: column, row: row(message))
     }
 
@@ -34,7 +36,14 @@ package struct StreamKeyRepository {
     private let transaction: any Transaction
     private let keys: PersonalKeys
 
-    package init(_ transaction: any Transaction, keys: PersonalKeys) {
+    /// Opens a key that was read with its stream's row.
+    func open(_ wrapped: [UInt8], _ version: Int, of stream: MessageStreamID) throws -> StreamKey {
+        StreamKey(try open(wrapped, version, stream), of: stream)
+    }
+}
+
+package extension StreamKeyRepository {
+    init(_ transaction: any Transaction, keys: PersonalKeys) {
         self.transaction = transaction
         self.keys = keys
     }
@@ -44,7 +53,7 @@ package struct StreamKeyRepository {
         Column<MessageStreamID>("id"), Column<[UInt8]>("wrapped"), Column<Int>("wrapping_version"))
 
     /// A new key, and its wrapped form for the stream's row.
-    package func generate(
+    func generate(
         for stream: MessageStreamID
     ) throws -> (key: StreamKey, wrapped: [UInt8], version: Int) {
         let key = DataKey.generate()
@@ -55,7 +64,7 @@ package struct StreamKeyRepository {
     /// The key of a stream; `nil` if it was deleted.
     ///
     /// - Throws: ``SealingFailure`` if the wrapping key is missing or the row was tampered with.
-    package func find(_ stream: MessageStreamID) throws -> StreamKey? {
+    func find(_ stream: MessageStreamID) throws -> StreamKey? {
         guard
             let row = try transaction.first(
                 "SELECT \(Self.wrapping) FROM streams WHERE id = $1 AND wrapped IS NOT NULL", [.id(stream)])
@@ -64,15 +73,10 @@ package struct StreamKeyRepository {
         return try open(wrapped, version, of: stream)
     }
 
-    /// Opens a key that was read with its stream's row.
-    func open(_ wrapped: [UInt8], _ version: Int, of stream: MessageStreamID) throws -> StreamKey {
-        StreamKey(try open(wrapped, version, stream), of: stream)
-    }
-
     /// Wraps some of the keys under older versions again, under the current version.
     ///
     /// - Parameter mark: the version and id after which to continue.
-    package func rewrap(
+    func rewrap(
         after mark: (version: Int, stream: MessageStreamID)?, limit: Int
     ) throws -> (wrapped: Int, unreadable: Int, mark: (version: Int, stream: MessageStreamID)?) {
         let current = keys.currentWrappingVersion
@@ -100,7 +104,7 @@ package struct StreamKeyRepository {
     }
 
     /// The number of keys under each version of the wrapping key.
-    package func countByVersion() throws -> [Int: Int] {
+    func countByVersion() throws -> [Int: Int] {
         let counts = ColumnTuple(Column<Int>("wrapping_version"), Column<Int>("COUNT(*)"))
         let rows = try transaction.query(
             "SELECT \(counts) FROM streams WHERE wrapping_version IS NOT NULL GROUP BY wrapping_version")

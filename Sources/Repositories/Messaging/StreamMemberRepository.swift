@@ -6,7 +6,15 @@ import Foundation
 package struct StreamMemberRepository {
     private let transaction: any Transaction
 
-    package init(_ transaction: any Transaction) {
+    /// All present and former members of some streams, by id.
+    func list(of streams: [MessageStreamID]) throws -> [MessageStreamID: [StreamMember]] {
+        let members = try transaction.query(Self.ofSome, list: streams.map(\.value)).map(Self.columns.read)
+        return Dictionary(grouping: members, by: \.streamID)
+    }
+}
+
+package extension StreamMemberRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -23,20 +31,20 @@ package struct StreamMemberRepository {
     private static let isThere = "NOT \(ErasureRepository.isUnderWay("stream_members.user_id"))"
 
     /// Adds a user, or admits a removed member again. A present member is not changed.
-    package func admit(_ member: StreamMember) throws {
+    func admit(_ member: StreamMember) throws {
         try transaction.execute(
             "\(Self.columns.insertion) ON CONFLICT (stream_id, user_id) DO UPDATE SET left_at_sequence = NULL",
             Self.columns.row(member))
     }
 
     /// A present or former member of a stream.
-    package func find(_ user: UserID, in stream: MessageStreamID) throws -> StreamMember? {
+    func find(_ user: UserID, in stream: MessageStreamID) throws -> StreamMember? {
         try transaction.first(
             Self.columns, "WHERE stream_id = $1 AND user_id = $2 AND \(Self.isThere)", [.id(stream), .id(user)])
     }
 
     /// All present and former members of a stream, by id.
-    package func list(of stream: MessageStreamID) throws -> [StreamMember] {
+    func list(of stream: MessageStreamID) throws -> [StreamMember] {
         try transaction.query(Self.columns, "WHERE stream_id = $1 AND \(Self.isThere) ORDER BY user_id", [.id(stream)])
     }
 
@@ -46,19 +54,13 @@ package struct StreamMemberRepository {
         """
     }
 
-    /// All present and former members of some streams, by id.
-    func list(of streams: [MessageStreamID]) throws -> [MessageStreamID: [StreamMember]] {
-        let members = try transaction.query(Self.ofSome, list: streams.map(\.value)).map(Self.columns.read)
-        return Dictionary(grouping: members, by: \.streamID)
-    }
-
     /// The present members of a stream, by id.
-    package func present(in stream: MessageStreamID) throws -> [UserID] {
+    func present(in stream: MessageStreamID) throws -> [UserID] {
         try list(of: stream).filter { $0.leftAt == nil }.map(\.userID)
     }
 
     /// The members except one whose devices can be reached by a push.
-    package func pushed(in stream: MessageStreamID, besides user: UserID) throws -> [StreamMember] {
+    func pushed(in stream: MessageStreamID, besides user: UserID) throws -> [StreamMember] {
         try transaction.query(
             Self.columns,
             """
@@ -70,7 +72,7 @@ package struct StreamMemberRepository {
     }
 
     /// Removes a member, who keeps access to messages up to a number.
-    package func leave(_ user: UserID, _ stream: MessageStreamID, at sequence: Int64) throws {
+    func leave(_ user: UserID, _ stream: MessageStreamID, at sequence: Int64) throws {
         try transaction.execute(
             """
             UPDATE stream_members SET left_at_sequence = $3
@@ -78,7 +80,7 @@ package struct StreamMemberRepository {
             """, [.id(stream), .id(user), sequence.value])
     }
 
-    package func setReceipts(
+    func setReceipts(
         _ receipts: (delivered: Int64, read: Int64), of user: UserID, in stream: MessageStreamID
     ) throws {
         try transaction.enqueue(
@@ -89,33 +91,33 @@ package struct StreamMemberRepository {
     }
 
     /// A member's private metadata, sealed under the member's own key.
-    package func metadata(of user: UserID, in stream: MessageStreamID) throws -> [UInt8]? {
+    func metadata(of user: UserID, in stream: MessageStreamID) throws -> [UInt8]? {
         try transaction.value(
             "SELECT \(SealedColumn.memberMetadata.name) FROM stream_members WHERE stream_id = $1 AND user_id = $2",
             [.id(stream), .id(user)], as: [UInt8]?.self) ?? nil
     }
 
-    package func setMetadata(_ sealed: [UInt8], of user: UserID, in stream: MessageStreamID) throws {
+    func setMetadata(_ sealed: [UInt8], of user: UserID, in stream: MessageStreamID) throws {
         try transaction.execute(
             "UPDATE stream_members SET sealed_metadata = $3 WHERE stream_id = $1 AND user_id = $2",
             [.id(stream), .id(user), sealed.value])
     }
 
     /// The streams with a user as a present or former member, by id.
-    package func streams(of user: UserID, limit: Int) throws -> [StreamMember] {
+    func streams(of user: UserID, limit: Int) throws -> [StreamMember] {
         try transaction.query(
             Self.columns, "WHERE user_id = $1 AND \(Self.isThere) ORDER BY stream_id LIMIT $2",
             [.id(user), limit.value])
     }
 
     /// The first stream that has an erased user as a member; `nil` if there is none left.
-    package func firstStream(ofErased user: UserID) throws -> MessageStreamID? {
+    func firstStream(ofErased user: UserID) throws -> MessageStreamID? {
         try transaction.value(
             "SELECT stream_id FROM stream_members WHERE user_id = $1 ORDER BY stream_id LIMIT 1", [.id(user)])
     }
 
     /// Deletes a user's membership of a stream.
-    package func erase(_ user: UserID, in stream: MessageStreamID) throws {
+    func erase(_ user: UserID, in stream: MessageStreamID) throws {
         try transaction.enqueue(
             "DELETE FROM stream_members WHERE stream_id = $1 AND user_id = $2", [.id(stream), .id(user)])
     }

@@ -5,10 +5,6 @@ import Foundation
 package struct StreamMessageRepository {
     private let transaction: any Transaction
 
-    package init(_ transaction: any Transaction) {
-        self.transaction = transaction
-    }
-
     static let columns = Table<StreamMessage>(
         "stream_events", StreamMessage.init,
         Field("stream_id", \.streamID),
@@ -22,17 +18,23 @@ package struct StreamMessageRepository {
         Field(.messageBody, \.sealedBody) {
             ErasureRepository.hidden("\($0).\(SealedColumn.messageBody.name)", of: "\($0).sender_id")
         })
+}
+
+package extension StreamMessageRepository {
+    init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
 
     /// Inserts a message under the number that its stream assigned.
-    package func insert(_ message: StreamMessage) throws {
+    func insert(_ message: StreamMessage) throws {
         try transaction.enqueue(Self.columns.insertion, Self.columns.row(message))
     }
 
-    package func find(_ id: MessageID, in stream: MessageStreamID) throws -> StreamMessage? {
+    func find(_ id: MessageID, in stream: MessageStreamID) throws -> StreamMessage? {
         try transaction.first(Self.columns, "WHERE stream_id = $1 AND event_id = $2", [.id(stream), .id(id)])
     }
 
-    package func find(_ sequence: Int64, in stream: MessageStreamID) throws -> StreamMessage? {
+    func find(_ sequence: Int64, in stream: MessageStreamID) throws -> StreamMessage? {
         try transaction.first(Self.columns, "WHERE stream_id = $1 AND sequence = $2", [.id(stream), sequence.value])
     }
 
@@ -44,7 +46,7 @@ package struct StreamMessageRepository {
     ///   - isForward: whether the oldest come first.
     ///   - bytes: the maximum size of bodies; at least one message is read.
     /// - Returns: the messages, and whether there are more in that direction.
-    package func list(
+    func list(
         of stream: MessageStreamID, after: Int64, before: Int64, isForward: Bool, limit: Int, bytes: Int64
     ) throws -> (messages: [StreamMessage], hasMore: Bool) {
         let order = isForward ? "" : " DESC"
@@ -69,7 +71,7 @@ package struct StreamMessageRepository {
     /// the stream is deleted.
     ///
     /// - Returns: how many bytes of the sender's quota are released.
-    package func deleteBody(_ message: StreamMessage) throws -> Int64 {
+    func deleteBody(_ message: StreamMessage) throws -> Int64 {
         let left = min(message.size, StreamMessage.smallestSize)
         try transaction.execute(
             "UPDATE stream_events SET sealed_body = NULL, size = $3 WHERE stream_id = $1 AND sequence = $2",
@@ -80,7 +82,7 @@ package struct StreamMessageRepository {
     private static let deletion = ColumnTuple(Column<MessageStreamID>("stream_id"), Column<MessageID>("event_id"))
 
     /// Every message with a deleted body in an existing stream, for a restore.
-    package func deletions() throws -> [(stream: MessageStreamID, message: MessageID)] {
+    func deletions() throws -> [(stream: MessageStreamID, message: MessageID)] {
         try transaction.query(
             "SELECT \(Self.deletion) FROM stream_events WHERE sealed_body IS NULL ORDER BY stream_id, sequence"
         ).map { row in
@@ -90,7 +92,7 @@ package struct StreamMessageRepository {
     }
 
     /// A user's own messages after a mark, without deleted ones, oldest first.
-    package func list(
+    func list(
         sentBy user: UserID, after mark: StreamMessage?, limit: Int
     ) throws -> [StreamMessage] {
         try transaction.query(
@@ -110,7 +112,7 @@ package struct StreamMessageRepository {
     ///
     /// - Returns: how many.
     @discardableResult
-    package func erase(_ user: UserID, limit: Int = 1000) throws -> Int {
+    func erase(_ user: UserID, limit: Int = 1000) throws -> Int {
         try transaction.execute(
             """
             UPDATE stream_events SET sealed_body = NULL, size = 0, sender_id = NULL WHERE (stream_id, sequence) IN (

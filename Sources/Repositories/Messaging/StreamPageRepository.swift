@@ -5,14 +5,16 @@ import Domain
 package struct StreamPageRepository {
     private let transaction: any Transaction
     private let keys: PersonalKeys
+}
 
-    package init(_ transaction: any Transaction, keys: PersonalKeys) {
+package extension StreamPageRepository {
+    init(_ transaction: any Transaction, keys: PersonalKeys) {
         self.transaction = transaction
         self.keys = keys
     }
 
     /// A stream with its visible contents. Nothing is decrypted yet.
-    package struct Entry: Sendable {
+    struct Entry: Sendable {
         package let stream: MessageStream
         package let sealedOpening: [UInt8]?
         fileprivate let wrapped: [UInt8]?
@@ -44,7 +46,7 @@ package struct StreamPageRepository {
     /// The existing streams among some, deleted or not.
     ///
     /// - Parameter longest: the maximum size of a body in bytes.
-    package func find(
+    func find(
         _ streams: [MessageStreamID], for user: UserID, longest: Int64
     ) throws -> [MessageStreamID: Entry] {
         let list = streams.map(\.value)
@@ -66,7 +68,7 @@ package struct StreamPageRepository {
     /// The key of a stream; `nil` if it was deleted.
     ///
     /// - Throws: ``SealingFailure`` if the wrapping key is missing or the row was tampered with.
-    package func key(of entry: Entry) throws -> StreamKey? {
+    func key(of entry: Entry) throws -> StreamKey? {
         guard let wrapped = entry.wrapped, let version = entry.wrappingVersion else { return nil }
         return try StreamKeyRepository(transaction, keys: keys).open(wrapped, version, of: entry.stream.id)
     }
@@ -81,7 +83,7 @@ package struct StreamPageRepository {
     }
 
     /// The sealed metadata of some streams: the shared metadata, and the user's own.
-    package func metadata(
+    func metadata(
         of streams: [MessageStreamID], for user: UserID
     ) throws -> (shared: [MessageStreamID: [UInt8]], own: [MessageStreamID: [UInt8]]) {
         let list = streams.map(\.value)

@@ -8,8 +8,10 @@ import Foundation
 /// was offline reads only the latest state.
 package struct StreamUserRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension StreamUserRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -31,7 +33,7 @@ package struct StreamUserRepository {
     /// Adds to a user's count of streams and bytes.
     ///
     /// - Returns: the new values.
-    package func count(
+    func count(
         streams: Int64 = 0, bytes: Int64 = 0, of user: UserID
     ) throws -> (streams: Int64, bytes: Int64) {
         let row = try transaction.first(
@@ -40,17 +42,17 @@ package struct StreamUserRepository {
     }
 
     /// Adds bytes for a user whose quota was checked in this transaction.
-    package func add(bytes: Int64, of user: UserID) throws {
+    func add(bytes: Int64, of user: UserID) throws {
         try transaction.enqueue(Self.adding, Self.all.row(user, 0, 0, bytes))
     }
 
     /// The counted bytes of a user's messages.
-    package func storedBytes(of user: UserID) throws -> Int64 {
+    func storedBytes(of user: UserID) throws -> Int64 {
         try transaction.value("SELECT stored_bytes FROM stream_users WHERE user_id = $1", [.id(user)]) ?? 0
     }
 
     /// Releases quota of a user. An erased user has none.
-    package func release(streams: Int64 = 0, bytes: Int64 = 0, of user: UserID) throws {
+    func release(streams: Int64 = 0, bytes: Int64 = 0, of user: UserID) throws {
         try transaction.execute(
             """
             UPDATE stream_users SET streams = streams - $2, stored_bytes = stored_bytes - $3 WHERE user_id = $1
@@ -60,7 +62,7 @@ package struct StreamUserRepository {
     // MARK: Changes
 
     /// A change with its number among the user's changes.
-    package struct Entry: Sendable {
+    struct Entry: Sendable {
         package let sequence: Int64
         package let kind: UserChange
         package let stream: MessageStreamID
@@ -75,7 +77,7 @@ package struct StreamUserRepository {
     /// Records a change for some users. Every writer locks their rows in the order of their ids.
     ///
     /// - Parameter message: the deleted message.
-    package func note(
+    func note(
         _ change: UserChange, of stream: MessageStreamID, _ message: MessageID? = nil, for users: [UserID],
         at time: Date
     ) throws {
@@ -110,7 +112,7 @@ package struct StreamUserRepository {
     }
 
     /// A user's changes after a number, oldest first.
-    package func changes(of user: UserID, after anchor: Int64, limit: Int) throws -> [Entry] {
+    func changes(of user: UserID, after anchor: Int64, limit: Int) throws -> [Entry] {
         try transaction.query(
             """
             SELECT \(Self.entry) FROM user_changes WHERE user_id = $1 AND sequence > $2
@@ -120,7 +122,7 @@ package struct StreamUserRepository {
     }
 
     /// The streams of a user, newest message first.
-    package func streams(of user: UserID, before mark: Int64, limit: Int) throws -> [Entry] {
+    func streams(of user: UserID, before mark: Int64, limit: Int) throws -> [Entry] {
         try transaction.query(
             """
             SELECT \(Self.entry) FROM user_changes WHERE user_id = $1 AND kind = 'NEW_MESSAGE' AND sequence < $2
@@ -137,12 +139,12 @@ package struct StreamUserRepository {
     }
 
     /// The number of a user's last change; 0 if there is none.
-    package func lastChange(of user: UserID) throws -> Int64 {
+    func lastChange(of user: UserID) throws -> Int64 {
         try transaction.value("SELECT last_change FROM stream_users WHERE user_id = $1", [.id(user)]) ?? 0
     }
 
     /// Deletes changes of a deleted stream that the deletion supersedes.
-    package func forget(_ stream: MessageStreamID, of users: [UserID]) throws {
+    func forget(_ stream: MessageStreamID, of users: [UserID]) throws {
         for user in users {
             for kind in UserChange.allCases where kind != .deleted && kind != .notification {
                 try transaction.enqueue(
@@ -155,7 +157,7 @@ package struct StreamUserRepository {
     /// Deletes some of the data that a user's devices synchronize, and finally the user's quotas. Returns the number of
     /// rows.
     @discardableResult
-    package func erase(_ user: UserID, limit: Int = 1000) throws -> Int {
+    func erase(_ user: UserID, limit: Int = 1000) throws -> Int {
         let changes = try transaction.execute(
             """
             DELETE FROM user_changes WHERE (user_id, kind, target) IN (
@@ -166,14 +168,14 @@ package struct StreamUserRepository {
     }
 
     /// How long a deletion is kept for offline devices, in seconds.
-    package static let keptDeletions: TimeInterval = 90 * 86_400
+    static let keptDeletions: TimeInterval = 90 * 86_400
 
     private static let deletions = AgedRows(
         of: "user_changes", key: "user_id, kind, target", age: "at", and: "kind = 'DELETED'")
 
     /// Deletes records of deletions from before a time.
     @discardableResult
-    package func purgeDeletions(
+    func purgeDeletions(
         before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
         try Self.deletions.take(before: moment, batch, in: transaction)
@@ -184,7 +186,7 @@ package struct StreamUserRepository {
 
     /// Deletes notifications from before a time.
     @discardableResult
-    package func purgeNotifications(
+    func purgeNotifications(
         before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
         try Self.notifications.take(before: moment, batch, in: transaction)

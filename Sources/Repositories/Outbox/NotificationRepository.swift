@@ -7,14 +7,16 @@ import Foundation
 package struct NotificationRepository {
     private let transaction: any Transaction
     private let keys: PersonalKeys
+}
 
-    package init(_ transaction: any Transaction, keys: PersonalKeys) {
+package extension NotificationRepository {
+    init(_ transaction: any Transaction, keys: PersonalKeys) {
         self.transaction = transaction
         self.keys = keys
     }
 
     /// Stores a notification; `false` if the provider is known to have sent it before.
-    package func insert(
+    func insert(
         _ notification: UserNotification, as id: OutboxMessageID, to user: User
     ) throws -> Bool {
         let now = transaction.now
@@ -33,7 +35,7 @@ package struct NotificationRepository {
     /// The waiting notifications of a user among some ids.
     ///
     /// - Throws: ``SealingFailure``.
-    package func find(
+    func find(
         _ ids: [OutboxMessageID], of user: UserID
     ) throws -> [OutboxMessageID: (content: UserNotification, sentAt: Date)] {
         guard !ids.isEmpty else { return [:] }
@@ -52,7 +54,7 @@ package struct NotificationRepository {
     }
 
     /// All waiting notifications of a user, oldest first, for the export.
-    package func list(of user: UserID) throws -> [(content: UserNotification, sentAt: Date)] {
+    func list(of user: UserID) throws -> [(content: UserNotification, sentAt: Date)] {
         let waiting: [OutboxMessageID] = try transaction.values(
             """
             SELECT id FROM outbox WHERE user_id = $1 AND kind = 'notification' AND state = 'waiting'
@@ -63,7 +65,7 @@ package struct NotificationRepository {
     }
 
     /// Deletes a user's oldest notifications beyond a number.
-    package func dropOldest(of user: UserID, keeping count: Int) throws {
+    func dropOldest(of user: UserID, keeping count: Int) throws {
         let dropped: [OutboxMessageID] = try transaction.values(
             """
             DELETE FROM outbox WHERE id IN (

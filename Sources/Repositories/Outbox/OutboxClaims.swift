@@ -5,8 +5,10 @@ import Foundation
 /// Leases messages for senders, with turns for owners. Settled messages are never leased.
 package struct OutboxClaims {
     let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension OutboxClaims {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -40,7 +42,7 @@ package struct OutboxClaims {
     /// - Parameters:
     ///   - turns: the sender's knowledge of each kind, valid after the commit.
     ///   - looking: the kinds to search for due messages. Kinds without known due messages are searched anyway.
-    package func lease(
+    func lease(
         _ lease: String, _ slots: [OutboxKind: Int], for seconds: TimeInterval, looking: Set<OutboxKind>,
         _ turns: inout [OutboxKind: OutboxTurns]
     ) throws -> [OutboxMessage] {
@@ -59,7 +61,7 @@ package struct OutboxClaims {
     }
 
     /// Leases messages for a sender without previous knowledge.
-    package func lease(
+    func lease(
         _ lease: String, _ slots: [OutboxKind: Int], for seconds: TimeInterval
     ) throws -> [OutboxMessage] {
         var turns: [OutboxKind: OutboxTurns] = [:]
@@ -69,7 +71,7 @@ package struct OutboxClaims {
     /// When the next message of some kinds is due, or the next lease expires; `nil` if none waits.
     ///
     /// - Parameter turns: the sender's knowledge. Kinds that it does not include are searched.
-    package func nextDue(_ kinds: [OutboxKind], _ turns: [OutboxKind: OutboxTurns] = [:]) throws -> Date? {
+    func nextDue(_ kinds: [OutboxKind], _ turns: [OutboxKind: OutboxTurns] = [:]) throws -> Date? {
         var moments: [Date?] = []
         for kind in kinds where kind.share != .fetched {
             let waiting = try turns[kind]?.waiting ?? queues(kind, from: nil)

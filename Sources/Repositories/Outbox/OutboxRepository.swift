@@ -9,10 +9,6 @@ import Foundation
 package struct OutboxRepository {
     private let transaction: any Transaction
 
-    package init(_ transaction: any Transaction) {
-        self.transaction = transaction
-    }
-
     /// The lease and the end are written by the statements that lease and settle.
     static let columns = Table<OutboxMessage>(
         "outbox", OutboxMessage.init,
@@ -31,6 +27,17 @@ package struct OutboxRepository {
         Field("reason", \.reason))
     /// Kinds of a newer build are left to that build.
     static let kinds = names(of: OutboxKind.allCases)
+
+    /// The existing messages among some ids.
+    func find(_ ids: [OutboxMessageID]) throws -> [OutboxMessage] {
+        try transaction.query(Self.some, list: ids.map(\.value)).map(Self.columns.read)
+    }
+}
+
+package extension OutboxRepository {
+    init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
     private static func names(of kinds: [OutboxKind]) -> String {
         kinds.map { "'\($0.rawValue)'" }.joined(separator: ", ")
     }
@@ -38,12 +45,12 @@ package struct OutboxRepository {
     private static let insertion = "\(columns.insertion) ON CONFLICT (deduplication_key) DO NOTHING"
 
     /// Inserts a message; `false` if the same one was inserted before.
-    package func insert(_ message: OutboxMessage) throws -> Bool {
+    func insert(_ message: OutboxMessage) throws -> Bool {
         try transaction.execute(Self.insertion, Self.columns.row(message)) > 0
     }
 
     /// Enqueues a message that cannot be a duplicate.
-    package func enqueueInsert(_ message: OutboxMessage) throws {
+    func enqueueInsert(_ message: OutboxMessage) throws {
         try transaction.enqueue(Self.insertion, Self.columns.row(message))
     }
 
@@ -51,7 +58,7 @@ package struct OutboxRepository {
     /// message.
     ///
     /// It deletes the payload of a sent or expired message.
-    package func settle(_ message: OutboxMessage, lease: String) throws -> Bool {
+    func settle(_ message: OutboxMessage, lease: String) throws -> Bool {
         let isOver = message.state == .sent || message.state == .expired
         return try transaction.execute(
             """
@@ -91,7 +98,7 @@ package struct OutboxRepository {
     ///
     /// - Parameter cursor: the id of the last message of the previous page; `nil` for the first page.
     /// - Throws: `Refusal` `not_found` if the cursor's row was deleted.
-    package func list(_ state: OutboxState?, limit: Int, after cursor: String? = nil) throws -> [OutboxMessage] {
+    func list(_ state: OutboxState?, limit: Int, after cursor: String? = nil) throws -> [OutboxMessage] {
         let page = Self.newest.page(from: 2)
         let ofState = state.map { "\(Self.condition($0)) AND " } ?? ""
         return try transaction.query(
@@ -100,7 +107,7 @@ package struct OutboxRepository {
     }
 
     /// The message with an id; `nil` if there is none.
-    package func find(_ id: OutboxMessageID) throws -> OutboxMessage? {
+    func find(_ id: OutboxMessageID) throws -> OutboxMessage? {
         try transaction.first(Self.columns, "WHERE id = $1 AND kind IN (\(Self.kinds))", [.id(id)])
     }
 
@@ -108,13 +115,8 @@ package struct OutboxRepository {
         "SELECT \(columns) FROM outbox WHERE id IN \($0.in) AND kind IN (\(kinds))"
     }
 
-    /// The existing messages among some ids.
-    func find(_ ids: [OutboxMessageID]) throws -> [OutboxMessage] {
-        try transaction.query(Self.some, list: ids.map(\.value)).map(Self.columns.read)
-    }
-
     /// Resets a message's tries and makes it due. A process that has leased it can no longer settle it.
-    package func restart(_ id: OutboxMessageID) throws {
+    func restart(_ id: OutboxMessageID) throws {
         try transaction.execute(
             """
             UPDATE outbox SET state = 'waiting', tries = 0, due_at = $2, ended_at = NULL, lease = NULL,
@@ -123,7 +125,7 @@ package struct OutboxRepository {
             """, [.id(id), .time(transaction.now)])
     }
 
-    package func drop(_ id: OutboxMessageID) throws {
+    func drop(_ id: OutboxMessageID) throws {
         try transaction.execute(
             """
             UPDATE outbox SET state = 'dropped', ended_at = $2, payload = $3, lease = NULL, leased_until = NULL
@@ -132,7 +134,7 @@ package struct OutboxRepository {
     }
 
     /// Deletes a user's messages, sent or not.
-    package func erase(_ user: UserID) throws {
+    func erase(_ user: UserID) throws {
         try transaction.execute("DELETE FROM outbox WHERE user_id = $1", [.id(user)])
     }
 
@@ -140,7 +142,7 @@ package struct OutboxRepository {
 
     /// Deletes the messages that ended before a time.
     @discardableResult
-    package func purge(
+    func purge(
         endedBefore moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
         try Self.over.take(before: moment, batch, in: transaction)

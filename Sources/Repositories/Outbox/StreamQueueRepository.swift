@@ -6,8 +6,10 @@ import Foundation
 package struct StreamQueueRepository {
     private let transaction: any Transaction
     private let stream: Value
+}
 
-    package init(_ transaction: any Transaction, of stream: EventStreamID) {
+package extension StreamQueueRepository {
+    init(_ transaction: any Transaction, of stream: EventStreamID) {
         self.transaction = transaction
         self.stream = .id(stream)
     }
@@ -17,7 +19,7 @@ package struct StreamQueueRepository {
     private static let pushed = "subject = $1 AND kind = 'provider_event' AND state = 'waiting'"
 
     /// The events that a receiver may poll now, oldest first.
-    package func waiting(limit: Int) throws -> [OutboxMessage] {
+    func waiting(limit: Int) throws -> [OutboxMessage] {
         try transaction.query(
             Self.columns,
             """
@@ -30,7 +32,7 @@ package struct StreamQueueRepository {
     private static let atOnce = 50
 
     /// Ends acknowledged events of a polled stream. Other events, such as those that ended before, are unchanged.
-    package func acknowledge(_ ids: [OutboxMessageID]) throws {
+    func acknowledge(_ ids: [OutboxMessageID]) throws {
         for start in stride(from: 0, to: ids.count, by: Self.atOnce) {
             let part = ids[start..<min(start + Self.atOnce, ids.count)]
             let places = part.indices.map { "$\($0 - start + 4)" }.joined(separator: ", ")
@@ -44,14 +46,14 @@ package struct StreamQueueRepository {
     /// Ends a polled event that its receiver refused.
     ///
     /// - Returns: whether it waited in the stream.
-    package func refuse(_ id: OutboxMessageID, because reason: String) throws -> Bool {
+    func refuse(_ id: OutboxMessageID, because reason: String) throws -> Bool {
         try transaction.execute(
             "UPDATE outbox SET state = 'dead', ended_at = $3, reason = $4 WHERE id = $2 AND \(Self.polled)",
             [stream, .id(id), .time(transaction.now), .text(reason)]) > 0
     }
 
     /// Whether more than a number of events wait.
-    package func holdsMore(than count: Int) throws -> Bool {
+    func holdsMore(than count: Int) throws -> Bool {
         for queue in [(Self.polled, "created_at"), (Self.pushed, "due_at")] {
             let found = try transaction.first(
                 "SELECT 1 FROM outbox WHERE \(queue.0) ORDER BY \(queue.1), id LIMIT 1 OFFSET $2",
@@ -61,7 +63,7 @@ package struct StreamQueueRepository {
         return false
     }
 
-    package func clear() throws {
+    func clear() throws {
         for queue in [Self.polled, Self.pushed] {
             try transaction.execute("DELETE FROM outbox WHERE \(queue)", [stream])
         }
@@ -69,7 +71,7 @@ package struct StreamQueueRepository {
 
     /// Moves waiting events to the other delivery method. A running attempt can no longer be settled, so its event is
     /// delivered by the other method too, under the same id. All events are due now, so that senders find them.
-    package func move(toPoll: Bool) throws {
+    func move(toPoll: Bool) throws {
         try transaction.execute(
             """
             UPDATE outbox SET kind = '\(toPoll ? "polled_event" : "provider_event")', due_at = $2, lease = NULL,

@@ -6,8 +6,10 @@ import Foundation
 /// Consecutive wrong codes, by user and number.
 package struct PhoneFailureRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension PhoneFailureRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -17,9 +19,9 @@ package struct PhoneFailureRepository {
         Column<Date?>("frozen_until"), Column<Date>("updated_at"))
 
     /// The index for a failed check of an unknown verification, which has no number.
-    package static let noNumber = Digest256.of("no number")
+    static let noNumber = Digest256.of("no number")
 
-    package func find(userID: UserID, numberIndexes: [Digest256]) throws -> FailureStreak {
+    func find(userID: UserID, numberIndexes: [Digest256]) throws -> FailureStreak {
         for index in numberIndexes {
             let row = try transaction.first(
                 "SELECT \(Self.streak) FROM phone_failures WHERE user_id = $1 AND number_index = $2",
@@ -33,7 +35,7 @@ package struct PhoneFailureRepository {
 
     /// Stores the streak. Every failed check writes one row here, even for an unknown verification, so all have equal
     /// cost.
-    package func save(_ streak: FailureStreak, userID: UserID, numberIndex: Digest256) throws {
+    func save(_ streak: FailureStreak, userID: UserID, numberIndex: Digest256) throws {
         try transaction.execute(
             """
             INSERT INTO phone_failures (\(Self.columns)) VALUES (\(Self.columns.placeholders))
@@ -49,7 +51,7 @@ package struct PhoneFailureRepository {
 
     /// Deletes streaks that have not changed since a time and freeze no user's checks.
     @discardableResult
-    package func purge(
+    func purge(
         before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
         try Self.old.take(before: moment, batch, in: transaction)

@@ -7,7 +7,18 @@ import Foundation
 package struct PhoneSendRepository {
     private let transaction: any Transaction
 
-    package init(_ transaction: any Transaction) {
+    /// Reads only the user's own requests, whatever the number of others for this phone number.
+    static let askedByUser = "SELECT COUNT(*) FROM phone_sends WHERE user_id = $1 AND number_index = $2 AND at > $3"
+
+    /// Reads only sent texts, whatever the number of withheld ones.
+    static let sentToNumber = """
+        SELECT \(sentInDayAndHour) FROM phone_sends
+        WHERE number_index = $1 AND at > $2 AND withheld IS NULL AND by_owner = $4
+        """
+}
+
+package extension PhoneSendRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -22,22 +33,13 @@ package struct PhoneSendRepository {
     private static let providerSpend = ColumnTuple(
         Column<Int64>("day"), Column<ProviderID>("provider_id"), Column<Int>("amount"))
 
-    /// Reads only the user's own requests, whatever the number of others for this phone number.
-    static let askedByUser = "SELECT COUNT(*) FROM phone_sends WHERE user_id = $1 AND number_index = $2 AND at > $3"
-
     private static let sentInDayAndHour = ColumnTuple(
         Column<Int>("COUNT(*)"), Column<Int>("COUNT(CASE WHEN at > $3 THEN 1 END)"))
-
-    /// Reads only sent texts, whatever the number of withheld ones.
-    static let sentToNumber = """
-        SELECT \(sentInDayAndHour) FROM phone_sends
-        WHERE number_index = $1 AND at > $2 AND withheld IS NULL AND by_owner = $4
-        """
 
     /// The numbers of earlier texts that decide on a text to a target.
     ///
     /// Rows are counted only if a limit of the user or the number bounds them. Shared numbers are read from counters.
-    package func counts(for target: SendTarget, policy: PhonePolicy) throws -> SendCounts {
+    func counts(for target: SendTarget, policy: PhonePolicy) throws -> SendCounts {
         let now = transaction.now
         let (hour, day) = (Value.time(now.addingTimeInterval(-3600)), Value.time(now.addingTimeInterval(-86_400)))
         let number = target.number.value
@@ -62,7 +64,7 @@ package struct PhoneSendRepository {
     /// Records a requested text with the decision, its cost, and the scope that it limits.
     ///
     /// - Parameter places: the places that the request took in its sender's limits; `nil` if these are off.
-    package func record(
+    func record(
         _ decision: SendDecision, to target: SendTarget, verification: PhoneVerificationID, id: UUID,
         places: RatePlaces?, policy: PhonePolicy
     ) throws {
@@ -95,7 +97,7 @@ package struct PhoneSendRepository {
 
     /// Records that a verification's texts led to a correct code. The places that they took in their group's budgets
     /// and in their sender's limits become free.
-    package func recordVerified(_ verification: PhoneVerificationID) throws {
+    func recordVerified(_ verification: PhoneVerificationID) throws {
         let counted = ColumnTuple(Column<Date>("at"), Column<String>("counters"), Column<String?>("places"))
         let rows = try transaction.query(
             """
@@ -116,7 +118,7 @@ package struct PhoneSendRepository {
     }
 
     /// A scope that the breaker limits.
-    package struct Thinned: Sendable {
+    struct Thinned: Sendable {
         /// Its name, as in the audit log.
         package let name: String
         /// When the limit ends, unless an admin ends it before.
@@ -126,7 +128,7 @@ package struct PhoneSendRepository {
     /// The scopes that are limited now, ordered by name.
     ///
     /// - Parameter cursor: the name after which the list starts.
-    package func thinned(limit: Int, after cursor: String? = nil) throws -> [Thinned] {
+    func thinned(limit: Int, after cursor: String? = nil) throws -> [Thinned] {
         try transaction.query(
             "SELECT \(Self.stops) FROM phone_stops WHERE subject > $1 AND ends_at > $2 ORDER BY subject LIMIT $3",
             [.text(cursor ?? ""), .time(transaction.now), limit.value]
@@ -139,7 +141,7 @@ package struct PhoneSendRepository {
     /// Ends the limit of a scope, and deletes the counts that led to it.
     ///
     /// - Returns: whether it was limited.
-    package func lift(_ name: String) throws -> Bool {
+    func lift(_ name: String) throws -> Bool {
         let isThinned = try self.isThinned(name)
         try transaction.execute("DELETE FROM phone_stops WHERE subject = $1", [.text(name)])
         if isThinned { try PhoneTallyRepository(transaction).reset(name) }
@@ -153,7 +155,7 @@ package struct PhoneSendRepository {
 
     /// Deletes rows that are too old for every limit.
     @discardableResult
-    package func purge(
+    func purge(
         before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
         try Self.old.take(before: moment, batch, in: transaction)
@@ -161,13 +163,13 @@ package struct PhoneSendRepository {
 
     /// Deletes the networks of requests whose codes have expired.
     @discardableResult
-    package func dropCounters(_ batch: MaintenanceBatch = MaintenanceBatch()) throws -> MaintenanceBatch.Outcome {
+    func dropCounters(_ batch: MaintenanceBatch = MaintenanceBatch()) throws -> MaintenanceBatch.Outcome {
         try Self.oldCounters.take(before: transaction.now.addingTimeInterval(-7200), batch, in: transaction)
     }
 
     /// Deletes ended limits, and the costs of days before a time; returns the number of rows.
     @discardableResult
-    package func purgeSums(before moment: Date) throws -> Int {
+    func purgeSums(before moment: Date) throws -> Int {
         try transaction.execute("DELETE FROM phone_stops WHERE ends_at < $1", [.time(transaction.now)])
             + transaction.execute("DELETE FROM phone_spend WHERE day < $1", [Self.day(moment).value])
             + transaction.execute("DELETE FROM phone_provider_spend WHERE day < $1", [Self.day(moment).value])

@@ -6,13 +6,15 @@ import Foundation
 /// Phone verifications. The number is stored sealed, and as a blind index; the code is not stored.
 package struct PhoneVerificationRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension PhoneVerificationRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// A verification and its sealed data.
-    package struct Entry: Sendable {
+    struct Entry: Sendable {
         package var challenge: PhoneVerification
         package let numberIndex: Digest256
         /// The number in E.164 form, sealed under the user's data key.
@@ -58,17 +60,17 @@ package struct PhoneVerificationRepository {
         Field(.verificationNumber, \.sealedNumber),
         Field(.verificationPushEndpoint, \.sealedPushEndpoint))
 
-    package func insert(_ entry: Entry) throws {
+    func insert(_ entry: Entry) throws {
         try transaction.enqueue(Self.columns.insertion, Self.columns.row(entry))
     }
 
     /// The verification with an id; `nil` if there is none.
-    package func find(_ id: PhoneVerificationID) throws -> Entry? {
+    func find(_ id: PhoneVerificationID) throws -> Entry? {
         try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])
     }
 
     /// The newest unexpired verification of a user on a device for a number.
-    package func findUnexpired(
+    func findUnexpired(
         userID: UserID, deviceID: DeviceID, numberIndexes: [Digest256]
     ) throws -> Entry? {
         for index in numberIndexes {
@@ -87,7 +89,7 @@ package struct PhoneVerificationRepository {
     /// Counts a check by a user on a device, and returns the verification with this check included; `nil` if it is
     /// unknown or belongs to another user. The row stays locked until the transaction ends, so concurrent checks are
     /// decided in turn.
-    package func countCheck(
+    func countCheck(
         _ id: PhoneVerificationID, userID: UserID, deviceID: DeviceID
     ) throws -> Entry? {
         try transaction.first(
@@ -99,13 +101,13 @@ package struct PhoneVerificationRepository {
     }
 
     /// Records that the correct code was submitted.
-    package func recordVerified(_ id: PhoneVerificationID, at time: Date) throws {
+    func recordVerified(_ id: PhoneVerificationID, at time: Date) throws {
         try transaction.execute(
             "UPDATE phone_verifications SET verified_at = $2 WHERE id = $1", [.id(id), .time(time)])
     }
 
     /// Records a resend; `false` if a concurrent one was recorded first.
-    package func recordResend(_ challenge: PhoneVerification) throws -> Bool {
+    func recordResend(_ challenge: PhoneVerification) throws -> Bool {
         try transaction.execute(
             "UPDATE phone_verifications SET resends = $2, asked_at = $3, is_sent = $4 WHERE id = $1 AND resends = $5",
             [
@@ -115,12 +117,12 @@ package struct PhoneVerificationRepository {
     }
 
     /// Replaces the push endpoint given at the start.
-    package func replacePushEndpoint(_ id: PhoneVerificationID, sealed: [UInt8]?) throws {
+    func replacePushEndpoint(_ id: PhoneVerificationID, sealed: [UInt8]?) throws {
         try transaction.enqueue(
             "UPDATE phone_verifications SET sealed_push_endpoint = $2 WHERE id = $1", [.id(id), sealed.value])
     }
 
-    package func erase(_ user: UserID) throws {
+    func erase(_ user: UserID) throws {
         for table in ["phone_verifications", "phone_failures"] {
             try transaction.execute("DELETE FROM \(table) WHERE user_id = $1", [.id(user)])
         }
@@ -130,7 +132,7 @@ package struct PhoneVerificationRepository {
 
     /// Deletes the verifications that expired before a time.
     @discardableResult
-    package func purge(
+    func purge(
         expiredBefore moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
         try Self.old.take(before: moment, batch, in: transaction)

@@ -5,8 +5,10 @@ import Foundation
 
 package struct EventStreamRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension EventStreamRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -54,21 +56,21 @@ package struct EventStreamRepository {
     }
 
     /// A stream; `nil` if there is none.
-    package func find(_ id: EventStreamID) throws -> EventStream? {
+    func find(_ id: EventStreamID) throws -> EventStream? {
         try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])
     }
 
     /// The streams of a provider, oldest first.
-    package func list(of provider: ProviderID) throws -> [EventStream] {
+    func list(of provider: ProviderID) throws -> [EventStream] {
         try transaction.query(Self.columns, "WHERE provider_id = $1 ORDER BY created_at, id", [.id(provider)])
     }
 
-    package func all() throws -> [EventStream] {
+    func all() throws -> [EventStream] {
         try transaction.query(Self.columns, "ORDER BY id")
     }
 
     /// Inserts or overwrites a stream. A new push address resets the breaker.
-    package func save(_ stream: EventStream) throws {
+    func save(_ stream: EventStream) throws {
         try transaction.execute(
             """
             \(Self.columns.insertion)
@@ -80,7 +82,7 @@ package struct EventStreamRepository {
     }
 
     /// Disables a stream; `false` if it does not exist or is disabled already.
-    package func disable(_ id: EventStreamID, because reason: String) throws -> Bool {
+    func disable(_ id: EventStreamID, because reason: String) throws -> Bool {
         try transaction.execute(
             """
             UPDATE event_streams SET status = 'disabled', status_reason = $2, holds = 0
@@ -89,12 +91,12 @@ package struct EventStreamRepository {
     }
 
     /// Stores the receiver's last activity in a stream; `nil` if inactivity is not limited.
-    package func setActive(_ time: Date?, of id: EventStreamID) throws {
+    func setActive(_ time: Date?, of id: EventStreamID) throws {
         try transaction.execute(
             "UPDATE event_streams SET active_at = $2 WHERE id = $1", [.id(id), time.map { .time($0) } ?? .null])
     }
 
-    package func remove(_ id: EventStreamID) throws {
+    func remove(_ id: EventStreamID) throws {
         try transaction.execute("DELETE FROM event_streams WHERE id = $1", [.id(id)])
     }
 
@@ -106,7 +108,7 @@ package struct EventStreamRepository {
     /// The `Authorization` header for the push receiver; `nil` for none.
     ///
     /// - Throws: ``SealingFailure``.
-    package func authorization(of id: EventStreamID, keys: PersonalKeys) throws -> Secret<String>? {
+    func authorization(of id: EventStreamID, keys: PersonalKeys) throws -> Secret<String>? {
         let row = try transaction.first(
             "SELECT \(Self.sealed) FROM event_streams WHERE id = $1 AND sealed_authorization IS NOT NULL", [.id(id)])
         return try row.map { row in
@@ -119,7 +121,7 @@ package struct EventStreamRepository {
     /// Stores the header, sealed for its place.
     ///
     /// - Throws: ``SealingFailure``.
-    package func setAuthorization(_ text: Secret<String>?, of id: EventStreamID, keys: PersonalKeys) throws {
+    func setAuthorization(_ text: Secret<String>?, of id: EventStreamID, keys: PersonalKeys) throws {
         let sealed = try text.map { try keys.seal($0.reveal(), in: .streamAuthorization, of: id) }
         try transaction.execute(
             "UPDATE event_streams SET sealed_authorization = $2, authorization_version = $3 WHERE id = $1",
@@ -129,7 +131,7 @@ package struct EventStreamRepository {
     /// Seals some of the headers again that are sealed under older versions of the wrapping key.
     ///
     /// - Returns: how many; fewer than `limit` if none is left.
-    package func rewrap(limit: Int, keys: PersonalKeys) throws -> Int {
+    func rewrap(limit: Int, keys: PersonalKeys) throws -> Int {
         let ids: [EventStreamID] = try transaction.values(
             "SELECT id FROM event_streams WHERE authorization_version < $1 ORDER BY id LIMIT $2",
             [keys.currentWrappingVersion.value, limit.value])
@@ -138,7 +140,7 @@ package struct EventStreamRepository {
     }
 
     /// The number of headers under each version of the wrapping key.
-    package func countByVersion() throws -> [Int: Int] {
+    func countByVersion() throws -> [Int: Int] {
         let counts = ColumnTuple(Column<Int>("authorization_version"), Column<Int>("COUNT(*)"))
         let rows = try transaction.query(
             """
@@ -151,7 +153,7 @@ package struct EventStreamRepository {
     // MARK: Waiting events
 
     /// A stream's data for writing events.
-    package struct Receiver: Sendable {
+    struct Receiver: Sendable {
         package let id: EventStreamID
         let provider: ProviderID
         package let isPolled: Bool
@@ -188,7 +190,7 @@ package struct EventStreamRepository {
             "COALESCE((SELECT 1 FROM event_stream_exclusions x WHERE x.stream_id = event_streams.id LIMIT 1), 0)"))
 
     /// The streams of a provider that keep or send events.
-    package func receivers(of provider: ProviderID) throws -> [Receiver] {
+    func receivers(of provider: ProviderID) throws -> [Receiver] {
         try transaction.query(
             "SELECT \(Self.receiver) FROM event_streams WHERE provider_id = $1 AND status <> 'disabled'",
             [.id(provider)]
@@ -205,7 +207,7 @@ package struct EventStreamRepository {
     /// - Parameters:
     ///   - user: the user it is about; `nil` if it is about the stream.
     ///   - cause: the id of its cause.
-    package func enqueue(
+    func enqueue(
         _ id: OutboxMessageID, _ event: StreamEvent, of user: UserID?, in stream: Receiver, cause: String
     ) throws {
         let now = transaction.now
@@ -223,7 +225,7 @@ package struct EventStreamRepository {
     ///
     /// - Parameter asked: the pause in seconds that a failed receiver requested.
     /// - Returns: the provider if its receiver is paused from now on; otherwise `nil`.
-    package func note(
+    func note(
         answered: Bool, by url: String, of id: EventStreamID, asked: TimeInterval? = nil
     ) throws -> ProviderID? {
         if answered {
@@ -250,7 +252,7 @@ package struct EventStreamRepository {
     }
 
     /// Some of the streams that are not disabled, by id.
-    package func listOpen(after id: String, limit: Int) throws -> [EventStream] {
+    func listOpen(after id: String, limit: Int) throws -> [EventStream] {
         try transaction.query(
             Self.columns, "WHERE id > $1 AND status <> 'disabled' ORDER BY id LIMIT $2", [.text(id), limit.value])
     }

@@ -6,8 +6,10 @@ import Foundation
 /// issuer's keys.
 package struct IssuerRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension IssuerRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -20,25 +22,25 @@ package struct IssuerRepository {
     private static let insertion = columns.insertion(with: "issuer")
     private static let named = ColumnTuple(Column<String>("issuer"), columns.of("issuers"))
 
-    package func find(_ issuer: String) throws -> IssuerReading? {
+    func find(_ issuer: String) throws -> IssuerReading? {
         try transaction.first(Self.columns, "WHERE issuer = $1", [.text(issuer)])
     }
 
     /// Records the first fetch of an issuer's keys. If another provider has the issuer already, its record is kept.
-    package func insert(_ issuer: String, _ reading: IssuerReading) throws {
+    func insert(_ issuer: String, _ reading: IssuerReading) throws {
         try transaction.execute(
             "\(Self.insertion) ON CONFLICT (issuer) DO NOTHING", Self.columns.row(reading, issuer.value))
     }
 
     /// All issuers. There are at most as many as providers.
-    package func list() throws -> [String: IssuerReading] {
+    func list() throws -> [String: IssuerReading] {
         let rows = try transaction.query("SELECT \(Self.named) FROM issuers ORDER BY issuer", []).map(Self.named.read)
         return Dictionary(rows.map { ($0.0, $0.1) }) { first, _ in first }
     }
 
     /// Claims the next attempt; `false` if the last one is too recent. A time in the future, from a clock that was set
     /// back, is ignored.
-    package func claim(_ issuer: String) throws -> Bool {
+    func claim(_ issuer: String) throws -> Bool {
         try transaction.execute(
             """
             UPDATE issuers SET attempted_at = $2
@@ -47,7 +49,7 @@ package struct IssuerRepository {
     }
 
     /// Whether the last attempt is still that of a claim.
-    package func isClaimed(_ issuer: String, at claim: Date) throws -> Bool {
+    func isClaimed(_ issuer: String, at claim: Date) throws -> Bool {
         try transaction.first(
             "SELECT 1 FROM issuers WHERE issuer = $1 AND attempted_at = $2", [.text(issuer), .time(claim)]) != nil
     }
@@ -55,7 +57,7 @@ package struct IssuerRepository {
     /// Records that a claimed attempt fetched the key set, unless a later attempt was made.
     ///
     /// - Parameter defect: the reason if not all of its keys were stored.
-    package func end(
+    func end(
         _ issuer: String, claimedAt claim: Date, freshFor seconds: TimeInterval, despite defect: String? = nil
     ) throws {
         try transaction.execute(
@@ -65,7 +67,7 @@ package struct IssuerRepository {
     }
 
     /// Records that a claimed attempt failed, unless a later attempt was made.
-    package func end(_ issuer: String, claimedAt claim: Date, failure: String) throws {
+    func end(_ issuer: String, claimedAt claim: Date, failure: String) throws {
         try transaction.execute(
             "UPDATE issuers SET failure = $3 WHERE issuer = $1 AND attempted_at = $2",
             [.text(issuer), .time(claim), .text(failure)])
@@ -73,7 +75,7 @@ package struct IssuerRepository {
 
     /// Issuers whose keys are stale and may be fetched again, up to a limit. The longest waiting comes first, so
     /// unavailable issuers do not delay others.
-    package func listDue(limit: Int) throws -> [String] {
+    func listDue(limit: Int) throws -> [String] {
         try transaction.values(
             """
             SELECT issuer FROM issuers

@@ -5,8 +5,10 @@ import Foundation
 
 package struct ProviderKeyRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension ProviderKeyRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -26,7 +28,7 @@ package struct ProviderKeyRepository {
 
     /// Inserts a new key; `false` if the same key is or was registered by any provider. Issuers' keys are exempt:
     /// several providers may have one issuer, and no provider may register its keys first.
-    package func insert(_ key: ProviderKeyRecord) throws -> Bool {
+    func insert(_ key: ProviderKeyRecord) throws -> Bool {
         try transaction.execute(
             "\(Self.insertion) ON CONFLICT (key_hash) DO NOTHING", Self.columns.row(key, Self.hash(of: key).value)) > 0
     }
@@ -38,29 +40,29 @@ package struct ProviderKeyRepository {
         return Digest256.of(Array("\(key.providerID) \(key.algorithm) \(name) ".utf8) + key.subjectPublicKeyInfo)
     }
 
-    package func find(_ id: ProviderKeyID) throws -> ProviderKeyRecord? {
+    func find(_ id: ProviderKeyID) throws -> ProviderKeyRecord? {
         try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])
     }
 
     /// A provider's keys, oldest first.
-    package func list(of id: ProviderID) throws -> [ProviderKeyRecord] {
+    func list(of id: ProviderID) throws -> [ProviderKeyRecord] {
         try transaction.query(Self.columns, "WHERE provider_id = $1 ORDER BY created_at, id", [.id(id)])
     }
 
     /// Retires a key: nothing new is signed with it, and its sessions continue.
-    package func retire(_ id: ProviderKeyID, at time: Date) throws {
+    func retire(_ id: ProviderKeyID, at time: Date) throws {
         try transaction.execute(
             "UPDATE provider_keys SET retired_at = $2 WHERE id = $1 AND retired_at IS NULL", [.id(id), .time(time)])
     }
 
     /// Reverses a retirement, because the key is in its issuer's key set again.
-    package func reinstate(_ id: ProviderKeyID) throws {
+    func reinstate(_ id: ProviderKeyID) throws {
         try transaction.execute("UPDATE provider_keys SET retired_at = NULL WHERE id = $1", [.id(id)])
     }
 
     /// Deletes an issuer's key that left its key set before a time, unless an open session depends on it. A revoked key
     /// stays, so that it is refused for ever.
-    package func purge(_ id: ProviderKeyID, goneBefore moment: Date) throws {
+    func purge(_ id: ProviderKeyID, goneBefore moment: Date) throws {
         try transaction.execute(
             """
             DELETE FROM provider_keys WHERE id = $1 AND origin = 'issuer' AND revoked_at IS NULL AND retired_at < $2
@@ -70,13 +72,13 @@ package struct ProviderKeyRepository {
     }
 
     /// Revokes a key: nothing that it signed is valid any longer.
-    package func revoke(_ id: ProviderKeyID, at time: Date) throws {
+    func revoke(_ id: ProviderKeyID, at time: Date) throws {
         try transaction.execute(
             "UPDATE provider_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL", [.id(id), .time(time)])
     }
 
     /// Whether a key may act for a provider: in this transaction both are active, whatever a node's cache contains.
-    package func mayAct(_ id: ProviderKeyID, for provider: ProviderID) throws -> Bool {
+    func mayAct(_ id: ProviderKeyID, for provider: ProviderID) throws -> Bool {
         try transaction.first(
             """
             SELECT 1 FROM provider_keys AS k JOIN providers AS p ON p.id = k.provider_id

@@ -4,8 +4,10 @@ import Foundation
 
 package struct ProviderRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension ProviderRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -40,7 +42,7 @@ package struct ProviderRepository {
         Field("ends_removed_keys") { $0.issuer?.endsSessionsOfRemovedKeys ?? false })
 
     /// Inserts a new provider; `false` if the slug is taken.
-    package func insert(_ provider: Provider) throws -> Bool {
+    func insert(_ provider: Provider) throws -> Bool {
         let isNew =
             try transaction.execute(
                 "\(Self.columns.insertion) ON CONFLICT (slug) DO NOTHING", Self.columns.row(provider)) > 0
@@ -48,45 +50,45 @@ package struct ProviderRepository {
         return isNew
     }
 
-    package func find(_ id: ProviderID) throws -> Provider? {
+    func find(_ id: ProviderID) throws -> Provider? {
         try transaction.first(Self.columns, "WHERE id = $1", [.id(id)]).map(ProviderClients(transaction).complete)
     }
 
-    package func find(_ slug: Slug) throws -> Provider? {
+    func find(_ slug: Slug) throws -> Provider? {
         try transaction.first(Self.columns, "WHERE slug = $1", [.text(slug.text)])
             .map(ProviderClients(transaction).complete)
     }
 
     /// The provider of an issuer and one of its audiences.
-    package func find(issuer: String, audience: String) throws -> ProviderID? {
+    func find(issuer: String, audience: String) throws -> ProviderID? {
         let first: ProviderID? = try transaction.value(
             "SELECT id FROM providers WHERE issuer = $1 AND audience = $2", [.text(issuer), .text(audience)])
         return try first ?? ProviderClients(transaction).find(issuer: issuer, audience: audience)
     }
 
     /// The providers of an issuer, ordered by audience, up to a limit.
-    package func list(issuer: String, limit: Int) throws -> [ProviderID] {
+    func list(issuer: String, limit: Int) throws -> [ProviderID] {
         try transaction.values(
             "SELECT id FROM providers WHERE issuer = $1 ORDER BY issuer, audience LIMIT $2",
             [.text(issuer), limit.value])
     }
 
-    package func list() throws -> [Provider] {
+    func list() throws -> [Provider] {
         try transaction.query(Self.columns, "ORDER BY slug", []).map(ProviderClients(transaction).complete)
     }
 
     /// Disables a provider, or enables it with `nil`.
-    package func setDisabled(_ id: ProviderID, at time: Date?) throws {
+    func setDisabled(_ id: ProviderID, at time: Date?) throws {
         try transaction.execute("UPDATE providers SET disabled_at = $2 WHERE id = $1", [.id(id), .time(time)])
     }
 
-    package func setTokenAlgorithm(_ id: ProviderID, _ algorithm: AccessTokenAlgorithm) throws {
+    func setTokenAlgorithm(_ id: ProviderID, _ algorithm: AccessTokenAlgorithm) throws {
         try transaction.execute(
             "UPDATE providers SET token_algorithm = $2 WHERE id = $1", [.id(id), .text(algorithm.rawValue)])
     }
 
     /// Replaces the audiences and parties of a provider by issuer, in their order.
-    package func setClients(of provider: Provider) throws {
+    func setClients(of provider: Provider) throws {
         guard let issuer = provider.issuer else { return }
         let clients = ProviderClients(transaction)
         try clients.remove(of: provider.id)
@@ -102,12 +104,12 @@ package struct ProviderRepository {
         Field("name", \.name))
     private static let applicationInsertion = applications.insertion(with: "created_at")
 
-    package func insert(_ application: Application, at time: Date) throws {
+    func insert(_ application: Application, at time: Date) throws {
         try transaction.execute(Self.applicationInsertion, Self.applications.row(application, .time(time)))
     }
 
     /// A provider's apps, oldest first.
-    package func listApplications(of id: ProviderID) throws -> [Application] {
+    func listApplications(of id: ProviderID) throws -> [Application] {
         try transaction.query(Self.applications, "WHERE provider_id = $1 ORDER BY created_at, id", [.id(id)])
     }
 }

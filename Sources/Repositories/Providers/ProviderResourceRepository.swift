@@ -4,8 +4,10 @@ import Foundation
 
 package struct ProviderResourceRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension ProviderResourceRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -16,28 +18,28 @@ package struct ProviderResourceRepository {
     private static let insertion = columns.insertion(with: "canonical_url", "added_at")
 
     /// Inserts a new URL; `false` if a provider has it already.
-    package func insert(_ resource: ProviderResource, at time: Date) throws -> Bool {
+    func insert(_ resource: ProviderResource, at time: Date) throws -> Bool {
         try transaction.execute(
             "\(Self.insertion) ON CONFLICT (canonical_url) DO NOTHING",
             Self.columns.row(resource, resource.url.canonical.value, .time(time))) > 0
     }
 
     /// The resource of a URL, in any spelling.
-    package func find(_ url: ResourceURL) throws -> ProviderResource? {
+    func find(_ url: ResourceURL) throws -> ProviderResource? {
         try transaction.first(Self.columns, "WHERE canonical_url = $1", [.text(url.canonical)])
     }
 
     /// A provider's URLs, oldest first.
-    package func list(of provider: ProviderID) throws -> [ProviderResource] {
+    func list(of provider: ProviderID) throws -> [ProviderResource] {
         try transaction.query(
             Self.columns, "WHERE provider_id = $1 ORDER BY provider_id, added_at, canonical_url", [.id(provider)])
     }
 
-    package func all() throws -> [ProviderResource] {
+    func all() throws -> [ProviderResource] {
         try transaction.query(Self.columns, "ORDER BY canonical_url")
     }
 
-    package func remove(_ url: ResourceURL) throws {
+    func remove(_ url: ResourceURL) throws {
         try transaction.execute(
             "DELETE FROM provider_resources WHERE canonical_url = $1", [.text(url.canonical)])
     }

@@ -9,8 +9,10 @@ package struct ProviderWebhookRepository {
 
     /// How long an event is delivered, in seconds.
     static let eventLifetime: TimeInterval = 3 * 86_400
+}
 
-    package init(_ transaction: any Transaction) {
+package extension ProviderWebhookRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -19,17 +21,17 @@ package struct ProviderWebhookRepository {
     private static let breaker = ColumnTuple(Column<Int>("failures"), Column<Date?>("resting_until"))
 
     /// A provider's receiver; `nil` if it has none.
-    package func find(_ provider: ProviderID) throws -> String? {
+    func find(_ provider: ProviderID) throws -> String? {
         try transaction.value("SELECT url FROM provider_webhooks WHERE provider_id = $1", [.id(provider)])
     }
 
-    package func all() throws -> [ProviderID: String] {
+    func all() throws -> [ProviderID: String] {
         let columns = ColumnTuple(Column<ProviderID>("provider_id"), Column<String>("url"))
         let rows = try transaction.query("SELECT \(columns) FROM provider_webhooks").map(columns.read)
         return Dictionary(rows.map { ($0.0, $0.1) }) { first, _ in first }
     }
 
-    package func set(_ url: String, of provider: ProviderID) throws {
+    func set(_ url: String, of provider: ProviderID) throws {
         try transaction.execute(
             """
             INSERT INTO provider_webhooks (\(Self.columns)) VALUES (\(Self.columns.placeholders))
@@ -39,18 +41,18 @@ package struct ProviderWebhookRepository {
 
     /// Removes a receiver that answered 410, unless the provider has set another one meanwhile. Returns whether it was
     /// removed.
-    package func remove(_ provider: ProviderID, at url: String) throws -> Bool {
+    func remove(_ provider: ProviderID, at url: String) throws -> Bool {
         try transaction.execute(
             "DELETE FROM provider_webhooks WHERE provider_id = $1 AND url = $2", [.id(provider), .text(url)]) > 0
     }
 
     /// Removes a receiver, with its waiting events.
-    package func remove(_ provider: ProviderID) throws {
+    func remove(_ provider: ProviderID) throws {
         try transaction.execute("DELETE FROM provider_webhooks WHERE provider_id = $1", [.id(provider)])
     }
 
     /// The breaker of a provider's receiver; a new one if there is no receiver.
-    package func breaker(of provider: ProviderID) throws -> ReceiverBreaker {
+    func breaker(of provider: ProviderID) throws -> ReceiverBreaker {
         try transaction.first(
             "SELECT \(Self.breaker) FROM provider_webhooks WHERE provider_id = $1", [.id(provider)]
         ).map { row in
@@ -63,7 +65,7 @@ package struct ProviderWebhookRepository {
     ///
     /// - Parameter asked: the pause in seconds that a failed receiver requested.
     /// - Returns: whether the receiver is paused from now on.
-    package func note(
+    func note(
         answered: Bool, by url: String, of provider: ProviderID, asked: TimeInterval? = nil
     ) throws -> Bool {
         if answered {
@@ -87,14 +89,14 @@ package struct ProviderWebhookRepository {
     private static let testLifetime: TimeInterval = 300
 
     /// Writes an event for a provider's receiver into the outbox.
-    package func enqueue(
+    func enqueue(
         _ id: OutboxMessageID, _ event: ProviderEvent, of user: UserID, to provider: ProviderID
     ) throws {
         try enqueue(id, event.jsonText, of: user, to: provider, for: Self.eventLifetime)
     }
 
     /// Writes a test event, which is about no user.
-    package func enqueueTest(_ id: OutboxMessageID, state: String, to provider: ProviderID) throws {
+    func enqueueTest(_ id: OutboxMessageID, state: String, to provider: ProviderID) throws {
         try enqueue(
             id, StreamEvent.verification(state: state).jsonText(cause: id.description), of: UserID(provider.uuid),
             to: provider, for: Self.testLifetime)

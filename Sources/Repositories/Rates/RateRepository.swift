@@ -6,8 +6,10 @@ import Foundation
 /// Limits that apply across nodes: one time stamp for each key.
 package struct RateRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension RateRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -21,14 +23,14 @@ package struct RateRepository {
     /// refused attempts must count too, call it in a separate transaction, before work that may fail.
     ///
     /// - Throws: `Refusal` `rate_limited`.
-    package func count(_ key: String, limit: RateLimit) throws {
+    func count(_ key: String, limit: RateLimit) throws {
         try set(key, try admitted(key, limit: limit))
     }
 
     /// Decides on an attempt. It is counted by ``set(_:_:)`` with what this returns.
     ///
     /// - Throws: `Refusal` `rate_limited`.
-    package func admitted(_ key: String, limit: RateLimit) throws -> Date {
+    func admitted(_ key: String, limit: RateLimit) throws -> Date {
         switch limit.evaluate(arrival: try arrival(key), now: transaction.now) {
         case .refused(let retryAfter): throw Refusal.tooManyRequests(retryAfter: retryAfter)
         case .admitted(let next): return next
@@ -36,7 +38,7 @@ package struct RateRepository {
     }
 
     /// Counts an attempt that was admitted.
-    package func set(_ key: String, _ arrival: Date) throws {
+    func set(_ key: String, _ arrival: Date) throws {
         try transaction.enqueue(
             """
             INSERT INTO rates (\(Self.columns)) VALUES (\(Self.columns.placeholders))
@@ -45,7 +47,7 @@ package struct RateRepository {
     }
 
     /// Reads the times of some keys ahead of ``count(_:limit:)``.
-    package func lookAhead(_ keys: [String]) throws {
+    func lookAhead(_ keys: [String]) throws {
         for key in keys { _ = try arrival(key) }
     }
 
@@ -56,7 +58,7 @@ package struct RateRepository {
     /// - Returns: the places that the attempt took. They become free after a correct code.
     /// - Throws: `Refusal` `rate_limited`.
     @discardableResult
-    package func count(
+    func count(
         _ act: SenderAct, from address: String, keys: PersonalKeys, limits: NetworkLimits
     ) throws -> RatePlaces {
         let limited = limits.counted(address).map { network, limit in
@@ -67,7 +69,7 @@ package struct RateRepository {
     }
 
     /// Frees places. A limit never admits more than its burst: a time in the past is treated like none.
-    package func giveBack(_ places: RatePlaces) throws {
+    func giveBack(_ places: RatePlaces) throws {
         for (key, interval) in places.taken {
             try transaction.enqueue(
                 "UPDATE rates SET arrival = arrival - $2 WHERE key = $1", [.text(key), .integer(interval)])
@@ -75,7 +77,7 @@ package struct RateRepository {
     }
 
     /// The keys for an action of a network address.
-    package static func keys(
+    static func keys(
         _ act: SenderAct, from address: String, keys: PersonalKeys, limits: NetworkLimits
     ) -> [String] {
         limits.counted(address).map { key(act, from: $0.key, keys: keys) }
@@ -90,7 +92,7 @@ package struct RateRepository {
     /// length. Each slot stays occupied for a whole period.
     ///
     /// - Throws: `Refusal` `rate_limited`.
-    package func countExactly(_ key: String, limit: RateLimit) throws {
+    func countExactly(_ key: String, limit: RateLimit) throws {
         var soonest: Refusal?
         for place in 0..<limit.count {
             do {
@@ -105,7 +107,7 @@ package struct RateRepository {
     /// Refuses if ``count(_:limit:)`` would. It does not count the attempt, and is used before expensive work.
     ///
     /// - Throws: `Refusal` `rate_limited`.
-    package func requireRoom(_ key: String, limit: RateLimit) throws {
+    func requireRoom(_ key: String, limit: RateLimit) throws {
         _ = try admitted(key, limit: limit)
     }
 
@@ -113,7 +115,7 @@ package struct RateRepository {
 
     /// Deletes keys whose time has passed. They are like new keys.
     @discardableResult
-    package func purge(
+    func purge(
         before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
         try Self.old.take(before: moment, batch, in: transaction)

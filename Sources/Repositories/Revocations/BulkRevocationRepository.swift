@@ -7,8 +7,10 @@ import Foundation
 /// has a lease until it releases the bulk revocation or the lease expires.
 package struct BulkRevocationRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension BulkRevocationRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -16,11 +18,11 @@ package struct BulkRevocationRepository {
         Column<String>("kind"), Column<String>("gate_id"), Column<Int64>("generation"), Column<String>("why"),
         Column<Date>("at"), Column<Int64>("ended"))
     /// The maximum time by which `due_at` is ahead, in seconds. A later one is from a clock that was set back since.
-    package static let patience: TimeInterval = 30
+    static let patience: TimeInterval = 30
     private static let isFree = "(due_at <= $1 OR due_at > $1 + \(Int64(patience * 1000)) OR holder = $2)"
 
     /// Inserts a bulk revocation of the sessions before the current generation.
-    package func insert(_ scope: RevocationScope, _ why: SessionEnding) throws {
+    func insert(_ scope: RevocationScope, _ why: SessionEnding) throws {
         let (table, id) = GenerationRepository.row(of: scope)
         try transaction.enqueue(
             """
@@ -30,7 +32,7 @@ package struct BulkRevocationRepository {
     }
 
     /// Whether a bulk revocation is free to take.
-    package func isDue(to holder: String) throws -> Bool {
+    func isDue(to holder: String) throws -> Bool {
         try transaction.first(
             "SELECT 1 FROM cuts WHERE \(Self.isFree) LIMIT 1", [.time(transaction.now), .text(holder)]) != nil
     }
@@ -38,7 +40,7 @@ package struct BulkRevocationRepository {
     /// Takes the longest waiting bulk revocation among those that are free; `nil` if there is none.
     ///
     /// - Parameter seconds: the length of the lease.
-    package func take(by holder: String, for seconds: TimeInterval) throws -> BulkRevocation? {
+    func take(by holder: String, for seconds: TimeInterval) throws -> BulkRevocation? {
         // The condition is repeated for the row itself, because another process may have taken it while this one waited
         // for the row's lock.
         try transaction.first(
@@ -56,7 +58,7 @@ package struct BulkRevocationRepository {
 
     /// Extends the lease of a bulk revocation, and blocks others until the transaction ends; `nil` if another process
     /// has it.
-    package func hold(_ cut: BulkRevocation, by holder: String, for seconds: TimeInterval) throws -> BulkRevocation? {
+    func hold(_ cut: BulkRevocation, by holder: String, for seconds: TimeInterval) throws -> BulkRevocation? {
         let end = transaction.now.addingTimeInterval(seconds)
         return try transaction.first(
             "UPDATE cuts SET due_at = $5 WHERE \(Self.isIt) AND holder = $4 RETURNING \(Self.columns)",
@@ -68,7 +70,7 @@ package struct BulkRevocationRepository {
 
     /// Merges free bulk revocations of the same scope and reason into a leased one, because the latest generation ends
     /// all of their sessions. A thousand log-outs of a user thus leave one row.
-    package func merge(into cut: BulkRevocation) throws -> BulkRevocation {
+    func merge(into cut: BulkRevocation) throws -> BulkRevocation {
         let others = try transaction.query(
             """
             DELETE FROM cuts WHERE kind = $1 AND gate_id = $2 AND generation <> $3 AND why = $4 AND holder IS NULL
@@ -86,25 +88,25 @@ package struct BulkRevocationRepository {
     }
 
     /// Stores how many sessions it has ended.
-    package func keep(_ cut: BulkRevocation) throws {
+    func keep(_ cut: BulkRevocation) throws {
         try transaction.enqueue(
             "UPDATE cuts SET ended = $4 WHERE \(Self.isIt)", Self.key(of: cut) + [.integer(cut.ended)])
     }
 
     /// Stores how many sessions it has ended, and releases it from a time on.
-    package func giveBack(_ cut: BulkRevocation, until time: Date) throws {
+    func giveBack(_ cut: BulkRevocation, until time: Date) throws {
         try transaction.enqueue(
             "UPDATE cuts SET ended = $4, holder = NULL, due_at = $5 WHERE \(Self.isIt)",
             Self.key(of: cut) + [.integer(cut.ended), .time(time)])
     }
 
     /// Deletes every bulk revocation, after all sessions have ended.
-    package func deleteAll() throws {
+    func deleteAll() throws {
         try transaction.enqueue("DELETE FROM cuts", [])
     }
 
     /// Deletes a completed bulk revocation.
-    package func delete(_ cut: BulkRevocation) throws {
+    func delete(_ cut: BulkRevocation) throws {
         try transaction.enqueue("DELETE FROM cuts WHERE \(Self.isIt)", Self.key(of: cut))
     }
 

@@ -6,10 +6,6 @@ import Domain
 package struct GenerationRepository {
     private let transaction: any Transaction
 
-    package init(_ transaction: any Transaction) {
-        self.transaction = transaction
-    }
-
     /// Whether a session has the current generations of its user, device, provider and key. Otherwise a bulk revocation
     /// has ended it.
     ///
@@ -31,15 +27,30 @@ package struct GenerationRepository {
     /// - Parameter table: the statement's name for `sessions`.
     static func wasOpened(_ table: String) -> String { "COALESCE(\(table).end_reason, '') <> '\(spentNonce)'" }
 
+    static func row(of scope: RevocationScope) -> (table: String, id: Value) {
+        switch scope {
+        case .user(let id): ("users", .id(id))
+        case .device(let id): ("devices", .id(id))
+        case .provider(let id): ("providers", .id(id))
+        case .providerKey(let id): ("provider_keys", .id(id))
+        }
+    }
+}
+
+package extension GenerationRepository {
+    init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
     /// Raises a generation, which ends all its earlier sessions.
-    package func raise(_ scope: RevocationScope) throws {
+    func raise(_ scope: RevocationScope) throws {
         let (table, id) = Self.row(of: scope)
         try transaction.enqueue("UPDATE \(table) SET generation = generation + 1 WHERE id = $1", [id])
     }
 
     /// Sets whether a user or device may have ban entries, which each sign-in must then read. Providers and keys have
     /// other columns for this.
-    package func setMayBeBanned(_ mayBeBanned: Bool, _ scope: RevocationScope) throws {
+    func setMayBeBanned(_ mayBeBanned: Bool, _ scope: RevocationScope) throws {
         switch scope {
         case .user, .device: break
         case .provider, .providerKey: return
@@ -49,14 +60,5 @@ package struct GenerationRepository {
         let unless =
             table == "users" && !mayBeBanned ? " AND NOT \(ErasureRepository.isUnderWay("users.id"))" : ""
         try transaction.enqueue("UPDATE \(table) SET held = $2 WHERE id = $1\(unless)", [id, mayBeBanned.value])
-    }
-
-    static func row(of scope: RevocationScope) -> (table: String, id: Value) {
-        switch scope {
-        case .user(let id): ("users", .id(id))
-        case .device(let id): ("devices", .id(id))
-        case .provider(let id): ("providers", .id(id))
-        case .providerKey(let id): ("provider_keys", .id(id))
-        }
     }
 }

@@ -7,7 +7,23 @@ package struct DataKeyRepository {
     private let transaction: any Transaction
     private let keys: PersonalKeys
 
-    package init(_ transaction: any Transaction, keys: PersonalKeys) {
+    /// A node whose keys are older than the version in force reloads them before it wraps a new key.
+    func versionForNewKeys() throws -> Int {
+        let inForce = try versionInForce()
+        if keys.currentWrappingVersion < inForce { try keys.reload() }
+        let current = keys.currentWrappingVersion
+        guard current >= inForce else { throw SealingFailure.unknownVersion(inForce) }
+        return current
+    }
+
+    func open(_ wrapped: [UInt8], version: Int, of user: UserID) throws -> DataKey {
+        try DataKey(
+            wrapped: wrapped, under: try keys.wrappingKey(version), version: version, row: user.description)
+    }
+}
+
+package extension DataKeyRepository {
+    init(_ transaction: any Transaction, keys: PersonalKeys) {
         self.transaction = transaction
         self.keys = keys
     }
@@ -19,7 +35,7 @@ package struct DataKeyRepository {
     /// A user's data key; `nil` if there is none, or if it was erased.
     ///
     /// - Throws: ``SealingFailure`` if the wrapping key is missing or the row was tampered with.
-    package func find(_ user: UserID) throws -> DataKey? {
+    func find(_ user: UserID) throws -> DataKey? {
         guard
             let row = try transaction.first(
                 "SELECT \(Self.wrapping) FROM data_keys WHERE user_id = $1 AND wrapped IS NOT NULL", [.id(user)])
@@ -32,7 +48,7 @@ package struct DataKeyRepository {
     /// the old key stays unreadable.
     ///
     /// - Throws: ``SealingFailure``, as ``find(_:)``.
-    package func findOrCreate(_ user: UserID) throws -> DataKey {
+    func findOrCreate(_ user: UserID) throws -> DataKey {
         if let key = try find(user) { return key }
         let key = DataKey.generate()
         let version = try versionForNewKeys()
@@ -54,7 +70,7 @@ package struct DataKeyRepository {
     /// Crypto-shredding: overwrites the wrapped key, so that all data sealed under it is lost. The row stays with the
     /// time of the erasure. Returns `false` if there was no key.
     @discardableResult
-    package func erase(_ user: UserID, at time: Date) throws -> Bool {
+    func erase(_ user: UserID, at time: Date) throws -> Bool {
         try transaction.execute(
             """
             UPDATE data_keys SET wrapped = NULL, wrapping_version = NULL, erased_at = $2
@@ -64,18 +80,18 @@ package struct DataKeyRepository {
     }
 
     /// When a user's key was erased; `nil` for a user who has one or never had any.
-    package func erasedAt(_ user: UserID) throws -> Date? {
+    func erasedAt(_ user: UserID) throws -> Date? {
         try transaction.value("SELECT erased_at FROM data_keys WHERE user_id = $1", [.id(user)], as: Date?.self) ?? nil
     }
 
     /// The version in force: new data keys are wrapped under this wrapping key or a newer one.
-    package func versionInForce() throws -> Int {
+    func versionInForce() throws -> Int {
         try transaction.value("SELECT COALESCE(MAX(version), 1) FROM wrapping_versions") ?? 1
     }
 
     /// Puts a version into force: no node then wraps a new data key under an older version, whatever keys it has
     /// loaded. An unused older version can then be removed. `false` if the version was in force already.
-    package func putInForce(_ version: Int) throws -> Bool {
+    func putInForce(_ version: Int) throws -> Bool {
         try transaction.execute(
             "INSERT INTO wrapping_versions (version) VALUES ($1) ON CONFLICT (version) DO NOTHING", [version.value]) > 0
     }
@@ -84,7 +100,7 @@ package struct DataKeyRepository {
         Column<UserID>("user_id"), Column<[UInt8]>("wrapped"), Column<Int>("wrapping_version"))
 
     /// The result of wrapping some data keys again.
-    package struct Rewrapping: Sendable {
+    struct Rewrapping: Sendable {
         /// The number of keys that were wrapped under the current version.
         package let wrapped: Int
         /// The number of keys that could not be opened, and stay unchanged: the wrapping key is lost, or the row is
@@ -95,7 +111,7 @@ package struct DataKeyRepository {
     }
 
     /// A position in the order in which data keys are wrapped again.
-    package struct Mark: Sendable {
+    struct Mark: Sendable {
         let version: Int
         let user: UserID
     }
@@ -105,7 +121,7 @@ package struct DataKeyRepository {
     /// - Parameters:
     ///   - mark: the position from the previous call; `nil` for the first.
     ///   - limit: the largest number, which limits how long other writers wait.
-    package func rewrap(after mark: Mark?, limit: Int) throws -> Rewrapping {
+    func rewrap(after mark: Mark?, limit: Int) throws -> Rewrapping {
         let current = keys.currentWrappingVersion
         let wrappingKey = try keys.wrappingKey(current)
         let rows = try transaction.query(
@@ -139,24 +155,10 @@ package struct DataKeyRepository {
     }
 
     /// The number of data keys under each version of the wrapping key.
-    package func countByVersion() throws -> [Int: Int] {
+    func countByVersion() throws -> [Int: Int] {
         let counts = ColumnTuple(Column<Int>("wrapping_version"), Column<Int>("COUNT(*)"))
         let rows = try transaction.query(
             "SELECT \(counts) FROM data_keys WHERE wrapping_version IS NOT NULL GROUP BY wrapping_version")
         return Dictionary(try rows.map(counts.read), uniquingKeysWith: { first, _ in first })
-    }
-
-    /// A node whose keys are older than the version in force reloads them before it wraps a new key.
-    func versionForNewKeys() throws -> Int {
-        let inForce = try versionInForce()
-        if keys.currentWrappingVersion < inForce { try keys.reload() }
-        let current = keys.currentWrappingVersion
-        guard current >= inForce else { throw SealingFailure.unknownVersion(inForce) }
-        return current
-    }
-
-    func open(_ wrapped: [UInt8], version: Int, of user: UserID) throws -> DataKey {
-        try DataKey(
-            wrapped: wrapped, under: try keys.wrappingKey(version), version: version, row: user.description)
     }
 }

@@ -37,30 +37,6 @@ package enum BlindIndexKind: String, Sendable, CaseIterable {
 /// A wrapping key wraps data keys, one for each user. An index key makes blind indexes. All nodes share them. A node
 /// that reads an unknown wrapping key's version from a row reloads its keys, so a rotation needs no restart.
 package struct PersonalKeys: Sendable {
-    /// The keys at one time.
-    package struct Versions: Sendable {
-        let wrapping: [Int: SymmetricKey]
-        let index: [Int: SymmetricKey]
-        let currentWrapping: Int
-        let currentIndex: Int
-        let currentIndexKey: SymmetricKey
-
-        /// Takes wrapping and index keys, each 256 bits, by version.
-        ///
-        /// - Throws: ``SealingFailure/unusableKeys`` if either is empty or a key has another length.
-        package init(wrapping: [Int: SymmetricKey], index: [Int: SymmetricKey]) throws(SealingFailure) {
-            guard let currentWrapping = wrapping.keys.max(), let currentIndex = index.keys.max(),
-                let currentIndexKey = index[currentIndex],
-                wrapping.values.allSatisfy({ $0.bitCount == 256 }), index.values.allSatisfy({ $0.bitCount == 256 })
-            else { throw .unusableKeys }
-            self.wrapping = wrapping
-            self.index = index
-            self.currentWrapping = currentWrapping
-            self.currentIndex = currentIndex
-            self.currentIndexKey = currentIndexKey
-        }
-    }
-
     private final class Holder: Sendable {
         let versions: Mutex<Versions>
         init(_ versions: Versions) { self.versions = Mutex(versions) }
@@ -69,79 +45,13 @@ package struct PersonalKeys: Sendable {
     private let holder: Holder
     private let readAgain: (@Sendable () throws -> Versions)?
 
-    /// Takes keys that never change.
-    ///
-    /// - Throws: ``SealingFailure/unusableKeys``.
-    package init(wrapping: [Int: SymmetricKey], index: [Int: SymmetricKey]) throws(SealingFailure) {
-        holder = Holder(try Versions(wrapping: wrapping, index: index))
-        readAgain = nil
-    }
-
-    /// Takes keys that can be reloaded.
-    ///
-    /// - Parameter readAgain: returns the current keys, such as from `Keys/`.
-    package init(_ versions: Versions, readAgain: @escaping @Sendable () throws -> Versions) {
-        holder = Holder(versions)
-        self.readAgain = readAgain
-    }
-
-    /// Reloads the keys. Copies of this value share the result.
-    ///
-    /// - Throws: what reading throws; the keys then stay unchanged.
-    package func reload() throws {
-        guard let versions = try readAgain?() else { return }
-        holder.versions.withLock { $0 = versions }
-    }
-
-    /// The version that new data keys are wrapped under.
-    package var currentWrappingVersion: Int { versions.currentWrapping }
-
-    /// A deterministic digest for a value that may be searched for but not read: HMAC-SHA-256 (FIPS 198-1) over kind
-    /// and value, under the current index key. Without that key, values such as telephone numbers cannot be found by
-    /// trial.
-    ///
-    /// - Parameter canonical: the canonical form, in which equal values have equal texts.
-    package func blindIndex(_ canonical: String, _ kind: BlindIndexKind) -> Digest256 {
-        blindIndex(canonical, of: kind.rawValue)
-    }
-
     func blindIndex(_ canonical: String, of kind: String) -> Digest256 {
         Self.blindIndex(canonical, kind, versions.currentIndexKey)
-    }
-
-    /// The blind indexes under every version of the key, current first, because older rows have older versions.
-    package func blindIndexes(_ canonical: String, _ kind: BlindIndexKind) -> [Digest256] {
-        versioned(canonical, of: kind.rawValue).map(\.index)
-    }
-
-    /// The blind indexes under every version of the key, each with its version.
-    package func versionedBlindIndexes(_ canonical: String, _ kind: BlindIndexKind) -> [(
-        version: Int, index: Digest256
-    )] {
-        versioned(canonical, of: kind.rawValue)
     }
 
     func versioned(_ canonical: String, of kind: String) -> [(version: Int, index: Digest256)] {
         versions.index.sorted { $0.key > $1.key }.map { ($0.key, Self.blindIndex(canonical, kind, $0.value)) }
     }
-
-    /// Digests by which nodes compare their wrapping keys.
-    package var wrappingFingerprints: [Int: Digest256] { Self.fingerprints(versions.wrapping, .wrappingKeys) }
-
-    /// Digests by which nodes compare their index keys.
-    package var indexFingerprints: [Int: Digest256] { Self.fingerprints(versions.index, .blindIndexKeys) }
-
-    private static func fingerprints(
-        _ keys: [Int: SymmetricKey], _ item: NodeFingerprints.Item
-    ) -> [Int: Digest256] {
-        Dictionary(
-            uniqueKeysWithValues: keys.map {
-                ($0.key, NodeFingerprints.digest(of: $0.value, item, version: $0.key))
-            })
-    }
-
-    /// The versions of the index keys.
-    package var indexVersions: Set<Int> { Set(versions.index.keys) }
 
     /// Seals a text that belongs to no user, such as an admin's note, under the current wrapping key itself.
     ///
@@ -172,6 +82,98 @@ package struct PersonalKeys: Sendable {
         guard let key = versions.wrapping[version] else { throw SealingFailure.unknownVersion(version) }
         return key
     }
+}
+
+package extension PersonalKeys {
+    /// The keys at one time.
+    struct Versions: Sendable {
+        let wrapping: [Int: SymmetricKey]
+        let index: [Int: SymmetricKey]
+        let currentWrapping: Int
+        let currentIndex: Int
+        let currentIndexKey: SymmetricKey
+
+        /// Takes wrapping and index keys, each 256 bits, by version.
+        ///
+        /// - Throws: ``SealingFailure/unusableKeys`` if either is empty or a key has another length.
+        package init(wrapping: [Int: SymmetricKey], index: [Int: SymmetricKey]) throws(SealingFailure) {
+            guard let currentWrapping = wrapping.keys.max(), let currentIndex = index.keys.max(),
+                let currentIndexKey = index[currentIndex],
+                wrapping.values.allSatisfy({ $0.bitCount == 256 }), index.values.allSatisfy({ $0.bitCount == 256 })
+            else { throw .unusableKeys }
+            self.wrapping = wrapping
+            self.index = index
+            self.currentWrapping = currentWrapping
+            self.currentIndex = currentIndex
+            self.currentIndexKey = currentIndexKey
+        }
+    }
+
+    /// Takes keys that never change.
+    ///
+    /// - Throws: ``SealingFailure/unusableKeys``.
+    init(wrapping: [Int: SymmetricKey], index: [Int: SymmetricKey]) throws(SealingFailure) {
+        holder = Holder(try Versions(wrapping: wrapping, index: index))
+        readAgain = nil
+    }
+
+    /// Takes keys that can be reloaded.
+    ///
+    /// - Parameter readAgain: returns the current keys, such as from `Keys/`.
+    init(_ versions: Versions, readAgain: @escaping @Sendable () throws -> Versions) {
+        holder = Holder(versions)
+        self.readAgain = readAgain
+    }
+
+    /// Reloads the keys. Copies of this value share the result.
+    ///
+    /// - Throws: what reading throws; the keys then stay unchanged.
+    func reload() throws {
+        guard let versions = try readAgain?() else { return }
+        holder.versions.withLock { $0 = versions }
+    }
+
+    /// The version that new data keys are wrapped under.
+    var currentWrappingVersion: Int { versions.currentWrapping }
+
+    /// A deterministic digest for a value that may be searched for but not read: HMAC-SHA-256 (FIPS 198-1) over kind
+    /// and value, under the current index key. Without that key, values such as telephone numbers cannot be found by
+    /// trial.
+    ///
+    /// - Parameter canonical: the canonical form, in which equal values have equal texts.
+    func blindIndex(_ canonical: String, _ kind: BlindIndexKind) -> Digest256 {
+        blindIndex(canonical, of: kind.rawValue)
+    }
+
+    /// The blind indexes under every version of the key, current first, because older rows have older versions.
+    func blindIndexes(_ canonical: String, _ kind: BlindIndexKind) -> [Digest256] {
+        versioned(canonical, of: kind.rawValue).map(\.index)
+    }
+
+    /// The blind indexes under every version of the key, each with its version.
+    func versionedBlindIndexes(_ canonical: String, _ kind: BlindIndexKind) -> [(
+        version: Int, index: Digest256
+    )] {
+        versioned(canonical, of: kind.rawValue)
+    }
+
+    /// Digests by which nodes compare their wrapping keys.
+    var wrappingFingerprints: [Int: Digest256] { Self.fingerprints(versions.wrapping, .wrappingKeys) }
+
+    /// Digests by which nodes compare their index keys.
+    var indexFingerprints: [Int: Digest256] { Self.fingerprints(versions.index, .blindIndexKeys) }
+
+    private static func fingerprints(
+        _ keys: [Int: SymmetricKey], _ item: NodeFingerprints.Item
+    ) -> [Int: Digest256] {
+        Dictionary(
+            uniqueKeysWithValues: keys.map {
+                ($0.key, NodeFingerprints.digest(of: $0.value, item, version: $0.key))
+            })
+    }
+
+    /// The versions of the index keys.
+    var indexVersions: Set<Int> { Set(versions.index.keys) }
 
     private var versions: Versions { holder.versions.withLock { $0 } }
 

@@ -7,13 +7,15 @@ import Foundation
 /// the request started may have ended since, because its body may have arrived late.
 package struct HolderRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension HolderRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// The stored data at one time.
-    package struct Holder: Sendable {
+    struct Holder: Sendable {
         /// The session, ended or not.
         package let session: Session
         package let user: User
@@ -28,7 +30,7 @@ package struct HolderRepository {
     /// Reads it; `nil` if the session's row was deleted.
     ///
     /// - Parameter shown: the session that the request was admitted for.
-    package func holder(of shown: Session) throws -> Holder? {
+    func holder(of shown: Session) throws -> Holder? {
         let row = try transaction.first(
             Self.question, [.id(shown.id), .id(shown.deviceID), shown.thumbprint.value])
         guard let row else { return nil }

@@ -11,32 +11,6 @@ package struct SessionOpening: Sendable {
     let arguments: [Value]
     private let draft: Session
 
-    /// - Parameters:
-    ///   - draft: the new session. The store sets its user and its times.
-    ///   - nonce: the session's id is derived from it.
-    ///   - mostSessions: the maximum number of sessions of the user on the device.
-    package init(_ draft: Session, spending nonce: Nonce, mostSessions: Int) {
-        self.draft = draft
-        arguments =
-            [
-                .id(draft.id), draft.tokenHash.value, .id(draft.providerID), .text(draft.externalID),
-                .id(draft.applicationID), .id(draft.deviceID), draft.thumbprint.value, .id(draft.providerKeyID),
-                .text(draft.state.rawValue), mostSessions.value, .text(nonce.generation), .time(nonce.expiresAt),
-            ]
-    }
-
-    package struct Opened: Sendable, Equatable {
-        package let session: Session
-        package let user: User
-    }
-
-    /// Opens the session; `nil` if a condition fails or needs a closer check. Then a transaction finds the reason.
-    ///
-    /// - Throws: `StoreError`.
-    package func callAsFunction(in store: any Database) async throws -> Opened? {
-        try await store.share(SharedStatement(Self.text, arguments)).first.map(opened)
-    }
-
     /// The statement in a given transaction, for its tests.
     func callAsFunction(in transaction: any Transaction) throws -> Opened? {
         try transaction.first(Self.statement("CAST($13 AS BIGINT)"), arguments + [.time(transaction.now)]).map(opened)
@@ -50,26 +24,6 @@ package struct SessionOpening: Sendable {
             profileIndex: profileIndex)
         return Opened(session: Session(draft, of: user, at: now), user: user)
     }
-
-    private static func ofUser(_ column: String) -> String { "(SELECT u.\(column) FROM users u WHERE u.id = user_id)" }
-
-    /// Matches a returned row to its request in a batch.
-    private static let answer = ColumnTuple(
-        Column<SessionID>("id"), Column<UserID>("user_id"), Column<Date>("created_at"),
-        Column<Assurance>(ofUser("assurance")), Column<Date?>(ofUser("assurance_until")),
-        Column<Date>(ofUser("created_at")), Column<Digest256?>(ofUser("profile_index")))
-    private static let text = SharedText(
-        row: 12, alone: { statement($0) },
-        many: { rows, now in
-            // Sessions of one user on one device in a batch count each other.
-            let given = """
-                (SELECT r.*, row_number() OVER (PARTITION BY column3, column4, column6) AS place FROM (\(rows)) AS r)
-                AS given
-                """
-            // By id, so that transactions do not deadlock on each other's rows.
-            let order = "ORDER BY given.column1 COLLATE \"C\""
-            return statement(now, of: given, place: "given.place", in: order) { "given.column\($0)" }
-        })
 
     /// A row with the nonce's id is searched separately: finding it by the conflict would wait for a concurrent change
     /// of it.
@@ -116,4 +70,52 @@ package struct SessionOpening: Sendable {
         RETURNING \(answer)
         """
     }
+}
+
+package extension SessionOpening {
+    /// - Parameters:
+    ///   - draft: the new session. The store sets its user and its times.
+    ///   - nonce: the session's id is derived from it.
+    ///   - mostSessions: the maximum number of sessions of the user on the device.
+    init(_ draft: Session, spending nonce: Nonce, mostSessions: Int) {
+        self.draft = draft
+        arguments =
+            [
+                .id(draft.id), draft.tokenHash.value, .id(draft.providerID), .text(draft.externalID),
+                .id(draft.applicationID), .id(draft.deviceID), draft.thumbprint.value, .id(draft.providerKeyID),
+                .text(draft.state.rawValue), mostSessions.value, .text(nonce.generation), .time(nonce.expiresAt),
+            ]
+    }
+
+    struct Opened: Sendable, Equatable {
+        package let session: Session
+        package let user: User
+    }
+
+    /// Opens the session; `nil` if a condition fails or needs a closer check. Then a transaction finds the reason.
+    ///
+    /// - Throws: `StoreError`.
+    func callAsFunction(in store: any Database) async throws -> Opened? {
+        try await store.share(SharedStatement(Self.text, arguments)).first.map(opened)
+    }
+
+    private static func ofUser(_ column: String) -> String { "(SELECT u.\(column) FROM users u WHERE u.id = user_id)" }
+
+    /// Matches a returned row to its request in a batch.
+    private static let answer = ColumnTuple(
+        Column<SessionID>("id"), Column<UserID>("user_id"), Column<Date>("created_at"),
+        Column<Assurance>(ofUser("assurance")), Column<Date?>(ofUser("assurance_until")),
+        Column<Date>(ofUser("created_at")), Column<Digest256?>(ofUser("profile_index")))
+    private static let text = SharedText(
+        row: 12, alone: { statement($0) },
+        many: { rows, now in
+            // Sessions of one user on one device in a batch count each other.
+            let given = """
+                (SELECT r.*, row_number() OVER (PARTITION BY column3, column4, column6) AS place FROM (\(rows)) AS r)
+                AS given
+                """
+            // By id, so that transactions do not deadlock on each other's rows.
+            let order = "ORDER BY given.column1 COLLATE \"C\""
+            return statement(now, of: given, place: "given.place", in: order) { "given.column\($0)" }
+        })
 }

@@ -9,13 +9,15 @@ import Encoding
 package struct SessionReplacement: Sendable {
     private let opening: SessionOpening
     private let old: Session
+}
 
-    package init(_ opening: SessionOpening, insteadOf old: Session) { (self.opening, self.old) = (opening, old) }
+package extension SessionReplacement {
+    init(_ opening: SessionOpening, insteadOf old: Session) { (self.opening, self.old) = (opening, old) }
 
     /// Opens one session and ends the other, with its entry in the change log; `nil` if a transaction must decide.
     ///
     /// - Throws: `StoreError`.
-    package func callAsFunction(in store: any Database) async throws -> SessionOpening.Opened? {
+    func callAsFunction(in store: any Database) async throws -> SessionOpening.Opened? {
         let arguments = opening.arguments + [.id(old.id), old.tokenHash.value]
         return try await store.share(SharedStatement(Self.text, arguments)).first.map(opening.opened)
     }

@@ -9,10 +9,6 @@ import Foundation
 package struct SessionRepository {
     let transaction: any Transaction
 
-    package init(_ transaction: any Transaction) {
-        self.transaction = transaction
-    }
-
     /// The stored state, or ended if a bulk revocation has ended the session.
     static let columns = Table<Session>(
         "sessions", Session.init,
@@ -31,6 +27,30 @@ package struct SessionRepository {
         Field("last_used_at", \.lastUsedAt),
         Field("challenged_at", \.challengedAt))
 
+    static let ended = ColumnTuple(
+        Column<SessionID>("id"), Column<Digest256>("token_hash"), Column<UserID>("user_id"),
+        Column<ProviderID>("provider_id"))
+
+    /// Inserts an ended session that spends a nonce; `false` if the nonce was spent already.
+    func insertEnded(_ session: Session) throws -> Bool {
+        try transaction.execute("\(Self.endedInsertion) ON CONFLICT (id) DO NOTHING", Self.values(ofEnded: session)) > 0
+    }
+
+    static let destroyed = SessionTransition.destroyedByService
+
+    /// The condition in the form of the table's indexes, in which all states except one are written as `<>`.
+    static func isAllowed(_ transition: SessionTransition) -> String {
+        let others = SessionState.allCases.filter { !transition.from.contains($0) }
+        if others.count == 1 { return "state <> '\(others[0].rawValue)'" }
+        return "state IN (\(transition.from.map { "'\($0.rawValue)'" }.joined(separator: ", ")))"
+    }
+}
+
+package extension SessionRepository {
+    init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
     private static func state(of table: String) -> String {
         let ended = SessionState.unauthenticated.rawValue
         return "CASE WHEN \(GenerationRepository.isCurrent(table)) THEN \(table).state ELSE '\(ended)' END"
@@ -42,25 +62,16 @@ package struct SessionRepository {
         with: "user_generation", "device_generation", "provider_generation", "key_generation", "ended_at", "end_reason")
     private static let isOpen = "state <> 'unauthenticated' AND \(GenerationRepository.isCurrent("sessions"))"
 
-    static let ended = ColumnTuple(
-        Column<SessionID>("id"), Column<Digest256>("token_hash"), Column<UserID>("user_id"),
-        Column<ProviderID>("provider_id"))
-
     /// Inserts a new session.
     ///
     /// - Parameter generations: the generations that the sign-in read together with the bans.
-    package func insert(_ session: Session, at generations: SessionGenerations) throws {
+    func insert(_ session: Session, at generations: SessionGenerations) throws {
         try transaction.enqueue(Self.insertion, Self.columns.row(session) + Self.values(of: generations))
-    }
-
-    /// Inserts an ended session that spends a nonce; `false` if the nonce was spent already.
-    func insertEnded(_ session: Session) throws -> Bool {
-        try transaction.execute("\(Self.endedInsertion) ON CONFLICT (id) DO NOTHING", Self.values(ofEnded: session)) > 0
     }
 
     /// Enqueues the insertion of an ended session that spends a nonce. If the nonce was spent already, the body fails
     /// with `StoreError.constraint` `unique`.
-    package func enqueueEnded(_ session: Session) throws {
+    func enqueueEnded(_ session: Session) throws {
         try transaction.enqueue(Self.endedInsertion, Self.values(ofEnded: session))
     }
 
@@ -73,18 +84,18 @@ package struct SessionRepository {
     }
 
     /// The session with an id, if its token has this hash, including an ended one.
-    package func find(_ id: SessionID, tokenHash: Digest256) throws -> Session? {
+    func find(_ id: SessionID, tokenHash: Digest256) throws -> Session? {
         guard let named = try find(id), constantTimeEqual(named.tokenHash.bytes, tokenHash.bytes) else { return nil }
         return named
     }
 
     /// The session with an id, including an ended one.
-    package func find(_ id: SessionID) throws -> Session? {
+    func find(_ id: SessionID) throws -> Session? {
         try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])
     }
 
     /// The open session with an id and this hash. The read is part of the transaction's durable commit.
-    package func confirm(_ id: SessionID, tokenHash: Digest256) throws -> Session? {
+    func confirm(_ id: SessionID, tokenHash: Digest256) throws -> Session? {
         try transaction.first(
             """
             UPDATE sessions SET last_used_at = last_used_at WHERE id = $1 AND token_hash = $2 AND \(Self.isOpen)
@@ -94,14 +105,14 @@ package struct SessionRepository {
     }
 
     /// The sessions in scope that were not ended, oldest first, including expired ones.
-    package func listOpen(_ scope: SessionScope) throws -> [Session] {
+    func listOpen(_ scope: SessionScope) throws -> [Session] {
         let (condition, value) = scope.condition
         return try transaction.query(
             Self.columns, "WHERE \(condition) AND \(Self.isOpen) ORDER BY created_at, id", [value])
     }
 
     /// The devices with a present or past session of a user.
-    package func devices(of userID: UserID) throws -> [DeviceID] {
+    func devices(of userID: UserID) throws -> [DeviceID] {
         try transaction.values(
             """
             SELECT DISTINCT s.device_id FROM sessions s WHERE s.user_id = $1 AND \(GenerationRepository.wasOpened("s"))
@@ -110,7 +121,7 @@ package struct SessionRepository {
     }
 
     /// Users with an open session on a device, and their providers, by user id.
-    package func users(on device: DeviceID, limit: Int) throws -> [(user: UserID, provider: ProviderID)] {
+    func users(on device: DeviceID, limit: Int) throws -> [(user: UserID, provider: ProviderID)] {
         let columns = ColumnTuple(Column<UserID>("user_id"), Column<ProviderID>("provider_id"))
         let rows = try transaction.query(
             """
@@ -127,7 +138,7 @@ package struct SessionRepository {
     /// - Parameter limit: the maximum number.
     /// - Returns: the sessions that were ended.
     @discardableResult
-    package func end(
+    func end(
         _ scope: SessionScope, at time: Date, _ why: SessionEnding, limit: Int = .max
     ) throws -> [EndedSession] {
         let (condition, value) = scope.condition
@@ -143,7 +154,7 @@ package struct SessionRepository {
     ///
     /// - Parameter limit: the maximum number. It is part of the text: for an unknown one a planner assumes a tenth of
     ///   the table and scans all of it.
-    package func end(_ cut: BulkRevocation, limit: Int) throws -> [EndedSession] {
+    func end(_ cut: BulkRevocation, limit: Int) throws -> [EndedSession] {
         for scope in try behind(cut.scope) {
             // In the order of an index, so that the scan reads only the rows to end.
             let ended = try end(
@@ -159,7 +170,7 @@ package struct SessionRepository {
     /// Ends every session of a restored store, including those that a bulk revocation has ended.
     ///
     /// - Returns: the number of ended rows.
-    package func endAllAfterRestore(at time: Date) throws -> Int {
+    func endAllAfterRestore(at time: Date) throws -> Int {
         try transaction.execute(
             """
             UPDATE sessions SET state = '\(Self.destroyed.to.rawValue)', challenged_at = NULL, ended_at = $1,
@@ -186,7 +197,7 @@ package struct SessionRepository {
     }
 
     /// The number of open sessions in scope, among at most this number of its newest generation.
-    package func countOpen(_ scope: RevocationScope, limit: Int) throws -> Int {
+    func countOpen(_ scope: RevocationScope, limit: Int) throws -> Int {
         try behind(scope).reduce(0) { count, scope in
             guard count < limit else { return count }
             let more: Int? = try transaction.value(
@@ -228,7 +239,7 @@ package struct SessionRepository {
 
     /// Challenges the sessions in scope that the state machine allows the service to challenge; returns how many.
     @discardableResult
-    package func challenge(_ scope: SessionScope, at time: Date) throws -> Int {
+    func challenge(_ scope: SessionScope, at time: Date) throws -> Int {
         let (condition, value) = scope.condition
         return try transaction.execute(
             """
@@ -236,22 +247,13 @@ package struct SessionRepository {
             WHERE \(condition) AND \(Self.isAllowed(Self.challenged)) AND \(GenerationRepository.isCurrent("sessions"))
             """, [value, .time(time)])
     }
-
-    static let destroyed = SessionTransition.destroyedByService
     private static let challenged = SessionTransition.challengedByService
-
-    /// The condition in the form of the table's indexes, in which all states except one are written as `<>`.
-    static func isAllowed(_ transition: SessionTransition) -> String {
-        let others = SessionState.allCases.filter { !transition.from.contains($0) }
-        if others.count == 1 { return "state <> '\(others[0].rawValue)'" }
-        return "state IN (\(transition.from.map { "'\($0.rawValue)'" }.joined(separator: ", ")))"
-    }
 
     /// Renews a session: a new token and new times under the same id. `false` if another request has renewed or ended
     /// it since it was read.
     ///
     /// - Parameter keyGeneration: the generation of the key that signed for the renewal.
-    package func renew(
+    func renew(
         _ session: Session, replacing oldTokenHash: Digest256, at keyGeneration: Int64
     ) throws -> Bool {
         try transaction.execute(
@@ -268,7 +270,7 @@ package struct SessionRepository {
     }
 
     /// Moves a device's sessions to a renewed certificate.
-    package func rebind(deviceID: DeviceID, to thumbprint: Digest256) throws {
+    func rebind(deviceID: DeviceID, to thumbprint: Digest256) throws {
         try transaction.execute(
             "UPDATE sessions SET thumbprint = $2 WHERE device_id = $1 AND state <> 'unauthenticated'",
             [.id(deviceID), thumbprint.value])

@@ -9,8 +9,10 @@ import Foundation
 /// events. It is safe under `READ COMMITTED`: a row ends once, and a concurrent bulk revocation ends the session too.
 package struct SharedSessionEnd: Sendable {
     private let arguments: [Value]
+}
 
-    package init(_ session: Session, _ why: SessionEnding) {
+package extension SharedSessionEnd {
+    init(_ session: Session, _ why: SessionEnding) {
         arguments = [.id(session.id), .text(why.text), session.tokenHash.value]
     }
 
@@ -18,7 +20,7 @@ package struct SharedSessionEnd: Sendable {
     /// ended by a transaction.
     ///
     /// - Throws: `StoreError`.
-    package func callAsFunction(in store: any Database) async throws -> EndedSession? {
+    func callAsFunction(in store: any Database) async throws -> EndedSession? {
         try await store.share(SharedStatement(Self.text, arguments)).first.map { row in
             let (id, tokenHash, userID, providerID) = try SessionRepository.ended.read(row)
             return EndedSession(id: id, tokenHash: tokenHash, userID: userID, providerID: providerID)

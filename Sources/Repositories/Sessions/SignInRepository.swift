@@ -7,13 +7,15 @@ import Foundation
 /// network, that each saved statement matters.
 package struct SignInRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension SignInRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// The stored data at one time.
-    package struct Context: Sendable {
+    struct Context: Sendable {
         /// Whether the provider's key and the provider itself are in use.
         package let mayKeyOpenSessions: Bool
         /// The connection's certificate, revoked or not; `nil` if it was never issued here.
@@ -33,7 +35,7 @@ package struct SignInRepository {
     }
 
     /// The subjects of a sign-in.
-    package struct Subject: Sendable {
+    struct Subject: Sendable {
         let keyID: ProviderKeyID
         let thumbprint: Digest256
         let deviceID: DeviceID
@@ -56,7 +58,7 @@ package struct SignInRepository {
     /// Reads it.
     ///
     /// - Parameter mostSessions: the maximum to which open sessions are counted.
-    package func context(of subject: Subject, mostSessions: Int) throws -> Context {
+    func context(of subject: Subject, mostSessions: Int) throws -> Context {
         let row = try transaction.first(
             Self.question,
             [

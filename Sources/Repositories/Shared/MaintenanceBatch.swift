@@ -14,12 +14,14 @@ package struct MaintenanceBatch: Sendable {
         self.after = after
         self.limit = limit
     }
+}
 
+package extension MaintenanceBatch {
     /// The outcome after this number of rows was found and processed.
-    package func outcome(_ rows: Int) -> Outcome { Outcome(rows: rows, isFinished: rows < limit) }
+    func outcome(_ rows: Int) -> Outcome { Outcome(rows: rows, isFinished: rows < limit) }
 
     /// The result of a batch.
-    package struct Outcome: Sendable {
+    struct Outcome: Sendable {
         package let rows: Int
         /// The position for the next batch.
         package let reached: String?

@@ -8,15 +8,17 @@ import Foundation
 package struct ArchivedUserRepository {
     private let transaction: any Transaction
     private let archive: Int64
+}
 
+package extension ArchivedUserRepository {
     /// For the archive that was started at a time.
-    package init(_ transaction: any Transaction, begunAt moment: Date) {
+    init(_ transaction: any Transaction, begunAt moment: Date) {
         self.transaction = transaction
         archive = -moment.milliseconds
     }
 
     /// A position in the order of verification.
-    package typealias Mark = (at: Date, user: UserID)
+    typealias Mark = (at: Date, user: UserID)
 
     /// The users to archive who were verified in a period, in the order of verification.
     ///
@@ -26,7 +28,7 @@ package struct ArchivedUserRepository {
     ///   - again: whether to include users of an earlier archive.
     ///   - mark: the last position of the previous call.
     ///   - limit: the largest number of users.
-    package func waiting(
+    func waiting(
         since moment: Date, before end: Date, again: Bool, after mark: Mark?, limit: Int
     ) throws -> [Mark] {
         try list(
@@ -35,20 +37,20 @@ package struct ArchivedUserRepository {
     }
 
     /// Marks a user as part of the archive.
-    package func take(_ user: UserID) throws {
+    func take(_ user: UserID) throws {
         try transaction.execute(
             "UPDATE authenticated_users SET archived_at = $2 WHERE user_id = $1", [.id(user), .integer(archive)])
     }
 
     /// The archive's users who have not proved anything else since.
-    package func taken(since moment: Date, before end: Date, after mark: Mark?, limit: Int) throws -> [Mark] {
+    func taken(since moment: Date, before end: Date, after mark: Mark?, limit: Int) throws -> [Mark] {
         try list(since: moment, before: end, "archived_at = $5", [.integer(archive)], after: mark, limit: limit)
     }
 
     /// Marks a user's archive as durable.
     ///
     /// - Parameter dropped: the data to delete from the row.
-    package func settle(_ user: UserID, dropping dropped: Set<ArchivedDatum>) throws {
+    func settle(_ user: UserID, dropping dropped: Set<ArchivedDatum>) throws {
         try transaction.execute(
             """
             UPDATE authenticated_users SET archived_at = $2,

@@ -14,14 +14,16 @@ package struct AuthenticatedUserRepository {
         Column<[UInt8]?>(.pushEndpoint), Column<[UInt8]?>(.fullName), Column<[UInt8]?>(.dateOfBirth),
         Column<[UInt8]?>(.postalAddress), Column<[UInt8]?>(.documentNumber), Column<[UInt8]?>(.jurisdiction),
         Column<Date>("phone_verified_at"), Column<Date?>("identity_verified_at"))
+}
 
-    package init(_ transaction: any Transaction, keys: PersonalKeys) {
+package extension AuthenticatedUserRepository {
+    init(_ transaction: any Transaction, keys: PersonalKeys) {
         self.transaction = transaction
         self.keys = keys
     }
 
     /// A user's row; `nil` if nothing was proven, or the user was erased.
-    package func find(_ user: UserID) throws -> AuthenticatedUser? {
+    func find(_ user: UserID) throws -> AuthenticatedUser? {
         guard
             let row = try transaction.first(
                 "SELECT \(Self.columns) FROM authenticated_users WHERE user_id = $1", [.id(user)]),
@@ -46,13 +48,13 @@ package struct AuthenticatedUserRepository {
 
     /// The blind index of a user's proven number; `nil` if there is none, or it now belongs to another user. It opens
     /// no sealed data.
-    package func numberIndex(of user: UserID) throws -> Digest256? {
+    func numberIndex(of user: UserID) throws -> Digest256? {
         try transaction.value(
             "SELECT phone_index FROM authenticated_users WHERE user_id = $1 AND suspended IS NULL", [.id(user)])
     }
 
     /// Whether a number is the user's proven one.
-    package func isHolder(_ user: UserID, ofNumber indexes: [Digest256]) throws -> Bool {
+    func isHolder(_ user: UserID, ofNumber indexes: [Digest256]) throws -> Bool {
         try indexes.contains { index in
             try transaction.first(
                 """
@@ -62,7 +64,7 @@ package struct AuthenticatedUserRepository {
     }
 
     /// The users of all providers whose proven number has one of these blind indexes.
-    package func holders(ofNumber indexes: [Digest256]) throws -> [UserID] {
+    func holders(ofNumber indexes: [Digest256]) throws -> [UserID] {
         try indexes.flatMap { index in
             try transaction.values(
                 "SELECT user_id FROM authenticated_users WHERE phone_index = $1 AND suspended IS NULL", [index.value])
@@ -78,7 +80,7 @@ package struct AuthenticatedUserRepository {
     /// identity is transferred. A suspended user must verify a number and submit a card again.
     ///
     /// - Returns: the users who lost the number, and the changes of level.
-    package func phoneProven(
+    func phoneProven(
         _ user: User, _ number: String, pushEndpoint: String?, at time: Date
     ) throws -> (losers: [UserID], changes: [AssuranceChange]) {
         var (losers, changes) = try suspendOthers(than: user, holding: keys.phoneIndexes(number))
@@ -129,7 +131,7 @@ package struct AuthenticatedUserRepository {
     /// Stores a card's data as this user's. The level expires when the card's last day has ended in every time zone.
     ///
     /// - Returns: the change of level; `nil` if the user has no verified number, without which a card proves nothing.
-    package func identityVerified(
+    func identityVerified(
         _ user: UserID, _ facts: CardFacts, assurance: Assurance, at time: Date
     ) throws -> [AssuranceChange]? {
         let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user)
@@ -155,7 +157,7 @@ package struct AuthenticatedUserRepository {
     }
 
     /// Sets the push endpoint; `nil` removes it. Returns `false` if the user has not proven a number.
-    package func setPushEndpoint(_ endpoint: String?, of user: UserID) throws -> Bool {
+    func setPushEndpoint(_ endpoint: String?, of user: UserID) throws -> Bool {
         guard let key = try DataKeyRepository(transaction, keys: keys).find(user) else { return false }
         let sealed = try endpoint.map { try key.seal($0, in: .pushEndpoint, of: user) }
         return try transaction.execute(
@@ -163,20 +165,20 @@ package struct AuthenticatedUserRepository {
     }
 
     /// Whether there is a push endpoint. It opens no sealed data.
-    package func hasPushEndpoint(_ user: UserID) throws -> Bool {
+    func hasPushEndpoint(_ user: UserID) throws -> Bool {
         try transaction.first(
             "SELECT 1 FROM authenticated_users WHERE user_id = $1 AND push_endpoint IS NOT NULL", [.id(user)]) != nil
     }
 
     /// Removes a deleted push endpoint; `false` if the user has registered another one since.
-    package func dropPushEndpoint(_ endpoint: String, of user: UserID) throws -> Bool {
+    func dropPushEndpoint(_ endpoint: String, of user: UserID) throws -> Bool {
         _ = try transaction.query(
             "SELECT 1 FROM authenticated_users WHERE user_id = $1\(transaction.lockingRows)", [.id(user)])
         guard try find(user)?.pushEndpoint == endpoint else { return false }
         return try setPushEndpoint(nil, of: user)
     }
 
-    package func erase(_ user: UserID) throws {
+    func erase(_ user: UserID) throws {
         try transaction.execute("DELETE FROM authenticated_users WHERE user_id = $1", [.id(user)])
     }
 }

@@ -9,18 +9,6 @@ import Foundation
 package struct ErasureRepository {
     private let transaction: any Transaction
 
-    package init(_ transaction: any Transaction) {
-        self.transaction = transaction
-    }
-
-    /// A user, and the start of the erasure.
-    package struct Entry: Sendable {
-        package let user: UserID
-        package let at: Date
-    }
-
-    private static let columns = ColumnTuple(Column<UserID>("user_id"), Column<Date>("at"))
-
     /// Whether rows of a user remain to be erased.
     ///
     /// - Parameter user: an expression, which may be null, with the name of its table.
@@ -32,9 +20,23 @@ package struct ErasureRepository {
     static func hidden(_ expression: String, of user: String) -> String {
         "CASE WHEN \(isUnderWay(user)) THEN NULL ELSE \(expression) END"
     }
+}
+
+package extension ErasureRepository {
+    init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    /// A user, and the start of the erasure.
+    struct Entry: Sendable {
+        package let user: UserID
+        package let at: Date
+    }
+
+    private static let columns = ColumnTuple(Column<UserID>("user_id"), Column<Date>("at"))
 
     /// Records that rows of a user remain. Until they are erased, the user cannot sign in.
-    package func begin(_ user: UserID, at time: Date) throws {
+    func begin(_ user: UserID, at time: Date) throws {
         try transaction.execute(
             """
             INSERT INTO erasures (\(Self.columns)) VALUES (\(Self.columns.placeholders))
@@ -43,12 +45,12 @@ package struct ErasureRepository {
         try GenerationRepository(transaction).setMayBeBanned(true, .user(user))
     }
 
-    package func isUnderWay(_ user: UserID) throws -> Bool {
+    func isUnderWay(_ user: UserID) throws -> Bool {
         try transaction.first("SELECT 1 FROM erasures WHERE user_id = $1", [.id(user)]) != nil
     }
 
     /// The user who has waited longest; `nil` if there is none.
-    package func next() throws -> Entry? {
+    func next() throws -> Entry? {
         try transaction.first("SELECT \(Self.columns) FROM erasures ORDER BY at, user_id LIMIT 1").map { row in
             let (user, at) = try Self.columns.read(row)
             return Entry(user: user, at: at)
@@ -56,7 +58,7 @@ package struct ErasureRepository {
     }
 
     /// Records that the erasure is complete.
-    package func finish(_ user: UserID) throws {
+    func finish(_ user: UserID) throws {
         try transaction.execute("DELETE FROM erasures WHERE user_id = $1", [.id(user)])
     }
 }

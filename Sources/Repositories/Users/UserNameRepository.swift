@@ -5,14 +5,16 @@ import Domain
 package struct UserNameRepository {
     private let transaction: any Transaction
     private let keys: PersonalKeys
+}
 
-    package init(_ transaction: any Transaction, keys: PersonalKeys) {
+package extension UserNameRepository {
+    init(_ transaction: any Transaction, keys: PersonalKeys) {
         self.transaction = transaction
         self.keys = keys
     }
 
     /// A sealed name and its wrapped key.
-    package struct Sealed: Sendable {
+    struct Sealed: Sendable {
         fileprivate let name: [UInt8]
         fileprivate let wrapped: [UInt8]
         fileprivate let version: Int
@@ -29,7 +31,7 @@ package struct UserNameRepository {
     }
 
     /// The names of users who have an accepted card.
-    package func find(_ users: [UserID]) throws -> [UserID: Sealed] {
+    func find(_ users: [UserID]) throws -> [UserID: Sealed] {
         let rows = try transaction.query(Self.some, list: users.map(\.value)).map(Self.columns.read)
         return rows.reduce(into: [:]) { found, row in
             found[row.0] = Sealed(name: row.1, wrapped: row.2, version: row.3)
@@ -39,7 +41,7 @@ package struct UserNameRepository {
     /// Opens a name.
     ///
     /// - Throws: ``SealingFailure``.
-    package func open(_ sealed: Sealed, of user: UserID) throws -> String {
+    func open(_ sealed: Sealed, of user: UserID) throws -> String {
         try DataKeyRepository(transaction, keys: keys).open(sealed.wrapped, version: sealed.version, of: user)
             .open(sealed.name, in: .fullName, of: user)
     }

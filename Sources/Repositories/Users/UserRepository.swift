@@ -6,8 +6,10 @@ import Foundation
 /// Users, one row for each user of each provider.
 package struct UserRepository {
     private let transaction: any Transaction
+}
 
-    package init(_ transaction: any Transaction) {
+package extension UserRepository {
+    init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -15,7 +17,7 @@ package struct UserRepository {
     private static let insertion = columns.insertion(with: "held")
 
     /// The user with a provider's external id, created with the given id if there is none yet.
-    package func findOrCreate(
+    func findOrCreate(
         providerID: ProviderID, externalID: String, newID: UserID, at time: Date
     ) throws -> User {
         if let user = try find(providerID: providerID, externalID: externalID) { return user }
@@ -30,34 +32,34 @@ package struct UserRepository {
 
     /// Inserts a user that this transaction has not found. If another node was faster, the body fails with
     /// `StoreError.constraint` `unique`.
-    package func enqueueInsert(_ user: User) throws {
+    func enqueueInsert(_ user: User) throws {
         try transaction.enqueue(Self.insertion, Self.values(of: user))
     }
 
     private static func values(of user: User) -> [Value] { columns.row(UserRow(user), false.value) }
 
     /// The user with a provider's external id; `nil` if there is none.
-    package func find(providerID: ProviderID, externalID: String) throws -> User? {
+    func find(providerID: ProviderID, externalID: String) throws -> User? {
         try transaction.first(
             Self.columns, "WHERE provider_id = $1 AND external_id = $2", [.id(providerID), .text(externalID)]
         )?.user(at: transaction.now)
     }
 
     /// The user with an id; `nil` if there is none.
-    package func find(_ id: UserID) throws -> User? {
+    func find(_ id: UserID) throws -> User? {
         try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])?.user(at: transaction.now)
     }
 
     private static let some = ListStatement { "SELECT \(columns) FROM users WHERE id IN \($0.in)" }
 
     /// The existing users among some ids.
-    package func find(_ ids: [UserID]) throws -> [UserID: User] {
+    func find(_ ids: [UserID]) throws -> [UserID: User] {
         let found = try transaction.query(Self.some, list: ids.map(\.value)).map(user(in:))
         return Dictionary(found.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// A user's level; `nil` if there is no such user.
-    package func level(of id: UserID) throws -> AssuranceLevel? {
+    func level(of id: UserID) throws -> AssuranceLevel? {
         try transaction.first(Self.columns, "WHERE id = $1", [.id(id)])?.level
     }
 
@@ -67,7 +69,7 @@ package struct UserRepository {
     ///
     /// - Parameter cursor: the id of the last user of the previous page; `nil` for the first page.
     /// - Throws: `Refusal` `not_found` if the cursor's row was deleted.
-    package func list(limit: Int, after cursor: String? = nil) throws -> [User] {
+    func list(limit: Int, after cursor: String? = nil) throws -> [User] {
         let page = Self.newest.page(from: 2)
         return try transaction.query(
             Self.columns, "WHERE \(page.condition) \(page.order) LIMIT $1",
@@ -79,7 +81,7 @@ package struct UserRepository {
     ///
     /// - Parameter until: when a level above `Assurance/phone` expires, because its card does.
     /// - Returns: the change, possibly only of the date of expiry; `nil` if there is no such user.
-    package func setAssurance(_ assurance: Assurance, until: Date?, of id: UserID) throws -> AssuranceChange? {
+    func setAssurance(_ assurance: Assurance, until: Date?, of id: UserID) throws -> AssuranceChange? {
         let before = try find(id)
         try transaction.execute(
             "UPDATE users SET assurance = $2, assurance_until = $3 WHERE id = $1",
@@ -92,7 +94,7 @@ package struct UserRepository {
     /// Stores a user's profile from the provider, sealed under the user's key.
     ///
     /// - Parameter index: a keyed digest of the profile, by which the next sign-in detects changes.
-    package func setProfile(displayName: [UInt8]?, avatarURL: [UInt8]?, index: Digest256, of id: UserID) throws {
+    func setProfile(displayName: [UInt8]?, avatarURL: [UInt8]?, index: Digest256, of id: UserID) throws {
         try transaction.execute(
             "UPDATE users SET display_name = $2, avatar_url = $3, profile_index = $4 WHERE id = $1",
             [.id(id), displayName.value, avatarURL.value, index.value])
@@ -102,13 +104,13 @@ package struct UserRepository {
         Column<[UInt8]?>(SealedColumn.userDisplayName.name), Column<[UInt8]?>(SealedColumn.userAvatarURL.name))
 
     /// A user's profile from the provider, sealed: name and picture.
-    package func profile(of id: UserID) throws -> (displayName: [UInt8]?, avatarURL: [UInt8]?) {
+    func profile(of id: UserID) throws -> (displayName: [UInt8]?, avatarURL: [UInt8]?) {
         try transaction.first("SELECT \(Self.profile) FROM users WHERE id = $1", [.id(id)]).map(Self.profile.read)
             ?? (nil, nil)
     }
 
     /// Deletes level and profile. The row stays, so that the external id keeps its user id.
-    package func erase(_ id: UserID) throws {
+    func erase(_ id: UserID) throws {
         try transaction.execute(
             """
             UPDATE users SET assurance = 'none', assurance_until = NULL, display_name = NULL, avatar_url = NULL,

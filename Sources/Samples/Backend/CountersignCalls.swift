@@ -36,12 +36,14 @@ package actor CountersignCalls {
         key = try P256.Signing.PrivateKey(
             pemRepresentation: String(contentsOfFile: sample.options["--key"], encoding: .utf8))
     }
+}
 
+package extension CountersignCalls {
     /// The audience of session tokens for this backend.
-    package nonisolated var providerID: String { registration.providerID }
+    nonisolated var providerID: String { registration.providerID }
 
     /// States that a user has just logged in on the device with this nonce.
-    package func identityToken(user: String, nonce: String) async throws -> String {
+    func identityToken(user: String, nonce: String) async throws -> String {
         let realm = try await realm()
         return try sign(
             "layer-eit;v=1", ["prn": user, "nce": nonce, "aud": realm], lifetime: Self.identityTokenLifetime)
@@ -49,7 +51,7 @@ package actor CountersignCalls {
 
     /// `DELETE /provider/users/{external_id}/sessions`: logs a user out on every device. A user unknown to Countersign
     /// has no sessions.
-    package func endSessions(of user: String) async throws {
+    func endSessions(of user: String) async throws {
         _ = try await call(.DELETE, "/provider/users/\(Self.percentEncoded(user))/sessions", allowing: [204, 404])
     }
 
@@ -57,7 +59,7 @@ package actor CountersignCalls {
     ///
     /// - Parameter id: a new one for each notification. A repetition has no effect.
     /// - Returns: `false` if Countersign does not know the user, who has never signed in.
-    package func notify(
+    func notify(
         _ user: String, id: UUID, title: String, body: String, data: [String: String]
     ) async throws -> Bool {
         struct Notification: Encodable {

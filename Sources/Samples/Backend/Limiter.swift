@@ -14,11 +14,13 @@ package actor Limiter {
     ///   - limit: the maximum number in a window.
     ///   - window: the length in seconds.
     package init(_ limit: Int, per window: TimeInterval) { (self.limit, self.window) = (limit, window) }
+}
 
+package extension Limiter {
     /// Counts an attempt before it is made.
     ///
     /// - Throws: `429` if the limit is reached, or too many other names are being counted.
-    package func count(_ name: String) throws {
+    func count(_ name: String) throws {
         let now = Date()
         if counts.count >= Self.rememberedNames, counts[name] == nil {
             counts = counts.filter { now.timeIntervalSince($0.value.since) < window }
@@ -34,7 +36,7 @@ package actor Limiter {
     }
 
     /// Forgets a name: a correct password clears its wrong ones.
-    package func clear(_ name: String) { counts[name] = nil }
+    func clear(_ name: String) { counts[name] = nil }
 
     private func refusal(_ seconds: TimeInterval) -> HTTPError {
         HTTPError(

@@ -1,12 +1,5 @@
 /// The command line: pairs of a name and a value.
 package struct Options: Sendable {
-    /// Why the command line is invalid.
-    package struct Malformed: Error {
-        let reason: String
-
-        package init(reason: String) { self.reason = reason }
-    }
-
     private var values: [String: String]
 
     init(arguments: [String], defaults: [String: String]) throws {
@@ -24,7 +17,16 @@ package struct Options: Sendable {
         }
     }
 
-    package subscript(name: String) -> String { values[name] ?? "" }
-
     func port(_ name: String) -> Int { Int(self[name]) ?? 0 }
+}
+
+package extension Options {
+    /// Why the command line is invalid.
+    struct Malformed: Error {
+        let reason: String
+
+        package init(reason: String) { self.reason = reason }
+    }
+
+    subscript(name: String) -> String { values[name] ?? "" }
 }

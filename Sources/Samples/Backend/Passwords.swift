@@ -24,13 +24,15 @@ package actor Passwords {
     private let nobody = PasswordHash(salt: Data.random(count: 16), hash: Data.random(count: 32))
 
     package init() {}
+}
 
-    package func hash(_ password: String) throws -> PasswordHash {
+package extension Passwords {
+    func hash(_ password: String) throws -> PasswordHash {
         try PasswordHash(password, salt: .random(count: 16))
     }
 
     /// - Parameter known: `nil` for an unknown user. The result is then `false`, after an equal time.
-    package func check(_ password: String, against known: PasswordHash?) throws -> Bool {
+    func check(_ password: String, against known: PasswordHash?) throws -> Bool {
         let wanted = known ?? nobody
         let found = try PasswordHash(password, salt: wanted.salt).hash
         // Every byte is compared, so that the time does not reveal how many were correct.

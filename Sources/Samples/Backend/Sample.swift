@@ -23,12 +23,26 @@ package struct Sample: Sendable {
     /// Countersign's public URL, which is the issuer of its tokens.
     var service: String { options["--service"] }
 
+    /// A public document of Countersign.
+    func fetch(_ path: String) async throws -> Data {
+        let answer = try await http.execute(HTTPClientRequest(url: service + path), timeout: .seconds(5))
+        guard answer.status == .ok else { throw Unexpected(path: path, status: answer.status.code) }
+        return Data(try await answer.body.collect(upTo: 256 * 1024).readableBytesView)
+    }
+
+    struct Unexpected: Error {
+        let path: String
+        let status: UInt
+    }
+}
+
+package extension Sample {
     /// Runs a sample until it is stopped. Exit code 2 is for a malformed command line, 1 for any other failure.
     ///
     /// - Parameters:
     ///   - defaults: the options of this sample with their default values.
     ///   - body: creates the sample's parts and serves, or executes a command.
-    package static func run(
+    static func run(
         _ name: String, arguments: [String] = Array(CommandLine.arguments.dropFirst()), defaults: [String: String],
         _ body: @Sendable (Sample) async throws -> Void
     ) async {
@@ -57,7 +71,7 @@ package struct Sample: Sendable {
     }
 
     /// Serves both listeners until SIGTERM or SIGINT, and prints one line when both are up.
-    package func serve(
+    func serve(
         plain: Router<SampleContext>, device: Router<SampleContext>, socket: SocketAdmission? = nil
     ) async throws {
         let tls = try await deviceTLS()
@@ -86,7 +100,7 @@ package struct Sample: Sendable {
     }
 
     /// Options that every sample has.
-    package static let commonDefaults = [
+    static let commonDefaults = [
         "--service": "https://127.0.0.1:8440", "--ca": "", "--plain-port": "0", "--device-port": "0",
         "--tls-certificate": "server.pem", "--tls-key": "server.key",
     ]
@@ -107,17 +121,5 @@ package struct Sample: Sendable {
         tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(authority)))
         tls.certificateVerification = .noHostnameVerification
         return try NIOSSLContext(configuration: tls)
-    }
-
-    /// A public document of Countersign.
-    func fetch(_ path: String) async throws -> Data {
-        let answer = try await http.execute(HTTPClientRequest(url: service + path), timeout: .seconds(5))
-        guard answer.status == .ok else { throw Unexpected(path: path, status: answer.status.code) }
-        return Data(try await answer.body.collect(upTo: 256 * 1024).readableBytesView)
-    }
-
-    struct Unexpected: Error {
-        let path: String
-        let status: UInt
     }
 }

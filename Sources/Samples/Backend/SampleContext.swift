@@ -10,17 +10,20 @@ import NIOSSL
 package struct SampleContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
     let channel: any Channel
-    /// Bodies have 16 KiB at most.
-    package var maxUploadSize: Int { 16 * 1024 }
-    package var requestDecoder: FormOrJSONDecoder { FormOrJSONDecoder() }
 
     package init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         channel = source.channel
     }
+}
+
+package extension SampleContext {
+    /// Bodies have 16 KiB at most.
+    var maxUploadSize: Int { 16 * 1024 }
+    var requestDecoder: FormOrJSONDecoder { FormOrJSONDecoder() }
 
     /// Decodes a form, or else JSON.
-    package struct FormOrJSONDecoder: RequestDecoder {
+    struct FormOrJSONDecoder: RequestDecoder {
         package func decode<T: Decodable>(
             _ type: T.Type, from request: Request, context: some RequestContext
         ) async throws -> T {
@@ -32,7 +35,7 @@ package struct SampleContext: RequestContext {
     }
 
     /// A path parameter as a UUID; `404` for anything else.
-    package func uuid(_ name: String) throws -> UUID {
+    func uuid(_ name: String) throws -> UUID {
         guard let id = parameters.get(name).flatMap({ UUID(uuidString: $0) }) else { throw HTTPError(.notFound) }
         return id
     }

@@ -31,17 +31,19 @@ package final class SessionVerifier: Sendable {
         issuer = sample.service
         self.audience = audience
     }
+}
 
+package extension SessionVerifier {
     /// The caller of a request on the device listener.
     ///
     /// - Throws: `401`; `503` if Countersign's keys are not known yet.
-    package func callAsFunction(_ request: Request, _ context: SampleContext) async throws -> Caller {
+    func callAsFunction(_ request: Request, _ context: SampleContext) async throws -> Caller {
         let certificate = try? await context.channel.nioSSL_peerCertificate().get()
         return try await verify(request.headers[.authorization], shownBy: certificate)
     }
 
     /// ``callAsFunction(_:_:)`` for a connection that is to become a WebSocket.
-    package func verify(_ authorization: String?, shownBy certificate: NIOSSLCertificate?) async throws -> Caller {
+    func verify(_ authorization: String?, shownBy certificate: NIOSSLCertificate?) async throws -> Caller {
         guard let der = try certificate?.toDERBytes() else { throw Self.refusal("the device has no certificate") }
         let words = authorization?.split(separator: " ", omittingEmptySubsequences: false) ?? []
         guard words.count == 2, words[0].lowercased() == "bearer", words[1].utf8.count <= 8192 else {
@@ -63,7 +65,7 @@ package final class SessionVerifier: Sendable {
     }
 
     /// Refuses every token of the session that was issued before now.
-    package func logOut(_ caller: Caller) {
+    func logOut(_ caller: Caller) {
         loggedOut.withLock { sessions in
             let now = Date()
             // No token lives longer than five minutes.

@@ -21,17 +21,6 @@ package struct WebSocketConnection: Sendable {
     package let texts: AsyncStream<String>
     private let outgoing: AsyncStream<Outgoing>.Continuation
 
-    /// Sends a text, or closes the connection if the other side is too slow.
-    package func send(_ text: String) {
-        if case .dropped = outgoing.yield(.text(text)) { outgoing.finish() }
-    }
-
-    /// Closes the connection with a code, after the waiting texts were sent.
-    package func close(_ code: WebSocketErrorCode) {
-        _ = outgoing.yield(.close(code))
-        outgoing.finish()
-    }
-
     static func serve(
         _ channel: NIOAsyncChannel<WebSocketFrame, WebSocketFrame>, _ work: @escaping SocketWork
     ) async {
@@ -63,6 +52,19 @@ package struct WebSocketConnection: Sendable {
                 group.cancelAll()
             }
         }
+    }
+}
+
+package extension WebSocketConnection {
+    /// Sends a text, or closes the connection if the other side is too slow.
+    func send(_ text: String) {
+        if case .dropped = outgoing.yield(.text(text)) { outgoing.finish() }
+    }
+
+    /// Closes the connection with a code, after the waiting texts were sent.
+    func close(_ code: WebSocketErrorCode) {
+        _ = outgoing.yield(.close(code))
+        outgoing.finish()
     }
 
     /// A message in several frames.

@@ -23,9 +23,11 @@ package struct ProviderAccessToken: Sendable, Equatable {
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
     }
+}
 
+package extension ProviderAccessToken {
     /// The compact JWS. Its audience is the service itself, so no other backend accepts it.
-    package func signed(with keys: AccessTokenKeys, issuer: String) throws -> Secret<String> {
+    func signed(with keys: AccessTokenKeys, issuer: String) throws -> Secret<String> {
         try keys.signed(
             .object([
                 "iss": .string(issuer), "aud": .string(issuer), "sub": .string(provider.description),
@@ -36,13 +38,13 @@ package struct ProviderAccessToken: Sendable, Equatable {
     }
 
     /// Whether a token claims to be an access token (RFC 9068 §2.1).
-    package static func isNamed(by token: UnverifiedToken) -> Bool { token.header.type == "at+jwt" }
+    static func isNamed(by token: UnverifiedToken) -> Bool { token.header.type == "at+jwt" }
 
     /// Verifies a token that the service signed for its own calls.
     ///
     /// - Parameter keys: the keys of all nodes.
     /// - Throws: `Refusal` `provider_token_invalid`; its sentence names the defect.
-    package init(
+    init(
         _ token: UnverifiedToken, keys: AccessTokenKeys, issuer: String, now: Date
     ) throws(Refusal) {
         guard Self.isNamed(by: token), token.header.contentType == nil, token.header.algorithm == "RS256",

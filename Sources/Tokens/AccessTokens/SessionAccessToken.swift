@@ -20,14 +20,6 @@ package struct SessionAccessToken: Sendable {
     let issuedAt: Date
     let expiresAt: Date
 
-    /// What the bearer of the token must prove (`cnf`, RFC 7800 §3.1).
-    package enum Confirmation: Sendable, Equatable {
-        /// Possession of the session's device certificate (`x5t#S256`, RFC 8705 §3.1).
-        case certificate
-        /// Possession of the device's key, by a DPoP proof with each request (`jkt`, RFC 9449 §6.1).
-        case key(DPoPProof)
-    }
-
     package init(
         issuer: String, session: Session, audience: String, assurance: Assurance, confirmation: Confirmation,
         verifiedClaims: VerifiedClaims? = nil, identifier: UUID, issuedAt: Date, expiresAt: Date
@@ -42,9 +34,19 @@ package struct SessionAccessToken: Sendable {
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
     }
+}
+
+package extension SessionAccessToken {
+    /// What the bearer of the token must prove (`cnf`, RFC 7800 §3.1).
+    enum Confirmation: Sendable, Equatable {
+        /// Possession of the session's device certificate (`x5t#S256`, RFC 8705 §3.1).
+        case certificate
+        /// Possession of the device's key, by a DPoP proof with each request (`jkt`, RFC 9449 §6.1).
+        case key(DPoPProof)
+    }
 
     /// The compact JWS, by the algorithm that the provider's backend verifies.
-    package func signed(
+    func signed(
         with keys: AccessTokenKeys, algorithm: AccessTokenAlgorithm
     ) throws -> Secret<String> {
         try keys.signed(
@@ -61,7 +63,7 @@ package struct SessionAccessToken: Sendable {
     }
 
     /// Whether a text is an access token that this service signed, of any kind and age.
-    package static func isSigned(_ text: String, by keys: AccessTokenKeys) -> Bool {
+    static func isSigned(_ text: String, by keys: AccessTokenKeys) -> Bool {
         guard let token = try? UnverifiedToken(text), ProviderAccessToken.isNamed(by: token),
             let key = keys.key(token.header.keyID, algorithm: token.header.algorithm)
         else { return false }
@@ -69,7 +71,7 @@ package struct SessionAccessToken: Sendable {
     }
 
     /// The scope that requests ``verifiedClaims``.
-    package static let verifiedClaimsScope = "verified_claims"
+    static let verifiedClaimsScope = "verified_claims"
 
     private var boundTo: JSONValue {
         switch confirmation {

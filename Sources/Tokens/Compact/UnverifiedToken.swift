@@ -7,11 +7,6 @@ import Encoding
 /// without duplicate members, nothing before or after. Use its claims only to find the key. A verifier turns it into a
 /// trusted type.
 package struct UnverifiedToken: Sendable {
-    /// Longer texts are refused unread, in bytes.
-    package static let maximumLength = 8192
-    /// The largest length of identity and ID tokens, to which issuers add claims for others: groups, roles, addresses.
-    package static let maximumIdentityLength = 32_768
-
     package let header: TokenHeader
     /// The payload, a JSON object. Claims that are not read are not parsed (RFC 7519 §4).
     package let payload: JSONOutline
@@ -22,23 +17,6 @@ package struct UnverifiedToken: Sendable {
     package let keyID: ProviderKeyID?
     private let compact: [UInt8]
     private let signingInputLength: Int
-
-    /// Parses the compact form.
-    ///
-    /// - Parameters:
-    ///   - code: the code of the refusal if another kind of token is expected.
-    ///   - maximum: the largest length, in bytes.
-    /// - Throws: `Refusal` with reason `malformed` or `unsupported_header`.
-    package init(
-        _ compact: String, refusing code: Refusal.Code = .invalidIdentityToken, upTo maximum: Int = maximumLength
-    ) throws(Refusal) {
-        do throws(TokenDefect) {
-            try self.init(reading: compact, upTo: maximum)
-            if let defect = header.unsupportedDefect { throw defect }
-        } catch {
-            throw error.refusal(code)
-        }
-    }
 
     /// Parses the form but not the header's unsupported parameters, which a ``TokenRule`` reports.
     init(reading text: String, upTo maximum: Int = maximumLength) throws(TokenDefect) {
@@ -64,6 +42,30 @@ package struct UnverifiedToken: Sendable {
         issuer = payload["iss"]?.text.flatMap { ProviderID($0) }
         keyID = header.keyID.flatMap { ProviderKeyID($0) }
     }
+}
+
+package extension UnverifiedToken {
+    /// Longer texts are refused unread, in bytes.
+    static let maximumLength = 8192
+    /// The largest length of identity and ID tokens, to which issuers add claims for others: groups, roles, addresses.
+    static let maximumIdentityLength = 32_768
+
+    /// Parses the compact form.
+    ///
+    /// - Parameters:
+    ///   - code: the code of the refusal if another kind of token is expected.
+    ///   - maximum: the largest length, in bytes.
+    /// - Throws: `Refusal` with reason `malformed` or `unsupported_header`.
+    init(
+        _ compact: String, refusing code: Refusal.Code = .invalidIdentityToken, upTo maximum: Int = maximumLength
+    ) throws(Refusal) {
+        do throws(TokenDefect) {
+            try self.init(reading: compact, upTo: maximum)
+            if let defect = header.unsupportedDefect { throw defect }
+        } catch {
+            throw error.refusal(code)
+        }
+    }
 
     private static func dots(in bytes: [UInt8]) -> [Int] {
         var dots: [Int] = []
@@ -86,10 +88,10 @@ package struct UnverifiedToken: Sendable {
     }
 
     /// The claimed issuer as text, a URL for an OpenID provider; `nil` if `iss` is not a text.
-    package var issuerURL: String? { payload["iss"]?.text }
+    var issuerURL: String? { payload["iss"]?.text }
 
     /// The claimed audiences; empty if `aud` is neither a text nor a list of texts. Only for finding the provider.
-    package var audiences: [String] {
+    var audiences: [String] {
         switch payload["aud"] {
         case .string(let text): [text]
         case .array(let values): values.compactMap(\.text)
@@ -98,5 +100,5 @@ package struct UnverifiedToken: Sendable {
     }
 
     /// The signed bytes: the first two parts and the dot between them, ASCII.
-    package var signingInput: ArraySlice<UInt8> { compact[..<signingInputLength] }
+    var signingInput: ArraySlice<UInt8> { compact[..<signingInputLength] }
 }

@@ -19,10 +19,12 @@ package struct IDTokenVerifier: Sendable {
     package init(clockSkew: TimeInterval = 60) {
         self.clockSkew = clockSkew
     }
+}
 
+package extension IDTokenVerifier {
     /// Whether a token claims to be an ID token of an issuer. A token without such a claim is verified as an identity
     /// token.
-    package static func isNamed(by token: UnverifiedToken) -> Bool {
+    static func isNamed(by token: UnverifiedToken) -> Bool {
         token.issuer == nil && token.header.contentType == nil && (token.issuerURL?.contains("://") ?? false)
     }
 
@@ -40,7 +42,7 @@ package struct IDTokenVerifier: Sendable {
     ///   - provider: the provider of the token's issuer and audience, or another of that issuer; `nil` if there is none.
     ///   - key: the key of the issuer that the token's `kid` names, `nil` if there is none.
     /// - Throws: `Refusal` `invalid_identity_token`, its reason one of `Refusal.Reason.ofIdentityTokens`.
-    package func verify(
+    func verify(
         _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> IdentityToken {
         let input = TokenRule.Input(token: token, profile: Self.profile, provider: provider, key: key)
@@ -56,7 +58,7 @@ package struct IDTokenVerifier: Sendable {
     /// - Parameters:
     ///   - provider: the calling provider. If the token names another issuer, the only defect is `unknown_issuer`.
     ///   - key: the key of the provider's issuer that the token's `kid` names.
-    package func check(
+    func check(
         _ token: UnverifiedToken, provider: Provider, key: RegisteredKey?, now: Date
     ) -> TokenCheck {
         let input = TokenRule.Input(token: token, profile: Self.profile, provider: provider, key: key)

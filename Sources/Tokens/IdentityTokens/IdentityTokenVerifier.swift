@@ -39,14 +39,16 @@ package struct IdentityTokenVerifier: Sendable {
             realm: realm, endpoints: endpoints, isGrant: isGrant, clockSkew: policy.clockSkew,
             maximumLifetime: policy.maximumLifetime)
     }
+}
 
+package extension IdentityTokenVerifier {
     /// Verifies a token.
     ///
     /// - Parameters:
     ///   - provider: the provider that the token's `iss` names, `nil` if there is none.
     ///   - key: the key that the token's `kid` names, `nil` if there is none.
     /// - Throws: `Refusal` `invalid_identity_token`, its reason one of `Refusal.Reason.ofIdentityTokens`.
-    package func verify(
+    func verify(
         _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> IdentityToken {
         let input = TokenRule.Input(token: token, profile: profile, provider: provider, key: key)
@@ -62,7 +64,7 @@ package struct IdentityTokenVerifier: Sendable {
     /// - Parameters:
     ///   - provider: the calling provider. If the token names another issuer, the only defect is `unknown_issuer`.
     ///   - keys: the calling provider's keys, retired ones too.
-    package func check(_ compact: String, provider: Provider, keys: [RegisteredKey], now: Date) -> TokenCheck {
+    func check(_ compact: String, provider: Provider, keys: [RegisteredKey], now: Date) -> TokenCheck {
         let token: UnverifiedToken
         do throws(TokenDefect) {
             token = try UnverifiedToken(reading: compact, upTo: UnverifiedToken.maximumIdentityLength)

@@ -4,10 +4,6 @@ import CryptoExtras
 /// An RSA key that signs with RS256 (RFC 7518 §3.3) through OpenSSL: swift-crypto's arithmetic takes more than twice as
 /// long on processors with AVX-512 (Upstream.md).
 package final class RSASigner: Sendable {
-    package struct Failure: Error {
-        package init() {}
-    }
-
     /// OpenSSL's reference. Several threads may use a key at once, since nothing changes it (openssl-threads(7)). The
     /// compiler cannot check that.
     private struct Handle: @unchecked Sendable {
@@ -40,9 +36,15 @@ package final class RSASigner: Sendable {
     deinit {
         EVP_MD_CTX_free(handle.begun)
     }
+}
+
+package extension RSASigner {
+    struct Failure: Error {
+        package init() {}
+    }
 
     /// Signs a message. The signature is as long as the key's modulus.
-    package func signature(over message: [UInt8]) throws -> [UInt8] {
+    func signature(over message: [UInt8]) throws -> [UInt8] {
         guard let context = EVP_MD_CTX_new() else { throw Failure() }
         defer { EVP_MD_CTX_free(context) }
         guard EVP_MD_CTX_copy_ex(context, handle.begun) == 1 else { throw Failure() }

@@ -10,53 +10,6 @@ package struct VerificationKey: Sendable {
     package let algorithm: SignatureAlgorithm
     package let publicKey: PublicKey
 
-    /// The DER SubjectPublicKeyInfo (RFC 5280 §4.1.2.7), in its one canonical form.
-    package var subjectPublicKeyInfo: [UInt8] { publicKey.subjectPublicKeyInfo }
-    /// SHA-256 of ``subjectPublicKeyInfo``, 32 bytes.
-    package var thumbprint: [UInt8] { publicKey.thumbprint }
-    /// The key as PEM (RFC 7468 §13).
-    package var pem: String { publicKey.pem }
-
-    /// Takes a DER SubjectPublicKeyInfo.
-    ///
-    /// - Parameter algorithm: the key's algorithm; `nil` for the default of its type (RS256, ES256, ES384,
-    ///   EdDSA).
-    /// - Throws: `Refusal` `invalid_provider_key` with reason `malformed`, `weak_key` or `unsupported_key`.
-    package init(subjectPublicKeyInfo bytes: [UInt8], algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
-        do throws(PublicKeyDefect) {
-            try self.init(PublicKey(subjectPublicKeyInfo: bytes), algorithm: algorithm)
-        } catch {
-            throw error.refusal(.invalidProviderKey)
-        }
-    }
-
-    /// Takes a PEM text (RFC 7468) with one `PUBLIC KEY` (§13) or the older `RSA PUBLIC KEY` (RFC 8017 §A.1.1).
-    ///
-    /// - Throws: `Refusal` `invalid_provider_key` with reason `private_key` if a private key was pasted, otherwise
-    ///   `malformed`, `weak_key` or `unsupported_key`.
-    package init(pem: String, algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
-        do throws(PublicKeyDefect) {
-            try self.init(PublicKey(pem: pem), algorithm: algorithm)
-        } catch {
-            throw error.refusal(.invalidProviderKey)
-        }
-    }
-
-    /// Takes the text forms in which developers keep public keys: PEM, or a JWK if the text is a JSON object.
-    ///
-    /// - Throws: `Refusal` `invalid_provider_key` as the initializers for each form.
-    package init(text: String, algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
-        // JSON's white space (RFC 8259 §2) may precede it.
-        guard text.utf8.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else {
-            try self.init(pem: text, algorithm: algorithm)
-            return
-        }
-        guard text.utf8.count <= PEM.maximumLength, let jwk = try? StrictJSON.parse(text.utf8) else {
-            throw Refusal.keyNotJSON
-        }
-        try self.init(jwk: jwk, algorithm: algorithm)
-    }
-
     /// Takes a key and its algorithm; `nil` for the default of its type.
     init(_ publicKey: PublicKey, algorithm: SignatureAlgorithm?) throws(PublicKeyDefect) {
         let fitting = publicKey.algorithms
@@ -68,10 +21,59 @@ package struct VerificationKey: Sendable {
         self.algorithm = chosen
         self.publicKey = publicKey
     }
+}
+
+package extension VerificationKey {
+    /// The DER SubjectPublicKeyInfo (RFC 5280 §4.1.2.7), in its one canonical form.
+    var subjectPublicKeyInfo: [UInt8] { publicKey.subjectPublicKeyInfo }
+    /// SHA-256 of ``subjectPublicKeyInfo``, 32 bytes.
+    var thumbprint: [UInt8] { publicKey.thumbprint }
+    /// The key as PEM (RFC 7468 §13).
+    var pem: String { publicKey.pem }
+
+    /// Takes a DER SubjectPublicKeyInfo.
+    ///
+    /// - Parameter algorithm: the key's algorithm; `nil` for the default of its type (RS256, ES256, ES384,
+    ///   EdDSA).
+    /// - Throws: `Refusal` `invalid_provider_key` with reason `malformed`, `weak_key` or `unsupported_key`.
+    init(subjectPublicKeyInfo bytes: [UInt8], algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
+        do throws(PublicKeyDefect) {
+            try self.init(PublicKey(subjectPublicKeyInfo: bytes), algorithm: algorithm)
+        } catch {
+            throw error.refusal(.invalidProviderKey)
+        }
+    }
+
+    /// Takes a PEM text (RFC 7468) with one `PUBLIC KEY` (§13) or the older `RSA PUBLIC KEY` (RFC 8017 §A.1.1).
+    ///
+    /// - Throws: `Refusal` `invalid_provider_key` with reason `private_key` if a private key was pasted, otherwise
+    ///   `malformed`, `weak_key` or `unsupported_key`.
+    init(pem: String, algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
+        do throws(PublicKeyDefect) {
+            try self.init(PublicKey(pem: pem), algorithm: algorithm)
+        } catch {
+            throw error.refusal(.invalidProviderKey)
+        }
+    }
+
+    /// Takes the text forms in which developers keep public keys: PEM, or a JWK if the text is a JSON object.
+    ///
+    /// - Throws: `Refusal` `invalid_provider_key` as the initializers for each form.
+    init(text: String, algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
+        // JSON's white space (RFC 8259 §2) may precede it.
+        guard text.utf8.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else {
+            try self.init(pem: text, algorithm: algorithm)
+            return
+        }
+        guard text.utf8.count <= PEM.maximumLength, let jwk = try? StrictJSON.parse(text.utf8) else {
+            throw Refusal.keyNotJSON
+        }
+        try self.init(jwk: jwk, algorithm: algorithm)
+    }
 
     /// Whether a signature over a message verifies with this key. The form is that of RFC 7518 §3 (ECDSA: R ‖ S in 64
     /// or 96 bytes).
-    package func isValid(signature: some DataProtocol, over message: some DataProtocol) -> Bool {
+    func isValid(signature: some DataProtocol, over message: some DataProtocol) -> Bool {
         switch publicKey.key {
         case .rsa(let key):
             let padding: _RSA.Signing.Padding = algorithm == .ps256 ? .PSS : .insecurePKCS1v1_5
@@ -171,8 +173,10 @@ package enum SignatureAlgorithm: RawRepresentable, Sendable, CaseIterable {
     case es384
     /// Ed25519. Its newer name (RFC 9864 §2.2) is accepted and never written.
     case edDSA
+}
 
-    package var rawValue: String {
+package extension SignatureAlgorithm {
+    var rawValue: String {
         switch self {
         case .rs256: "RS256"
         case .ps256: "PS256"
@@ -182,7 +186,7 @@ package enum SignatureAlgorithm: RawRepresentable, Sendable, CaseIterable {
         }
     }
 
-    package init?(rawValue: String) {
+    init?(rawValue: String) {
         let name = rawValue.hasSameBytes(as: "Ed25519") ? "EdDSA" : rawValue
         guard let algorithm = Self.allCases.first(where: { $0.rawValue.hasSameBytes(as: name) }) else { return nil }
         self = algorithm

@@ -12,9 +12,11 @@ package struct ProviderEventToken: Sendable, Equatable {
     package let rememberUntil: Date
     package let subject: Subject
     package let effect: Effect
+}
 
+package extension ProviderEventToken {
     /// The subjects that a provider's event may have.
-    package enum Subject: Sendable, Equatable {
+    enum Subject: Sendable, Equatable {
         /// One session, by the id that introspection returns.
         case session(SessionID)
         /// Every session of a user, by the provider's own id.
@@ -27,7 +29,7 @@ package struct ProviderEventToken: Sendable, Equatable {
     }
 
     /// The effect of an event on sessions.
-    package enum Effect: Sendable, Equatable {
+    enum Effect: Sendable, Equatable {
         /// Sessions end: they were revoked there, or the account was disabled.
         case endsSessions
         /// Sessions are challenged: a credential was updated, revoked or deleted, and the user must sign in again.

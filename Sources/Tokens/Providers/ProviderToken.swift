@@ -56,13 +56,15 @@ package struct ProviderTokenVerifier: Sendable {
         self.realm = realm
         self.clockSkew = clockSkew
     }
+}
 
+package extension ProviderTokenVerifier {
     /// Verifies a bearer token. A token that names a request, as a fresh proof does, is valid only for that request.
     ///
     /// - Parameter request: the current request. Its body is not compared, because bearer tokens are read before the
     ///   body.
     /// - Throws: `Refusal` `provider_token_invalid`; its sentence names the defect.
-    package func verify(
+    func verify(
         _ token: UnverifiedToken, with request: ProvenRequest, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> ProviderToken {
         let input = TokenRule.Input(token: token, profile: .provider, provider: provider, key: key)
@@ -83,7 +85,7 @@ package struct ProviderTokenVerifier: Sendable {
     /// SHA-256 of the request's body, or of no bytes if there is none.
     ///
     /// - Throws: `Refusal` `provider_token_invalid`; its sentence names the defect.
-    package func verifyFresh(
+    func verifyFresh(
         _ token: UnverifiedToken, request: ProvenRequest, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> FreshProviderToken {
         let input = TokenRule.Input(token: token, profile: .freshProvider, provider: provider, key: key)
@@ -109,7 +111,7 @@ package struct ProviderTokenVerifier: Sendable {
     /// Verifies an enrolment token: `exp − iat` at most ten minutes, and `jti`.
     ///
     /// - Throws: `Refusal` `invalid_csr` with reason `gate`; its sentence names the defect.
-    package func verifyEnrolment(
+    func verifyEnrolment(
         _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> EnrolmentToken {
         let input = TokenRule.Input(token: token, profile: .enrolment, provider: provider, key: key)

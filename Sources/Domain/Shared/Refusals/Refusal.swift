@@ -27,9 +27,11 @@ package struct Refusal: Error, Sendable {
     package let exportToken: Secret<String>?
     /// A detail for the log only. It must not contain a secret either.
     package let privateDetail: String?
+}
 
+package extension Refusal {
     /// Only the code and the sentence are required.
-    package init(
+    init(
         _ code: Code, _ detail: String, reason: Reason? = nil, about subject: Subject? = nil, state: String? = nil,
         requiredLevel: Assurance? = nil,
         retryAfter: Int? = nil, checks: [CardCheck] = [], banReason: Ban.Reason? = nil, until: Date? = nil,
@@ -50,10 +52,10 @@ package struct Refusal: Error, Sendable {
     }
 
     /// The text of ``reason`` or ``banReason`` in responses and logs.
-    package var reasonText: String? { reason?.rawValue ?? banReason?.rawValue }
+    var reasonText: String? { reason?.rawValue ?? banReason?.rawValue }
 
     /// The codes of the contract. Only the web layer knows their HTTP statuses.
-    package enum Code: String, Sendable, CaseIterable {
+    enum Code: String, Sendable, CaseIterable {
         case malformedRequest = "malformed_request"
         case payloadTooLarge = "payload_too_large"
         case unsupportedMediaType = "unsupported_media_type"

@@ -5,22 +5,6 @@ import Repositories
 
 /// A stream as one user sees it in a list or alone.
 package struct MessageStreamView: Sendable, Confidential {
-    package enum State: String, Sendable {
-        case open
-        /// A direct stream whose authorization has ended. Its content is not shown.
-        case closed
-        /// The user was removed, and sees the earlier messages only.
-        case left
-    }
-
-    /// A member as other members see it, without name and number.
-    package struct Member: Sendable, Confidential {
-        package let member: StreamMember
-        /// The first letters of the name on the card; `nil` without a card.
-        package let initials: String?
-        package let assurance: Assurance
-    }
-
     package let stream: MessageStream
     package let state: State
     package let opening: JSONValue?
@@ -37,12 +21,30 @@ package struct MessageStreamView: Sendable, Confidential {
     /// Its approximate maximum of bytes in a response: title, description, the image's URL, the last message, the
     /// members.
     static let largest = 8192 + 8192 + 256 * (1 + MessageStream.maximumMembers)
-    /// The approximate maximum of bytes with the metadata of both kinds.
-    package static let largestWhole = largest + 2 * StreamMetadata.maximumBytes
 
     /// Its approximate number of bytes in a response.
     var weight: Int {
         let texts = [opening, lastMessage?.parts, metadata?.value, privateMetadata?.value]
         return texts.reduce(256 + 256 * members.count) { $0 + ($1?.jsonText.utf8.count ?? 0) }
     }
+}
+
+package extension MessageStreamView {
+    enum State: String, Sendable {
+        case open
+        /// A direct stream whose authorization has ended. Its content is not shown.
+        case closed
+        /// The user was removed, and sees the earlier messages only.
+        case left
+    }
+
+    /// A member as other members see it, without name and number.
+    struct Member: Sendable, Confidential {
+        package let member: StreamMember
+        /// The first letters of the name on the card; `nil` without a card.
+        package let initials: String?
+        package let assurance: Assurance
+    }
+    /// The approximate maximum of bytes with the metadata of both kinds.
+    static let largestWhole = largest + 2 * StreamMetadata.maximumBytes
 }
