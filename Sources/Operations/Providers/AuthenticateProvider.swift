@@ -13,7 +13,6 @@ package struct ProvenProvider: Sendable {
     /// What the caller may do; all of it without an access token.
     var scopes = Set(ProviderScope.allCases)
 
-    /// The provider's id.
     package var id: ProviderID { known.provider.id }
 
     /// Looks at the key and the provider again, in the transaction that acts: between the proof and now either may have
@@ -43,7 +42,6 @@ package struct FreshProof: Sendable {
 
     fileprivate init(_ provider: ProvenProvider) { self.provider = provider }
 
-    /// The provider's id.
     package var id: ProviderID { provider.id }
 
     /// Looks at the key and the provider again: see ``ProvenProvider``.

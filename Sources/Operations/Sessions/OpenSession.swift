@@ -96,10 +96,10 @@ package extension Service {
         }
     }
 
-    /// What a transaction found.
+    /// What a transaction did, or why it changed nothing.
     private enum Decision {
         case opened(Session, Assurance)
-        /// Nothing was changed.
+        /// A shared statement is to end the oldest session and open the new one.
         case full(oldest: Session)
     }
 

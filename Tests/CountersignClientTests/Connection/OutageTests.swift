@@ -109,7 +109,7 @@ struct OutageTests {
         } catch {
             guard case .clock(let off) = error else { throw error }
             #expect((ahead - 30...ahead + 30).contains(Double(off.components.seconds)))
-            #expect(error.description.contains(ahead > 0 ? "ahead" : "behind"))
+            #expect(error.description.contains(ahead > 0 ? "fast" : "slow"))
         }
         let other = try App(service.service())
         try await other.client.certify()

@@ -21,8 +21,8 @@ package struct SharedSignalsRoutes: Sendable {
     func add(to router: ListedRouter<PublicContext>) {
         let router = router.ofProviders
         let configuration: ListedRouter<PublicContext>.Handler = { _, _ in describe() }
-        router.get(
-            ".well-known/ssf-configuration", cost: .free, describing: { service.urls.issuer }, use: configuration)
+        let issuer = service.urls.issuer
+        router.get(".well-known/ssf-configuration", cost: .free, describing: { issuer }, use: configuration)
         router.post("ssf/streams", cost: .write, use: create)
         router.get("ssf/streams", cost: .read, use: readStreams)
         router.patch("ssf/streams", cost: .write) { try await update($0, $1, isWhole: false) }
