@@ -4,30 +4,30 @@ import Encoding
 import Foundation
 import Repositories
 
-/// What a device must know of a week: its key, and how buckets are named.
+/// The data of a week that a device needs: its key, and how its buckets are named.
 package struct DiscoveryWeekKey: Sendable {
     package let week: DiscoveryWeek
     package let publicKey: [UInt8]
     package let bits: Int
 }
 
-/// A part of the set.
+/// A bucket of the set, or a part of a large bucket.
 package struct DiscoveryPage: Sendable {
-    /// Bytes of one part at most, as text.
+    /// The maximum size of one part as text, in bytes.
     package static let largest = 2 * DiscoveryBucket.minimum * DiscoveryEntry.length
 
     package let entries: [DiscoveryEntry]
-    /// The last tag, if there are more.
+    /// The last tag of this part, if more entries follow.
     package let next: [UInt8]?
 }
 
-/// Private contact discovery: a user learns which of their contacts can be found, and the service does not learn whom they
-/// asked for. The device sends blinded numbers (RFC 9497), downloads parts of the set and compares by itself.
+/// Private contact discovery: a user learns which contacts can be found, and the service does not learn the contacts.
+/// The device sends blinded numbers (RFC 9497), downloads parts of the set and compares them itself.
 package extension Service {
-    /// Blinded numbers in one request.
+    /// The maximum number of blinded numbers in one request.
     private static let mostContacts = 64
 
-    /// The week of now.
+    /// The key and the bucket names of the current week.
     ///
     /// - Throws: `Refusal` `not_verified` or `user_banned`; `unavailable`.
     func discoveryWeek(for session: Session) async throws -> DiscoveryWeekKey {
@@ -47,11 +47,12 @@ package extension Service {
         return DiscoveryWeekKey(week: found.week, publicKey: found.publicKey, bits: found.bits)
     }
 
-    /// Evaluates blinded numbers. They are counted for the user's proven number first, and stay counted.
+    /// Evaluates blinded numbers. First they are counted for the user's proven number. The count stays if the
+    /// evaluation fails.
     ///
-    /// - Throws: `Refusal` `malformed_request` for too many, none, or what is no element of the group; `not_found` for a week
-    ///   that is not answered; `conflict` before a number is proven; `not_verified`, `user_banned`, `rate_limited`,
-    ///   `unavailable`.
+    /// - Throws: `Refusal` `malformed_request` for no or too many elements, or an element that is not in the group;
+    ///   `not_found` for a week that is not available; `conflict` before a number is proven; `not_verified`,
+    ///   `user_banned`, `rate_limited`, `unavailable`.
     func evaluateContacts(
         _ blinded: [[UInt8]], week: Int64, for session: Session
     ) async throws -> [[UInt8]] {
@@ -76,18 +77,18 @@ package extension Service {
         }
     }
 
-    /// Reads a bucket of a week's set, or a part of a large one.
+    /// Reads a bucket of a week's set, or a part of a large bucket.
     ///
-    /// - Parameter tag: the last one of the part before; `nil` for the first part.
-    /// - Throws: `Refusal` `not_found` for a week that is not answered, or a bucket that it does not have; `not_verified`,
-    ///   `user_banned`, `rate_limited`, `unavailable`.
+    /// - Parameter tag: the last tag of the previous part; `nil` for the first part.
+    /// - Throws: `Refusal` `not_found` for a week that is not available, or a bucket that it does not have;
+    ///   `not_verified`, `user_banned`, `rate_limited`, `unavailable`.
     func discoveryEntries(
         week: Int64, bucket number: Int, bits: Int, after tag: [UInt8]?, for session: Session
     ) async throws -> DiscoveryPage {
         try await act(for: session) { transaction, _, _ in
             try requireDiscoverer(session, in: transaction)
             let entry = try findWeek(week, of: session, in: transaction)
-            // A set that has grown has more bits: fewer give a larger part, and tell less.
+            // A set that has grown needs more bits. Fewer bits select a larger part and reveal less.
             guard bits <= entry.bits, let bucket = DiscoveryBucket(number, bits: bits),
                 tag.map({ $0.count == DiscoveryEntry.tagLength }) ?? true
             else { throw Refusal.unknownBucket }

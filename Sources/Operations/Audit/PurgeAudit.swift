@@ -39,8 +39,8 @@ package struct PurgeAudit: Sendable {
 }
 
 package extension PurgeAudit {
-    /// The task that moves the log's start, then deletes the entries before it. It fails with an `AuditDefect` if an old
-    /// entry is invalid. Then nothing is deleted, because the entries are the evidence.
+    /// The task that moves the log's start, then deletes the entries before it. It fails with an `AuditDefect` if an
+    /// old entry is invalid. Then nothing is deleted, because the entries are the evidence.
     ///
     /// - Parameter onAnchor: receives the log's new start, if it changed.
     func task(onAnchor: @escaping @Sendable (AuditAnchor) -> Void) -> MaintenanceTask {

@@ -4,8 +4,8 @@ import Foundation
 import Repositories
 
 package extension Service {
-    /// Approves a request: both users may message each other from now on. Both must be verified at this moment. The caller's own
-    /// request to the other user ends: it becomes cancelled.
+    /// Approves a request: both users may message each other from now on. Both must be verified at this moment. The
+    /// caller's own request to the other user ends: it becomes cancelled.
     ///
     /// If the other user has approved the crossed request already, the permission that this gave is returned.
     ///

@@ -4,14 +4,14 @@ import Domain
 import Foundation
 import Repositories
 
-/// What bans look for: a number's or a document's blind indexes under every version of the key.
+/// The subjects of bans: a number's or a document's blind indexes under every version of the index key.
 struct BanSubjectIndex: Sendable {
     let keys: PersonalKeys
 
-    /// One subject with the version of the key behind it.
+    /// One subject, and the version of the index key that made it.
     typealias Versioned = (version: Int, subject: BanEntry.Subject)
 
-    /// What a user proves, and a ban may keep from being anybody's proof.
+    /// A number or document that a user proves, unless a ban forbids it.
     enum Proof {
         case phone(_ e164: String)
         case document(DocumentName)
@@ -40,7 +40,7 @@ struct BanSubjectIndex: Sendable {
             .map { ($0.version, .document($0.index)) }
     }
 
-    /// A user's proven number; where the row cannot be opened, by the row's own index.
+    /// The indexes of a user's proven number. If the row cannot be opened, its stored index is returned.
     func number(of user: UserID, in transaction: any Transaction) throws -> [Versioned] {
         let records = AuthenticatedUserRepository(transaction, keys: keys)
         guard let index = try records.numberIndex(of: user) else { return [] }
@@ -51,8 +51,8 @@ struct BanSubjectIndex: Sendable {
         }
     }
 
-    /// The document of a card that was shown, from its number or, where that was archived and dropped or cannot be
-    /// opened, from the indexes that were kept.
+    /// The document of a submitted card, from its number. If the number was archived and deleted, or cannot be opened,
+    /// the stored indexes are returned.
     func document(
         of card: IdentityCardRepository.Entry, in transaction: any Transaction
     ) throws -> [Versioned] {
@@ -66,20 +66,20 @@ struct BanSubjectIndex: Sendable {
         let kept = (facts?.documentIndexes ?? []).map { index -> Versioned in
             (index.version, .document(index.digest))
         }
-        // The card's own index does not say its version: the oldest one that is known keeps all that it may be.
+        // The version of the card's own index is not stored. The oldest known version covers all that it may have.
         guard kept.isEmpty, let index = card.documentIndex, let oldest = keys.indexVersions.min() else { return kept }
         return [(oldest, .document(index))]
     }
 
-    /// What is to be kept of a document whose number is dropped.
+    /// The indexes that stay stored when a document's number is deleted.
     func kept(_ facts: CardFacts) -> [CardFacts.DocumentIndex] {
         guard let name = DocumentName(facts) else { return [] }
         return name.fingerprints.flatMap { keys.versionedBlindIndexes($0, .document) }
             .map { CardFacts.DocumentIndex(version: $0.version, digest: $0.index) }
     }
 
-    /// What stands for a user: the name, the proven number, and the documents of cards that were not rejected. What cannot be
-    /// opened any more is left out: it must not keep a person from being erased.
+    /// The subjects of a user: the name, the proven number, and the documents of cards that were not rejected. Data
+    /// that cannot be opened is left out, so that the user can still be erased.
     func person(_ user: UserID, in transaction: any Transaction) throws -> [BanEntry.Subject] {
         let proved = try? AuthenticatedUserRepository(transaction, keys: keys).find(user)
         let numbers = proved.map { phone($0.phoneNumber) } ?? []
@@ -90,12 +90,12 @@ struct BanSubjectIndex: Sendable {
         return [.user(user)] + numbers.map(\.subject) + documents
     }
 
-    /// The entry that keeps a number or document from being anybody's proof; `nil` where there is none.
+    /// The active ban entry that forbids proving a number or document; `nil` if there is none.
     ///
-    /// A ban may have been made by a process that knew a newer key: then the keys are read again first. Where a ban in
-    /// force cannot be looked for all the same, nothing is proved: it could be the one.
+    /// A process with a newer key may have made a ban, so the keys are reloaded if a version is missing. If an active
+    /// ban still cannot be checked, the proof is refused, because that ban may forbid it.
     ///
-    /// - Throws: `Refusal` `unavailable` while a version of the index key is missing that a ban in force needs.
+    /// - Throws: `Refusal` `unavailable` while a version of the index key is missing that an active ban needs.
     func activeBan(
         on proof: Proof, scope: Ban.Scope = .all, in transaction: any Transaction
     ) throws -> BanEntry? {
@@ -114,8 +114,8 @@ struct BanSubjectIndex: Sendable {
         return BanEntry.activeBan(among: entries, for: scope, at: transaction.now)
     }
 
-    /// A user has proven a number or document that may be banned from messaging, which keeps nobody from proving it: then
-    /// that ban holds the user too, and what is open of the user ends as it does when a ban meets its holders.
+    /// Extends a messaging ban to a user who has proven the banned number or document. A messaging ban does not forbid
+    /// the proof. It ends the user's permissions and open requests, as for users who were affected at once.
     func extendMessagingBan(
         to user: UserID, whoProved proof: Proof, in transaction: any Transaction
     ) throws {

@@ -5,10 +5,10 @@ import PhoneNumbers
 import Repositories
 
 package extension Administration {
-    /// Lifts bans before their end. It revives nothing: sessions that were ended stay ended.
+    /// Lifts a ban before it expires. Sessions that it ended stay ended.
     ///
-    /// - Parameter note: why; kept sealed.
-    /// - Throws: `Refusal` `not_found`, `conflict` where it is over already, or `malformed_request` for the note.
+    /// - Parameter note: the reason, which is stored sealed.
+    /// - Throws: `Refusal` `not_found`, `conflict` if it has already ended, or `malformed_request` for the note.
     func liftBan(_ id: BanID, note: String) async throws -> Ban {
         try Ban.requirePlain(note: note)
         let keys = try personalKeys()
@@ -19,7 +19,7 @@ package extension Administration {
 
     /// The ban that would be lifted. Nothing is changed.
     ///
-    /// - Throws: `Refusal` `not_found`, or `conflict` where it is over already.
+    /// - Throws: `Refusal` `not_found`, or `conflict` if it has already ended.
     func previewLift(of id: BanID) async throws -> Ban {
         try await read { transaction in
             let ban = try BanRepository(transaction).require(id)
@@ -28,17 +28,19 @@ package extension Administration {
         }
     }
 
-    /// The bans in force that name a subject and would be lifted. Nothing is changed.
+    /// The active bans that name a subject and would be lifted. Nothing is changed.
     ///
-    /// - Throws: `Refusal` `not_found` where there is none, with the ban that holds the subject nevertheless.
+    /// - Throws: `Refusal` `not_found` if there is none, with the id of an active ban that covers the subject in
+    ///   another way.
     func previewLift(on target: BanTarget) async throws -> [Ban] {
         let keys = try personalKeys()
         return try await read { try find(target, keys, in: $0) }
     }
 
-    /// Lifts every ban in force that names a subject.
+    /// Lifts every active ban that names a subject.
     ///
-    /// - Throws: `Refusal` `not_found` where there is none, with the ban that holds the subject nevertheless.
+    /// - Throws: `Refusal` `not_found` if there is none, with the id of an active ban that covers the subject in
+    ///   another way.
     func liftBans(on target: BanTarget, note: String) async throws -> [Ban] {
         try Ban.requirePlain(note: note)
         let keys = try personalKeys()
@@ -47,7 +49,7 @@ package extension Administration {
         }
     }
 
-    /// The bans in force that name a subject; never none.
+    /// The active bans that name a subject, at least one.
     private func find(_ target: BanTarget, _ keys: PersonalKeys, in transaction: any Transaction) throws -> [Ban] {
         let subjects = try target.subjects(keys: keys, in: transaction)
         let entries = try BanRepository(transaction).entries(on: subjects).filter {
@@ -72,13 +74,13 @@ package extension Administration {
 extension Administration {
     /// Lifts a ban in the transaction of another change.
     ///
-    /// - Throws: `Refusal` `conflict` if it is over already.
+    /// - Throws: `Refusal` `conflict` if it has already ended.
     @discardableResult
     func lift(
         _ ban: Ban, note: String, _ keys: PersonalKeys, in transaction: any Transaction, _ events: inout RecordedEvents
     ) throws -> Ban {
         let records = BanRepository(transaction)
-        // Read first: what is held of erased people is forgotten with the lifting.
+        // Read before the ban is lifted, which deletes the entries of erased users.
         let entries = try records.entries(of: ban.id)
         guard try records.lift(ban.id, by: actor) else {
             throw Self.over(ban, at: transaction.now)
@@ -102,12 +104,12 @@ extension Administration {
         return lifted
     }
 
-    /// What a lifted ban was about begins another generation, and is looked at no more, unless another ban is in force: in
-    /// one transaction, so that none which is made meanwhile is overlooked.
+    /// Raises the generation of a lifted ban's subject, which is no longer checked unless another ban on it is active.
+    /// This happens in the lifting transaction, so a concurrent ban is not missed.
     private func release(_ entry: BanEntry, of ban: Ban, in transaction: any Transaction) throws {
         guard let scope = entry.subject.scope else { return }
         let gates = GenerationRepository(transaction)
-        // An entry may be over before its ban is, and sessions have been opened since.
+        // An entry may expire before its ban, and sessions may have been opened since.
         if ban.scope == .all, entry.isActive(at: transaction.now) { try gates.raise(scope) }
         let records = BanRepository(transaction)
         let others =
@@ -123,7 +125,7 @@ extension Administration {
 }
 
 extension BanTarget {
-    /// What stands for it in the store.
+    /// The stored subjects that the target means.
     func subjects(keys: PersonalKeys, in transaction: any Transaction) throws -> [BanEntry.Subject] {
         let blind = BanSubjectIndex(keys: keys)
         switch self {

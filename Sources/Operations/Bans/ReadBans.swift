@@ -2,17 +2,17 @@ import Database
 import Domain
 import Repositories
 
-/// A ban with what it holds.
+/// A ban with its entries.
 package struct BanSummary: Sendable {
     package let ban: Ban
-    /// What the admin named first; empty where the ban is over and its person erased.
+    /// The named subject comes first. Empty if the ban has ended and its user was erased.
     package let entries: [BanEntry]
 }
 
 /// A ban with its notes.
 package struct BanDetail: Sendable {
     package let summary: BanSummary
-    /// What was found; `nil` where nothing was written, or the person was erased.
+    /// The admin's finding; `nil` if none was written, or the user was erased.
     package let note: String?
     package let liftNote: String?
 }
@@ -21,9 +21,9 @@ package extension Administration {
     /// The newest bans.
     ///
     /// - Parameters:
-    ///   - isActive: only those in force.
-    ///   - cursor: the id of the last one on the page before.
-    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    ///   - isActive: whether to return only active bans.
+    ///   - cursor: the id of the last ban on the previous page.
+    /// - Throws: `Refusal` `not_found` for a cursor that no longer exists.
     func listBans(
         isActive: Bool, limit: Int, after cursor: String? = nil
     ) async throws -> [BanSummary] {
@@ -54,9 +54,9 @@ package extension Administration {
         }
     }
 
-    /// All bans of one subject, past ones too, newest first.
+    /// All bans of one subject, including ended ones, newest first.
     ///
-    /// - Throws: `Refusal` `not_found` for a user whom nobody knows.
+    /// - Throws: `Refusal` `not_found` for an unknown user.
     func banHistory(of target: BanTarget) async throws -> [BanSummary] {
         let keys = try personalKeys()
         return try await read { transaction in
@@ -70,14 +70,14 @@ package extension Administration {
 
     /// Bans still active for the subjects of lifted bans, newest first.
     ///
-    /// - Parameter lifted: bans that are not in force any more.
+    /// - Parameter lifted: bans that have been lifted or have expired.
     func remainingBans(after lifted: [Ban]) async throws -> [Ban] {
         try await read { transaction in
             let records = BanRepository(transaction)
             let subjects = try Set(lifted.flatMap { try records.entries(of: $0.id) }.map(\.subject))
             var seen = Set(lifted.map(\.id))
             return try subjects.flatMap { subject in
-                // A user is held by the proven number and document, too.
+                // Bans on the user's proven number and document apply too.
                 if case .user(let user) = subject { return try records.holdsInForce(on: user) }
                 return try records.entries(on: [subject]).filter { $0.isActive(at: transaction.now) }
             }

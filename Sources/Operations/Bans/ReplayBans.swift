@@ -75,13 +75,13 @@ struct ReplayBans: Sendable {
         let authorizations = AuthorizationRepository(transaction)
         for user in try Set(copy.entries.flatMap { try holders(of: $0.entry, in: transaction) }) {
             try authorizations.withdraw(allOf: user, because: .banned, at: transaction.now)
-            // In the copy, another user may have the number or document, and was not checked yet.
+            // In the copy, another user may have the number or document, and that user was not checked yet.
             try GenerationRepository(transaction).setMayBeBanned(true, .user(user))
         }
     }
 
-    /// Adds a user who signed in for the first time since the copy, with the same id, so that the ban applies to the
-    /// user with the provider's name. If the copy has that name with another id, the ban includes that user too.
+    /// Adds a user who signed in for the first time since the copy, with the same id. So the ban applies to the user
+    /// with the provider's name. If the copy has that name with another id, the ban includes that user too.
     private func recognize(_ user: User, of copy: BanCopy, in transaction: any Transaction) throws {
         guard try ProviderRepository(transaction).find(user.providerID) != nil else { return }
         let known = try UserRepository(transaction).findOrCreate(

@@ -6,8 +6,8 @@ import Foundation
 import Repositories
 
 package extension Administration {
-    /// Accepts a card in review. If the user was verified by another person's card before, the former person's permissions
-    /// and requests end.
+    /// Accepts a card in review. If the user was verified by another person's card before, the former person's
+    /// permissions and requests end.
     ///
     /// - Throws: `Refusal` `not_found`, or `conflict` if the card was decided before, its document is banned, or the
     ///   number is another user's now.

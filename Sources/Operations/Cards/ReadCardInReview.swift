@@ -5,7 +5,7 @@ import Encoding
 import Foundation
 import Repositories
 
-/// A card in review, without its data.
+/// The list entry of a card in review, without the card's data.
 package struct WaitingCard: Sendable {
     package let id: IdentityCardID
     package let userID: UserID
@@ -13,7 +13,7 @@ package struct WaitingCard: Sendable {
     package let failed: [CardCheck]
 }
 
-/// A card as a reviewer sees it.
+/// The card as a reviewer sees it.
 package struct CardInReview: Sendable {
     package let entry: IdentityCardRepository.Entry
     /// `nil` if the user was erased meanwhile.
@@ -21,7 +21,7 @@ package struct CardInReview: Sendable {
     package let checks: [CardCheck]
     /// The reason of the decision; `nil` if there is none yet.
     package let reason: String?
-    /// `<provider slug>/<external id>` of the card's user; `nil` if the user does not exist any more.
+    /// The card's user, as `<provider slug>/<external id>`; `nil` if the user no longer exists.
     package let account: String?
     /// The user's current name at the provider.
     package let accountName: String?
@@ -32,25 +32,25 @@ package struct CardInReview: Sendable {
 /// Another user with the same document or person.
 package struct OtherHolder: Sendable {
     package let userID: UserID
-    /// `<provider slug>/<external id>`.
+    /// The other user, as `<provider slug>/<external id>`.
     package let account: String?
     package let shared: Shared
 
-    /// What the other user has shown too.
+    /// What the other user has in common with the card's user.
     package enum Shared: String, Sendable {
         case document
         case person
     }
 }
 
-/// The most others that are returned; more would not help the reviewer.
+/// The maximum number of other users that are returned. More would not help the reviewer.
 private let maximumOthers = 20
 
 package extension Administration {
-    /// The waiting cards, oldest first.
+    /// The cards that wait for a reviewer, oldest first.
     ///
-    /// - Parameter cursor: the last one on the page before.
-    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    /// - Parameter cursor: the id of the last card on the previous page.
+    /// - Throws: `Refusal` `not_found` for a cursor that no longer exists.
     func listCardsInReview(limit: Int, after cursor: IdentityCardID? = nil) async throws -> [WaitingCard] {
         try await read { transaction in
             try IdentityCardRepository(transaction).listInReview(limit: limit, after: cursor).map { entry in
@@ -84,8 +84,7 @@ package extension Administration {
         }
     }
 
-    /// The others who showed the document or person, as of now: since the submission some may have been erased or
-    /// added.
+    /// The other users with the same document or person now. Since the submission some may have been erased or added.
     private func others(
         than entry: IdentityCardRepository.Entry, _ facts: CardFacts?, _ keys: PersonalKeys,
         in transaction: any Transaction

@@ -12,7 +12,7 @@ package enum CardInput: Sendable, Confidential {
     /// The lines of a machine readable zone.
     case mrz(String)
 
-    /// Parses it.
+    /// Parses the input into a card.
     ///
     /// - Throws: `Refusal` `malformed_request` with the defect.
     func read(today: CalendarDate) throws(Refusal) -> ScannedCard {
@@ -42,7 +42,7 @@ package typealias AskIssuer = @Sendable (CardFacts) async -> IssuerConfirmation
 package struct EvaluatedCard: Sendable {
     package let id: IdentityCardID
     package let status: CardStatus
-    /// The holder's level now.
+    /// The holder's level after the evaluation.
     package let assurance: Assurance
     package let checks: [CardCheck]
     package let facts: CardFacts
@@ -50,7 +50,7 @@ package struct EvaluatedCard: Sendable {
     package let age: Int
 }
 
-/// A card that was evaluated, as it is to be kept.
+/// The data of an evaluated card that is stored.
 private struct Submission: Sendable, Confidential {
     let id: IdentityCardID
     let session: Session
@@ -61,9 +61,9 @@ private struct Submission: Sendable, Confidential {
 }
 
 package extension Service {
-    /// Evaluates a card that a user shows. A consistent card raises the user's level. A card that needs a reviewer waits,
-    /// and any other is refused with the reasons. A text that cannot be parsed does not count as an attempt; any other is
-    /// counted first.
+    /// Evaluates a card that a user submits. A consistent card raises the user's level. A card that needs a reviewer
+    /// waits, and any other card is refused with the reasons. A text that cannot be parsed is not counted as an
+    /// attempt. Any other text is counted first.
     ///
     /// - Parameter askIssuer: queries the service that confirms a card's data; `nil` if there is none.
     /// - Throws: `Refusal` `malformed_request`, `conflict` before a phone number is proven, `rate_limited`,
@@ -130,7 +130,7 @@ package extension Service {
         return evaluated
     }
 
-    /// Whether the document is banned, which is then recorded.
+    /// Whether the document is banned. A ban is recorded in the audit log.
     private func isBanned(
         _ card: Submission, in transaction: any Transaction, _ events: inout RecordedEvents
     ) throws -> Bool {
@@ -143,12 +143,12 @@ package extension Service {
         return true
     }
 
-    /// Compares the card with those of this user and of others, and inserts it.
+    /// Compares the card with the cards of this user and of other users, and inserts it.
     private func insert(
         _ card: Submission, _ checks: [CardCheck], in transaction: any Transaction
     ) throws -> (CardStatus, [CardCheck]) {
         let (user, keys) = (card.session.userID, keys.personal)
-        // A number means one document, whichever kind of card was scanned: anyone can write a barcode.
+        // A number identifies one document, whichever kind of card was scanned, because anyone can write a barcode.
         let documents = DocumentName(card.facts).map { keys.indexes(of: $0) } ?? []
         let persons = card.fingerprint.person.map { keys.blindIndexes($0, .person) } ?? []
         let records = IdentityCardRepository(transaction)

@@ -6,15 +6,15 @@ import Foundation
 import Repositories
 import Tokens
 
-/// What a device asks for.
+/// A device's request for a certificate.
 package struct DeviceRequest: Sendable {
     /// A PEM PKCS#10 request or a Layer CSR.
     package let csr: String
     /// SubjectPublicKeyInfo PEM of a key that only a present user can use.
     package let presenceKey: String?
-    /// What the `provider` gate wants.
+    /// The token that the requirement `provider` needs.
     package let enrolmentToken: String?
-    /// What the `captcha` gate wants.
+    /// The response that the requirement `captcha` needs.
     package let captcha: String?
     /// The limit's key for the sender's address.
     package let address: String
@@ -31,17 +31,18 @@ package struct DeviceRequest: Sendable {
     }
 }
 
-/// A request that passed the gate.
+/// A request that meets the certification requirement.
 private struct GrantedRequest: Sendable {
     let request: DeviceRequest
     let presenceKey: VerificationKey?
-    /// Still to be spent.
+    /// The enrolment token, which is not spent yet.
     let enrolment: EnrolmentToken?
-    /// What the request took of its sender's limits; `nil` if these are off.
+    /// The request's places in its sender's limits; `nil` without rate limits.
     let places: RatePlaces?
 }
 
-/// The same request within so many seconds is the same device, whose answer was lost.
+/// How long a repetition of a request returns the certificate that was already issued, in seconds. The device may not
+/// have received the first response.
 private let repeatableSeconds: TimeInterval = 600
 
 package extension Service {
@@ -62,7 +63,7 @@ package extension Service {
                 }
             } else { nil }
         let presenceKey = try request.presenceKey.map { pem throws(Refusal) in try Self.presenceKey(pem) }
-        // Before the gate: what it asked for may be spent, by the request whose answer was lost.
+        // Before the requirement is checked: the first request may have spent its token or captcha.
         if let repeated = try await read({ try repeated(request, presenceKey, in: $0) }) {
             return repeated
         }
@@ -71,7 +72,7 @@ package extension Service {
         do {
             enrolment = try await pass(rules.gate, request, verifyCaptcha)
         } catch {
-            // The same request may have been granted while the gate was asked.
+            // A repetition may have been granted while the requirement was checked.
             if let repeated = try await read({ try repeated(request, presenceKey, in: $0) }) {
                 return repeated
             }
@@ -83,7 +84,7 @@ package extension Service {
             if let hash = presenceKey.flatMap({ Digest256($0.thumbprint) }) {
                 try requireUnbanned(.deviceKey(hash), in: transaction)
             }
-            // Another one of the same kind may be granted at this moment: that is looked at where it is written down.
+            // A repetition may be granted at this moment. The transaction that records the certificate checks that.
             if try repeated(request, presenceKey, in: transaction) == nil {
                 try requireUnusedKey(parsed.key, in: transaction)
                 if let ceiling = ceiling(rules) {
@@ -91,7 +92,7 @@ package extension Service {
                 }
             }
             guard let wished else { return false }
-            // A name that was ever certified stays its device's.
+            // A certified name is never given to another device.
             let state: ConnectionState =
                 try CertificateRepository(transaction).list(deviceID: wished).isEmpty ? .uncertified : .disconnected
             return state.after(.certify) != nil
@@ -104,7 +105,7 @@ package extension Service {
         return issued
     }
 
-    /// Counts an attempt of an address and of the networks around it.
+    /// Counts an attempt by an address and by the networks around it.
     ///
     /// - Throws: `Refusal` `rate_limited`.
     private func countCertification(
@@ -116,13 +117,14 @@ package extension Service {
 
     private static let ceilingKey = "certify open"
 
-    /// How many certificates all together may get, where nothing but addresses stands before the authority.
+    /// The limit of all certificates together; `nil` without rate limits, or if there is a certification requirement.
     private func ceiling(_ rules: CertificationPolicy) -> RateLimit? {
         rules.gate == .open && rateLimiting == .on ? RateLimit(count: rules.openPerHour, per: 3600) : nil
     }
 
-    /// What the same request was given a moment ago, if it still counts. Whoever repeats it has seen the request, and is
-    /// given a certificate, which is public; what cannot be had so is a presence key in place of the device's.
+    /// The certificate that was recently issued for a repeated request, if it is still valid. The certificate is
+    /// public, so it may be returned to a caller who copied the request. Such a caller cannot replace the device's
+    /// presence key.
     private func repeated(
         _ request: DeviceRequest, _ presenceKey: VerificationKey?, in transaction: any Transaction
     ) throws -> CertifiedDevice? {
@@ -138,8 +140,8 @@ package extension Service {
             isRepeated: true)
     }
 
-    /// Signs, and writes the certificate down; `nil` where the id was taken meanwhile, and nothing was changed: what was
-    /// signed counts nowhere, since it is not in the issuance table.
+    /// Signs and records a certificate; returns `nil` and changes nothing if the id was taken meanwhile. A certificate
+    /// that is not in the issuance table is not valid.
     private func issue(
         _ parsed: RequestedCertificate, as deviceID: DeviceID, _ granted: GrantedRequest
     ) async throws -> CertifiedDevice? {
@@ -148,7 +150,7 @@ package extension Service {
         let rules = policy[\.certification]
         let ceiling = ceiling(rules)
         return try await write(inTurn: .certificates) { transaction, events in
-            // Two of the same request at once are given one certificate.
+            // Two concurrent repetitions of a request get one certificate.
             if let repeated = try repeated(request, presenceKey, in: transaction) { return repeated }
             try requireUnusedKey(parsed.key, in: transaction)
             guard
@@ -169,7 +171,7 @@ package extension Service {
                 request.digest, serial: issued.certificate.serial, certificatePEM: issued.certificatePEM,
                 places: rules.gate == .open ? granted.places : nil,
                 until: transaction.now.addingTimeInterval(repeatableSeconds))
-            // What stands before the authority has shown that a person is behind it.
+            // The requirement has shown that a person made the request.
             if rules.gate != .open, let places = granted.places {
                 try RateRepository(transaction).giveBack(places)
             }
@@ -185,7 +187,7 @@ package extension Service {
         }
     }
 
-    /// Asks what stands before the authority; an enrolment token is still to be spent.
+    /// Checks the certification requirement. An enrolment token is returned and not spent yet.
     private func pass(
         _ gate: CertificationPolicy.Gate, _ request: DeviceRequest,
         _ verifyCaptcha: (String) async throws -> Bool

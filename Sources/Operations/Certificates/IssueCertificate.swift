@@ -6,18 +6,17 @@ import Foundation
 import Repositories
 import Tokens
 
-/// A certificate as its device gets it.
+/// The certificate and its chain, as the device gets them.
 package struct CertifiedDevice: Sendable {
-    /// The certificate, PEM.
     package let certificatePEM: String
-    /// The authority's certificates, PEM.
+    /// The authority's certificates, issuer of the device's certificate first.
     package let chainPEM: [String]
     package let certificate: DeviceCertificate
-    /// Whether it was made for the same request a moment ago.
+    /// Whether it was recently issued for a repetition of the request.
     package var isRepeated = false
 }
 
-/// The two forms of a certification request as one value: a key whose holder proved it, and two wishes.
+/// Both forms of a certification request as one value: a key whose possession was proved, and two wishes.
 struct RequestedCertificate: Sendable {
     let key: DevicePublicKey
     let wishedDeviceID: DeviceID?
@@ -36,13 +35,13 @@ struct RequestedCertificate: Sendable {
     }
 }
 
-/// What first certification and renewal share: the key's past, the signature, the issuance table.
+/// Common to first certification and renewal: the key's history, the signature, the issuance table.
 extension Service {
-    /// The authority's certificates, PEM, leaf's issuer first.
+    /// The authority's certificates as PEM, issuer of the device's certificate first.
     package var authorityChain: [String] { keys.authority.chainPEM }
 
-    /// Refuses a key that another certificate carries or carried; `device` may use its own again, and everybody one that was
-    /// never shown with a certificate.
+    /// Refuses a key that another certificate has or had. A device may use its own key again. A key whose certificate
+    /// was never used is free for every device.
     func requireUnusedKey(_ key: DevicePublicKey, by device: DeviceID? = nil, in transaction: any Transaction) throws {
         guard let hash = Digest256(key.keyHash) else { return }
         try requireUnbanned(.deviceKey(hash), in: transaction)
@@ -57,7 +56,7 @@ extension Service {
         }
     }
 
-    /// Refuses what a banned device has used, its name or a key, as if it were revoked.
+    /// Refuses a device name or key of a banned device, as if it were revoked.
     func requireUnbanned(_ subject: BanEntry.Subject, in transaction: any Transaction) throws {
         let entries = try BanRepository(transaction).entries(on: [subject])
         guard BanEntry.activeBan(among: entries, for: .all, at: transaction.now) == nil else {
@@ -65,7 +64,7 @@ extension Service {
         }
     }
 
-    /// Signs a certificate. It counts only once it is recorded.
+    /// Signs a certificate, which is valid only after it was recorded.
     func signCertificate(_ key: DevicePublicKey, deviceID: DeviceID, replaces: String?) throws -> CertifiedDevice {
         let rules = policy[\.certification]
         let now = environment.now()

@@ -6,11 +6,11 @@ import Foundation
 import Repositories
 
 package extension Service {
-    /// Renews the certificate of a connection: same device, same or new key. The old one is superseded when the new one is
-    /// first seen.
+    /// Renews the certificate of a connection: same device, same or new key. The old certificate is superseded at the
+    /// first use of the new one.
     ///
-    /// - Parameter csr: carries a new key; `nil` keeps the present one.
-    /// - Throws: `Refusal` `conflict` before two thirds of the life, `invalid_csr`, `rate_limited`, `unavailable`.
+    /// - Parameter csr: contains a new key; `nil` keeps the present key.
+    /// - Throws: `Refusal` `conflict` before two thirds of the lifetime, `invalid_csr`, `rate_limited`, `unavailable`.
     func renewCertificate(csr: String?, on connection: ClientConnection) async throws -> CertifiedDevice {
         guard let present = connection.certificate?.certificate else {
             throw Refusal.connectionWithoutCertificate
@@ -36,12 +36,13 @@ package extension Service {
             }
             try RefuseBanned.requireUnbanned(present.deviceID, in: transaction)
             try requireUnusedKey(key, by: present.deviceID, in: transaction)
-            // Only what is issued counts: a device whose requests are refused has gained nothing.
+            // Only issued certificates are counted. A device whose requests are refused has gained nothing.
             if let perDay {
                 try RateRepository(transaction).countExactly(
                     "renewal \(present.deviceID)", limit: RateLimit(count: perDay, per: 86_400))
             }
-            // A renewal whose answer was lost is never shown: it must not lie about as a second way in, nor on a list.
+            // A renewal whose response was lost is never used. It must not remain a second valid certificate, nor
+            // appear on a list.
             try records.unadmitRenewals(of: present.serial, at: transaction.now)
             try recordCertificate(issued, subjectPublicKeyInfo: key.subjectPublicKeyInfo, in: transaction, &events)
         }

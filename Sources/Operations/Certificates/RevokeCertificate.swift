@@ -5,19 +5,18 @@ import Foundation
 import Repositories
 import Synchronization
 
-/// Ends a certificate before its time, in the transaction of whoever may.
+/// Revokes a certificate in the transaction of an authorized change.
 ///
-/// Where the key is in other hands, the certificates of that key and all that were renewed from one of them are revoked
-/// with it, also if it was superseded long ago: whoever holds the key of a superseded certificate may be who had the
-/// present one made.
+/// If the key was compromised, all certificates of that key and their renewals are revoked too, even if the certificate
+/// was superseded long ago. The thief of a superseded certificate's key may have requested the present one.
 struct RevokeCertificate {
     let reason: RevocationReason
     let actor: String
     let transaction: any Transaction
 
-    /// Revokes by serial number.
+    /// Revokes the certificate with a serial number.
     ///
-    /// - Throws: `Refusal` `not_found`, or `conflict` where it is revoked already.
+    /// - Throws: `Refusal` `not_found`, or `conflict` if it is already revoked.
     func callAsFunction(serial: String, _ events: inout RecordedEvents) throws {
         let records = CertificateRepository(transaction)
         guard let certificate = try records.find(serial: serial) else {
@@ -39,7 +38,7 @@ struct RevokeCertificate {
         notify([serial], &events)
     }
 
-    /// Revokes a valid certificate, with the renewals that were made of it and not shown; their serials.
+    /// Revokes a valid certificate and its unused renewals. Returns the renewals' serial numbers.
     private func withdraw(_ certificate: DeviceCertificate) throws -> [String] {
         let records = CertificateRepository(transaction)
         guard try records.revoke(serial: certificate.serial, at: transaction.now, reason: reason.rawValue) else {
@@ -50,7 +49,7 @@ struct RevokeCertificate {
         }
     }
 
-    /// Revokes whatever the holder of a certificate's key may have; the serials of the others.
+    /// Revokes all certificates that the thief of a certificate's key may have. Returns the other serial numbers.
     private func compromise(_ certificate: DeviceCertificate) throws -> [String] {
         let records = CertificateRepository(transaction)
         let lost = CertificateLineage(try records.list(deviceID: certificate.deviceID)).compromised(
@@ -63,24 +62,24 @@ struct RevokeCertificate {
     }
 }
 
-/// Notifies the providers of the users who have a session on a device that a certificate of it was revoked: of the first
-/// users with the revocation, of the others by a task of maintenance.
+/// Notifies the providers of a device's users that one of its certificates was revoked. The first users are included in
+/// the transaction of the revocation, the others are left to a maintenance task.
 struct NotifyOfRevocation {
     private let device: DeviceID
     private let holders: [(user: UserID, provider: ProviderID)]
     private let transaction: any Transaction
 
-    /// Users of whom the transaction of the revocation writes.
+    /// The number of users that the transaction of the revocation includes.
     static let atOnce = 100
 
-    /// Reads who has a session: before the revocation ends it.
+    /// Reads the users with a session, before the revocation ends it.
     init(_ device: DeviceID, in transaction: any Transaction) throws {
         self.device = device
         self.transaction = transaction
         holders = try SessionRepository(transaction).users(on: device, limit: Self.atOnce)
     }
 
-    /// Keeps the users who are not read yet for later: before their sessions end.
+    /// Records the users who are not read yet for the maintenance task, before their sessions end.
     func keep(_ serials: [String]) throws {
         guard holders.count == Self.atOnce, let last = holders.last else { return }
         for serial in serials {
@@ -88,7 +87,7 @@ struct NotifyOfRevocation {
         }
     }
 
-    /// Records the events of the users who were read.
+    /// Records the events of the users that were read.
     func callAsFunction(_ serials: [String], _ events: inout RecordedEvents) {
         for serial in serials {
             for holder in holders {
@@ -100,9 +99,9 @@ struct NotifyOfRevocation {
 
 package extension Service {
     /// Revokes the certificate of a connection, within a second on every node. The device's sessions end, and the
-    /// connection ends with its answer.
+    /// connection is closed after the response.
     ///
-    /// - Throws: `Refusal` `conflict` where it is revoked already.
+    /// - Throws: `Refusal` `conflict` if it is already revoked.
     func revokeOwnCertificate(of connection: ClientConnection) async throws {
         guard let certificate = connection.certificate?.certificate else { return }
         connection.endsWithItsAnswer.store(true, ordering: .relaxed)

@@ -106,7 +106,7 @@ package extension AnnounceNode {
             own = fingerprints()
         }
         let (present, position) = (own, position())
-        // On the lane of administration, so that a busy node is not considered dead.
+        // In the queue of administration, so that a busy node is not considered dead.
         try await store.transaction(on: .administration) { transaction in
             try ClusterMemberRepository(transaction).write(
                 id, host: host, version: version, startedAt: transaction.now, present, position: position)

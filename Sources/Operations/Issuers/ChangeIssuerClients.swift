@@ -2,9 +2,9 @@ import Database
 import Domain
 import Repositories
 
-/// Client ids of a provider by issuer: what `aud` and `azp` of its ID tokens may name.
+/// Changes of the client ids of a provider by issuer: the values that `aud` and `azp` of its ID tokens may have.
 package extension Administration {
-    /// Adds clients. Their ID tokens sign users in from now on.
+    /// Adds clients, whose ID tokens sign users in from now on.
     ///
     /// - Returns: the issuer with all of its clients.
     /// - Throws: `Refusal` `not_found`, `malformed_request`, `conflict`.
@@ -27,10 +27,11 @@ package extension Administration {
         }
     }
 
-    /// Removes clients: their ID tokens sign nobody in. Sessions that they opened continue.
+    /// Removes clients, whose ID tokens no longer sign users in. Sessions that they opened continue.
     ///
     /// - Returns: the issuer with the clients that are left.
-    /// - Throws: `Refusal` `not_found`, `conflict` for the last audience, and for the last party unless any client may follow.
+    /// - Throws: `Refusal` `not_found`, `conflict` for the last audience, and for the last party unless any client may
+    ///   follow.
     func removeIssuerClients(
         _ clients: IssuerClients, from name: String, allowingAnyParty: Bool
     ) async throws -> ProviderIssuer {

@@ -6,8 +6,8 @@ import Foundation
 import Repositories
 import Tokens
 
-/// The keys of issuers that this process may use now. It fetches a key set if necessary, outside of any transaction and
-/// one at a time for each issuer, so a slow issuer delays only its own users.
+/// The keys of issuers that this process may use now. It fetches a key set if necessary, outside of any transaction. It
+/// makes one fetch at a time for each issuer, so a slow issuer delays only its own users.
 package struct IssuerKeys: Sendable {
     private let context: Service
 

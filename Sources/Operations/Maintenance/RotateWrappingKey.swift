@@ -3,7 +3,7 @@ import Domain
 import Foundation
 import Repositories
 
-/// Wraps every data key, and seals the notes of bans, under the newest version of the wrapping key, in small
+/// Wraps every data key, and seals the notes of bans, under the newest version of the wrapping key. It uses small
 /// transactions while the service runs.
 ///
 /// Only the wrapping of data keys changes, not the data. At any time every data key is wrapped under an existing

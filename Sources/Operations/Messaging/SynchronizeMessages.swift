@@ -7,9 +7,10 @@ import Repositories
 /// The position of a device, as returned by an earlier response.
 ///
 /// It also names the history of the store. After a restore, or on a server that took over without the last commits,
-/// numbers start again at a lower value, and a device that continued from its own would miss changes. It also has the
-/// time when it was returned. Deletions are not kept for ever, and a device with a position before the oldest one would
-/// keep deleted messages.
+/// numbers start again at a lower value. A device that continued from its own number would miss changes.
+///
+/// It also has the time when it was returned. Deletions are not kept for ever, and a device with a position before the
+/// oldest one would keep deleted messages.
 package struct SyncAnchor: Sendable, Equatable {
     let history: String
     let sequence: Int64

@@ -8,9 +8,9 @@ import Repositories
 /// Prepares a copy of a store to replace the current one, without undoing later revocations.
 ///
 /// All sessions end, nonces get a new generation, unsent messages are dropped. If the replaced store can still be read,
-/// its later erasures, bans and revocations are replayed. These include certificates and provider keys, disabled
-/// providers, deleted messages and streams of them, permissions that users revoked, and receivers, URLs and client ids
-/// that providers lost. They also include spent one-time tokens and the number of the revocation list.
+/// its later erasures, bans and revocations are replayed. These include certificates, provider keys, disabled
+/// providers, deleted messages and streams, and permissions that users revoked. They also include receivers, URLs and
+/// client ids that providers lost, spent one-time tokens, and the number of the revocation list.
 package struct RestoreStore: Sendable {
     private let restored: any Database
     private let replaced: (any Database)?

@@ -10,7 +10,7 @@ import Repositories
 /// message in each slot without recording it, and these are sent again. With 8 slots a kind, that is less than 1 % of
 /// 1,000 messages.
 package struct DeliverOutbox: Sendable {
-    /// The longest time between two rounds, seconds.
+    /// The longest time between two rounds, in seconds.
     static let interval: TimeInterval = 30
 
     private let context: Service
@@ -133,7 +133,7 @@ package extension DeliverOutbox {
         }
     }
 
-    /// Sends a message, then others of its kind until there are no more.
+    /// Sends a message, then others of its kind as long as there are any.
     private func work(_ first: Prepared, _ places: OutboxPlaces) async throws {
         var next: Prepared? = first
         while let present = next {
@@ -160,9 +160,9 @@ package extension DeliverOutbox {
         }
     }
 
-    /// Settles a message, then leases and prepares others, in one transaction. What it decides of, it finds by lease or
-    /// id and changes by a condition that holds for the row at that moment: senders that are taken back because of one
-    /// another made 306 claims a second, where one alone made 1,152.
+    /// Settles a message, then leases and prepares others, in one transaction. It finds rows by lease or id, and
+    /// changes them by a condition on their current state. Otherwise concurrent senders would roll each other back:
+    /// they made 306 claims a second, and a single sender made 1,152.
     private func take(
         _ slots: [OutboxKind: Int], of places: OutboxPlaces,
         settling settled: (prepared: Prepared, result: OutboxMessage.Result)? = nil
@@ -211,7 +211,7 @@ package extension DeliverOutbox {
         return prepared
     }
 
-    /// What a message comes to. One that cannot be opened, or has a damaged row, keeps no other one waiting.
+    /// The content of a message. A message that cannot be opened, or whose row is damaged, does not delay others.
     private func content(of message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
         do {
             return try readableContent(of: message, in: transaction)

@@ -27,9 +27,9 @@ package struct CheckedPhoneVerification: Sendable {
 }
 
 package extension Service {
-    /// Checks a code that a user typed. Wrong, expired, used up and unknown give the same response after the same work:
-    /// a row changed, a number opened, a code derived, a comparison. The right code gives the same response again for a
-    /// while, since the first one may be lost on the way.
+    /// Checks a code that a user typed. Wrong, expired, used up and unknown codes give the same response after the same
+    /// work: a changed row, an opened number, a derived code, a comparison. A repeated right code gives the same
+    /// response for a while, because the first response may have been lost.
     ///
     /// The attempt is counted before the comparison, and the count stays whatever the result. Both are in one
     /// transaction, which commits before the response.
@@ -91,8 +91,8 @@ package extension Service {
         }
     }
 
-    /// The outcome of the right code after it proved the number, as it is now: the level may have changed since, another
-    /// user may have proved the number, or it was banned. Nothing is changed or recorded.
+    /// The outcome of a right code that already proved the number, as it is now. Since then the level may have changed,
+    /// another user may have proved the number, or it may have been banned. Nothing is changed or recorded.
     private func repeated(
         _ e164: String, _ bans: BanSubjectIndex, for session: Session, in transaction: any Transaction
     ) throws -> CheckedPhoneVerification {
@@ -122,7 +122,7 @@ package extension Service {
         let authenticated = AuthenticatedUserRepository(transaction, keys: keys)
         let isSame = try authenticated.isHolder(user.id, ofNumber: keys.phoneIndexes(e164))
         let proven = try authenticated.phoneProven(user, e164, pushEndpoint: endpoint, at: transaction.now)
-        // To be found by a number is of that number and that holder: neither inherits it.
+        // Findability belongs to the pair of number and holder. Neither a new holder nor a new number inherits it.
         for former in proven.losers + (isSame ? [] : [user.id]) {
             try FindableAddressRepository(transaction).delete(.phone, of: former)
         }

@@ -5,18 +5,18 @@ import Foundation
 import PhoneNumbers
 import Repositories
 
-/// What a text with a code is made of.
+/// The parts of a text with a code.
 package struct PhoneTextParts: Sendable {
     /// The digits of the code.
     package let code: String
-    /// The tag of the reader's language; `nil` for the policy's own.
+    /// The tag of the reader's language; `nil` for the policy's language.
     package let language: String?
     /// The name of the provider, by which the reader knows the app.
     package let app: String
 }
 
 extension Service {
-    /// Renders the text for an outbox message at the moment of sending: the code is never stored. The text is dropped if
+    /// Renders the text of an outbox message when it is sent, because the code is never stored. The text is dropped if
     /// its verification has ended or its user was erased.
     ///
     /// - Parameter write: renders the text; `nil` if the policy's text cannot contain the code.
@@ -55,8 +55,8 @@ extension Service {
         }
     }
 
-    /// The code of a verification for a number; `nil` if its key is missing. In development mode that of a test number is
-    /// known, in no other.
+    /// The code of a verification for a number; `nil` if its key is missing. A test number has a known code in
+    /// development mode only.
     func phoneCode(
         version: Int, verification: PhoneVerificationID, user: UserID, device: DeviceID, e164: String
     ) -> PhoneCode? {

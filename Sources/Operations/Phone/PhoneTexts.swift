@@ -11,10 +11,10 @@ struct PhoneText: Sendable {
     let recipient: Recipient
     /// The number of the send, from 0.
     let sending: Int
-    /// What shows that a person asks; `nil` for nothing.
+    /// The evidence that a person made the request; `nil` for none.
     var evidence: SendEvidence?
 
-    /// Who wants a text, where to and where from.
+    /// The user who requests a text, with the number and the address.
     struct Recipient: Sendable {
         let userID: UserID
         let number: PhoneNumber
@@ -22,7 +22,7 @@ struct PhoneText: Sendable {
         let address: String
     }
 
-    /// What a text is decided from.
+    /// The counts and limits that decide about a text.
     struct Limits: Sendable {
         let target: SendTarget
         let streak: FailureStreak
@@ -50,9 +50,9 @@ struct PhoneText: Sendable {
     }
 }
 
-/// The common part of the start and the resend: limits, guard, and the message in the outbox.
+/// Common to the start and the resend: limits, guard, and the message in the outbox.
 extension Service {
-    /// Asks ahead what does not hang on the time.
+    /// Sends the queries ahead that do not depend on the time.
     func lookAheadForText(_ recipient: PhoneText.Recipient, in transaction: any Transaction) throws {
         let keys = keys.personal
         let (user, indexes) = (recipient.userID, keys.phoneIndexes(recipient.number.e164))
@@ -70,9 +70,9 @@ extension Service {
         }
     }
 
-    /// Reads what a text is decided from.
+    /// Reads the counts and limits that decide about a text.
     ///
-    /// - Parameter beside: asks ahead what else is asked with it.
+    /// - Parameter beside: sends further queries ahead.
     func textLimits(
         for recipient: PhoneText.Recipient, in transaction: any Transaction,
         beside: (any Transaction) throws -> Void = { _ in }
@@ -150,8 +150,8 @@ extension Service {
             isOwner: try AuthenticatedUserRepository(transaction, keys: keys).isHolder(userID, ofNumber: indexes))
     }
 
-    /// The prefix in the audit log, which is never erased: its country, and a keyed digest that distinguishes
-    /// prefixes. The prefix itself is all but four digits of somebody's number, so it must not be stored there.
+    /// The name of a prefix in the audit log: its country, and a keyed digest that distinguishes prefixes. The prefix
+    /// itself is all but four digits of a person's number. It must not be stored in the log, which is never erased.
     private func prefixName(of number: PhoneNumber) -> String {
         let digest = keys.personal.blindIndex(SendGuard.prefix(of: number), .phonePrefix).bytes.prefix(9)
         return "\(number.region) \(Base64URL.encode(Array(digest)))"
@@ -173,16 +173,17 @@ extension Service {
 }
 
 package extension Administration {
-    /// The scopes whose texts the breaker limits now, in the order of their names.
+    /// The scopes whose texts the breaker limits now, sorted by name.
     ///
-    /// - Parameter cursor: a name; the list begins behind it.
+    /// - Parameter cursor: a name; the list starts after it.
     func listThinnedTexts(
         limit: Int, after cursor: String? = nil
     ) async throws -> [PhoneSendRepository.Thinned] {
         try await read { try PhoneSendRepository($0).thinned(limit: limit, after: cursor) }
     }
 
-    /// Ends the breaker's limit of a scope. The scope's counts are reset, so it takes as many failures again to limit it.
+    /// Ends the breaker's limit of a scope. The scope's counts are reset, so it takes as many failures again to limit
+    /// it.
     ///
     /// - Parameter name: the scope's name in the list.
     /// - Throws: `Refusal` `not_found` if no scope of that name is limited.

@@ -6,7 +6,7 @@ import PhoneNumbers
 import Repositories
 import Tokens
 
-/// What an app sends to have a number verified.
+/// An app's request to verify a number.
 package struct PhoneVerificationRequest: Sendable, Confidential {
     /// E.164, or a national form with ``region``.
     package let phoneNumber: String
@@ -60,8 +60,8 @@ package struct StartedPhoneVerification: Sendable {
 }
 
 package extension Service {
-    /// Starts a verification, or returns the one of the same number that is still open on this device. The response is
-    /// the same for every well-formed number: only the holder of the number learns whether a text was sent.
+    /// Starts a verification, or returns the open verification of the same number on this device. The response is the
+    /// same for every well-formed number. Only the holder of the number learns whether a text was sent.
     ///
     /// - Parameter verifyCaptcha: asks the siteverify endpoint about a captcha's response.
     /// - Throws: `Refusal` `malformed_request`, `invalid_presence_proof`, `unavailable`, or `rate_limited` if the
@@ -148,8 +148,8 @@ package extension Service {
         }
     }
 
-    /// Whether a captcha was solved; `false` without one. It is asked about outside of transactions, and each is good
-    /// once by the endpoint's rules.
+    /// Whether a captcha was solved; `false` without one. The endpoint is queried outside of transactions, and it
+    /// accepts each response once.
     private func isSolved(
         _ captcha: String?, _ verifyCaptcha: (String) async throws -> Bool
     ) async throws -> Bool {

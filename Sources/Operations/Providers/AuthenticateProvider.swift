@@ -5,18 +5,18 @@ import Foundation
 import Repositories
 import Tokens
 
-/// A provider's backend, and the key by which it proved itself.
+/// A provider's backend, and the key that authenticated it.
 package struct ProvenProvider: Sendable {
-    /// The provider as this process knows it.
+    /// The provider as this process has cached it.
     package let known: CachedProvider
     let keyID: ProviderKeyID
-    /// What the caller may do; all of it without an access token.
+    /// The permitted actions: all of them, except with an access token.
     var scopes = Set(ProviderScope.allCases)
 
     package var id: ProviderID { known.provider.id }
 
-    /// Looks at the key and the provider again, in the transaction that acts: between the proof and now either may have
-    /// ended, and a node's memory may not know it yet.
+    /// Checks the key and the provider again, in the transaction that acts. Either may have ended since the proof, and
+    /// the node's cache may not know it yet.
     ///
     /// - Throws: `Refusal` `provider_token_invalid`.
     func requireActive(in transaction: any Transaction) throws {
@@ -32,32 +32,32 @@ package struct ProvenProvider: Sendable {
     }
 }
 
-/// A provider's backend that proved itself by a token which it made for this one request.
+/// A provider's backend that authenticated by a token made for this one request.
 ///
-/// Whatever says where events go, whether they go, or which keys count takes this, and no ``ProvenProvider``: a stolen
-/// access token changes none of it.
+/// Changes of the receivers of events and of the valid keys require this type, not ``ProvenProvider``, so a stolen
+/// access token cannot make them.
 package struct FreshProof: Sendable {
-    /// Who made it. The key is the one that signed it.
+    /// The provider, with the key that signed the proof.
     package let provider: ProvenProvider
 
     fileprivate init(_ provider: ProvenProvider) { self.provider = provider }
 
     package var id: ProviderID { provider.id }
 
-    /// Looks at the key and the provider again: see ``ProvenProvider``.
+    /// Checks the key and the provider again: see ``ProvenProvider``.
     ///
     /// - Throws: `Refusal` `provider_token_invalid`.
     func requireActive(in transaction: any Transaction) throws { try provider.requireActive(in: transaction) }
 }
 
-/// Who calls from a provider's side, proved by a token that one of its keys signed. The call counts for this provider.
+/// Authenticates a provider's backend by a token that one of its keys signed, and counts the call for this provider.
 package extension Service {
-    /// Reads `Authorization: Bearer …`: a provider token, which permits every read and end, or an access token.
+    /// Verifies `Authorization: Bearer …`: a provider token, which permits all reading and ending, or an access token.
     ///
     /// - Parameters:
-    ///   - scope: what an access token must permit; `nil` where any of the provider's does.
-    ///   - request: the one that the token comes with. A token that names another is refused.
-    ///   - cost: that of the call.
+    ///   - scope: the scope that an access token must have; `nil` if any scope is enough.
+    ///   - request: the request that contains the token. A token that names another request is refused.
+    ///   - cost: the cost of the call.
     /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid`, `insufficient_scope` or `rate_limited`.
     func authenticateProvider(
         _ bearer: String?, for scope: ProviderScope?, in request: ProvenRequest, at cost: CallCost
@@ -69,15 +69,14 @@ package extension Service {
             isAccessToken
             ? (try await verifyAccessToken(token, for: scope, now: now), false)
             : try await verifyProviderToken(token, in: request, now: now)
-        // What is remembered counts with every request.
+        // A cached token is valid for every request, so a token for one request is not cached.
         if let bearer, !isForOneRequest { caches.bearers.remember(verified, .of(bearer)) }
         try count(cost, by: .provider(verified.provider.provider.id))
         return ProvenProvider(
             known: verified.provider, keyID: verified.keyID, scopes: verified.scopes ?? Set(ProviderScope.allCases))
     }
 
-    /// The provider of a token that was verified before, from memory alone; `nil` wherever the call above refuses or has
-    /// something to do.
+    /// The provider of a token that was verified before, from memory alone; `nil` if the call above must decide.
     ///
     /// - Parameter bearer: the token's SHA-256.
     func providerFromMemory(_ bearer: Digest256, for scope: ProviderScope) -> ProviderID? {
@@ -101,7 +100,7 @@ package extension Service {
         return (bearer, verified.isForOneRequest)
     }
 
-    /// An access token counts no longer than the key by which its provider proved itself.
+    /// An access token is valid no longer than the key that authenticated its provider.
     private func verifyAccessToken(
         _ token: UnverifiedToken, for scope: ProviderScope?, now: Date
     ) async throws -> VerifiedBearers.Bearer {
@@ -119,7 +118,7 @@ package extension Service {
             provider: known, keyID: access.keyID, scopes: access.scopes, verifiedAt: now, expiresAt: access.expiresAt)
     }
 
-    /// Reads a client assertion (RFC 7523 §2.2) and spends it: it counts once, whatever becomes of the request.
+    /// Verifies a client assertion (RFC 7523 §2.2) and spends it. It is valid once, whatever the result of the request.
     ///
     /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid` or `rate_limited`.
     func authenticateProvider(_ shown: ShownAssertion, at cost: CallCost) async throws -> ProvenProvider {
@@ -144,10 +143,10 @@ package extension Service {
         return ProvenProvider(known: known, keyID: proof.keyID)
     }
 
-    /// Reads a fresh proof: in place of the bearer token, or beside one of the same provider, which may be an access token.
-    /// The key that counts is the proof's.
+    /// Verifies a fresh proof, sent in place of the bearer token or in addition to a token of the same provider. That
+    /// token may be an access token. The result contains the proof's key.
     ///
-    /// - Parameter scope: what an access token must permit all the same; `nil` where any of the provider's does.
+    /// - Parameter scope: the scope that an access token must have in any case; `nil` if any scope is enough.
     /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid`, `insufficient_scope` or `rate_limited`.
     func freshProof(
         _ bearer: String?, beside proof: String?, of scope: ProviderScope? = nil, for request: ProvenRequest,
@@ -164,7 +163,7 @@ package extension Service {
         return try await freshProof(proof, like: caller, for: request)
     }
 
-    /// Reads a fresh proof that comes beside the token of a caller, whose call has been counted.
+    /// Verifies a fresh proof that was sent in addition to the token of a caller, whose call was already counted.
     func freshProof(
         _ proof: String, like caller: ProvenProvider, for request: ProvenRequest
     ) async throws -> FreshProof {
@@ -175,7 +174,7 @@ package extension Service {
         return proven
     }
 
-    /// Reads a fresh proof, made for this one request, and spends it: it counts once, whatever becomes of the request.
+    /// Verifies a fresh proof for this one request and spends it. It is valid once, whatever the result of the request.
     func freshProof(
         _ bearer: String?, for request: ProvenRequest, at cost: CallCost
     ) async throws -> FreshProof {
@@ -194,7 +193,7 @@ package extension Service {
         ProviderTokenVerifier(realm: realm, clockSkew: policy[\.identityTokens].clockSkew)
     }
 
-    /// A provider's proofs are counted before they are spent: the store keeps a row for each.
+    /// A provider's proofs are counted before they are spent, because the store keeps a row for each.
     private func spend(_ identifier: String, of provider: ProviderID, until expiry: Date) async throws {
         let limit = RateLimit(count: policy[\.accessTokens].provenPerMinute, per: 60)
         let isLimited = rateLimiting == .on
@@ -213,12 +212,12 @@ package extension Service {
         return try UnverifiedToken(bearer, refusing: .providerTokenInvalid)
     }
 
-    /// Signs an access token for the calls of the provider that proves itself (RFC 6749 §4.4). Nothing of the token is
-    /// kept: it ends with the key that signed the assertion.
+    /// Signs an access token for calls of the authenticated provider (RFC 6749 §4.4). The token is not stored. It
+    /// becomes invalid with the key that signed the assertion.
     ///
     /// - Parameters:
-    ///   - scope: the scopes that are asked for; `nil` for `ProviderScope.unasked`.
-    ///   - cost: that of the call.
+    ///   - scope: the requested scopes; `nil` for `ProviderScope.unasked`.
+    ///   - cost: the cost of the call.
     /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid`; `malformed_request` with reason
     ///   `invalid_scope`; `rate_limited`.
     func issueProviderAccessToken(
@@ -237,13 +236,11 @@ package extension Service {
     }
 }
 
-/// What a client shows of itself in a form (RFC 7521 §4.2).
+/// A client's authentication in a form: `client_assertion`, `client_assertion_type`, and optionally `client_id` (RFC
+/// 7521 §4.2).
 package struct ShownAssertion: Sendable {
-    /// `client_assertion`.
     let assertion: String?
-    /// `client_assertion_type`.
     let type: String?
-    /// `client_id`, which may be left out.
     let clientID: String?
 
     package init(assertion: String?, type: String?, clientID: String?) {
@@ -253,10 +250,10 @@ package struct ShownAssertion: Sendable {
     }
 }
 
-/// An access token, how long it lives, and what it permits.
+/// An access token with its lifetime and scopes.
 package struct ProviderTokenGrant: Sendable {
     package let token: Secret<String>
-    /// Seconds.
+    /// The token's lifetime in seconds.
     package let lifetime: Int
     package let scopes: Set<ProviderScope>
 }

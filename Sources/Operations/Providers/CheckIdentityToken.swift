@@ -5,21 +5,21 @@ import Foundation
 import Repositories
 import Tokens
 
-/// What a token check found.
+/// The result of checking an identity token.
 package struct IdentityTokenFindings: Sendable {
     /// Every defect: the contract's reason and a sentence.
     package let defects: [(reason: Refusal.Reason, detail: String)]
-    /// The claims that a session comes without, each with a sentence.
+    /// The claims that a session would ignore, each with a sentence.
     package let ignored: [(name: String, detail: String)]
-    /// The token's `iat` minus this server's clock, seconds; `nil` where there is none to measure.
+    /// The token's `iat` minus this server's clock, in seconds; `nil` if it cannot be measured.
     package let clockSkew: Int?
 }
 
 package extension Service {
-    /// Every defect of an identity token at once, for a provider's developer; creates and spends nothing. Of another provider's token it says
-    /// `unknown_issuer` only.
+    /// Every defect of an identity token at once, for a provider's developer. It creates and spends nothing. For
+    /// another provider's token it returns `unknown_issuer` only.
     ///
-    /// - Throws: `Refusal` `provider_token_invalid` if the caller's key was revoked since it proved itself.
+    /// - Throws: `Refusal` `provider_token_invalid` if the caller's key was revoked after it authenticated.
     func checkIdentityToken(
         _ identityToken: String, for caller: ProvenProvider
     ) async throws -> IdentityTokenFindings {
@@ -33,7 +33,7 @@ package extension Service {
             clockSkew: check.clockSkew)
     }
 
-    /// An ID token is judged by the issuer's keys as they are known; nothing is read anew for a check.
+    /// An ID token is verified by the known keys of the issuer. A check fetches no key set.
     private func check(_ text: String, of known: CachedProvider, now: Date) -> TokenCheck {
         let policy = policy[\.identityTokens]
         if known.provider.issuer != nil,
@@ -48,7 +48,7 @@ package extension Service {
         return verifier.check(text, provider: known.provider, keys: Array(known.keys.values), now: now)
     }
 
-    /// The device is not at hand here, so a nonce is checked for its origin, its age and its use alone.
+    /// The device is unknown here, so only a nonce's origin, age and use are checked.
     private func nonceDefects(_ text: String, now: Date) async throws -> [(reason: Refusal.Reason, detail: String)] {
         guard let nonce = Nonce(issuedHere: text, key: keys.nonces) else {
             return [(.nonceUnknown, "This service did not issue the nonce in the token.")]

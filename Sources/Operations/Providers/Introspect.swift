@@ -5,26 +5,26 @@ import Foundation
 import Repositories
 import Tokens
 
-/// A session and its user's level, as introspection shows them (RFC 7662 §2.2).
+/// A session and its user's level, as introspection returns them (RFC 7662 §2.2).
 package struct Introspection: Sendable {
     package let session: Session
-    /// When it ends at the latest.
+    /// When the session expires at the latest.
     package let expiresAt: Date
-    /// How far its user is verified.
+    /// How far the session's user is verified.
     package let assurance: Assurance
     /// What a card proved, if the caller may read it.
     package let verifiedClaims: VerifiedClaims?
 }
 
 package extension Service {
-    /// Looks at a session token for its provider (RFC 7662); `nil` for anything that is not the provider's own
-    /// Authenticated session. Not an activity: the idle clock goes on.
+    /// Introspects a session token for its provider (RFC 7662); `nil` unless it is an authenticated session of the
+    /// provider. Introspection is not a use of the session.
     ///
-    /// - Throws: `Refusal` `provider_token_invalid` if the caller's key was revoked since it proved itself.
+    /// - Throws: `Refusal` `provider_token_invalid` if the caller's key was revoked after it authenticated.
     func introspect(_ token: String, for caller: ProvenProvider) async throws -> Introspection? {
         let session = try await ownSession(token, of: caller.id)
         let mark = caches.levels.mark
-        // The caller may have held back its body for as long as a request may take.
+        // The caller may have delayed its body for as long as a request may take.
         let (keys, now) = (keys.personal, environment.now())
         let (level, proved) = try await read { transaction in
             try caller.requireActive(in: transaction)
@@ -38,14 +38,13 @@ package extension Service {
         return introspection(of: session, level ?? AssuranceLevel(.none, until: nil), proved)
     }
 
-    /// Looks at a session token from memory alone; `nil` wherever the answer is another, or the store would be asked: then
-    /// the call above decides.
+    /// Introspects a session token from memory alone; `nil` if the call above must decide.
     ///
-    /// - Parameter tokenHash: that of the session's token.
+    /// - Parameter tokenHash: the hash of the session's token.
     func introspectFromMemory(_ tokenHash: Digest256, for caller: ProviderID) -> Introspection? {
         guard let session = caches.sessions.known(tokenHash)?.session, session.providerID == caller,
             let level = caches.levels.known(session.userID),
-            // What a card proved is in the store.
+            // The claims that a card proved are in the store.
             level.value(at: environment.now()) < .barcode
         else { return nil }
         return introspection(of: session, level, nil)
@@ -65,7 +64,7 @@ package extension Service {
 
     /// Signs an introspection for the caller, as evidence of it (RFC 9701).
     ///
-    /// - Parameter answer: the JSON text that the caller would get without a signature.
+    /// - Parameter answer: the JSON text of the unsigned response.
     /// - Throws: `Refusal` `rate_limited`.
     func signIntrospection(_ answer: [UInt8], for caller: ProvenProvider) throws -> Secret<String> {
         try countSignatures(for: caller)
@@ -74,7 +73,8 @@ package extension Service {
         return try token.signed(with: keys.accessTokens, algorithm: caller.known.provider.tokenAlgorithm)
     }
 
-    /// Ends a session of a provider's own user by its token (RFC 7009). A token that is unknown or another's is no error.
+    /// Ends a session of a provider's own user by its token (RFC 7009). An unknown token, or another provider's, has no
+    /// effect and is not an error.
     func revokeSession(_ token: String, for caller: ProvenProvider) async throws {
         guard let session = try await ownSession(token, of: caller.id) else { return }
         try await write { transaction, events in
@@ -90,7 +90,7 @@ package extension Service {
 }
 
 extension Service {
-    /// Counts an answer with signatures, which takes many times one without.
+    /// Counts a signed response, which takes many times longer than an unsigned one.
     ///
     /// - Throws: `Refusal` `rate_limited`.
     func countSignatures(for caller: ProvenProvider) throws(Refusal) {
@@ -99,10 +99,10 @@ extension Service {
             limit: RateLimit(count: policy[\.accessTokens].provenPerMinute, per: 60), now: environment.now())
     }
 
-    /// The session of a token, if it is one of the provider's.
+    /// The session of a token, if it belongs to the provider.
     ///
-    /// - Throws: `Refusal` `malformed_request` for an access token of this service. It is valid until it expires, and no
-    ///   call here changes that, so that "not active" and "revoked" would both be wrong.
+    /// - Throws: `Refusal` `malformed_request` for an access token of this service. It is valid until it expires, and
+    ///   no call here changes that, so "not active" and "revoked" would both be wrong.
     func ownSession(_ token: String, of provider: ProviderID) async throws -> Session? {
         guard let shown = SessionToken(shown: token) else {
             guard !SessionAccessToken.isSigned(token, by: keys.accessTokens) else {

@@ -5,9 +5,9 @@ import Encoding
 import Foundation
 import Repositories
 
-/// Where a provider is told what happens to its users.
+/// The webhook of a provider: a URL that receives the security events of its users.
 package extension Service {
-    /// The URL of a provider's receiver.
+    /// The URL of a provider's webhook.
     ///
     /// - Throws: `Refusal` `not_found`.
     func webhook(of provider: ProviderID) async throws -> String {
@@ -17,11 +17,11 @@ package extension Service {
         return url
     }
 
-    /// Sets the URL, in its one spelling, which is the answer.
+    /// Stores the normalised URL and returns it.
     ///
-    /// - Parameter allowingLoopback: takes receivers on this machine: the switch for development and tests.
-    /// - Throws: `Refusal` `malformed_request` for what is no `PublicURL`, or whose host has a private address now;
-    ///   `provider_token_invalid` where the key that signed, or the provider, ended meanwhile; `rate_limited`.
+    /// - Parameter allowingLoopback: whether receivers on this machine are accepted, for development and tests.
+    /// - Throws: `Refusal` `malformed_request` if it is not a `PublicURL`, or its host has a private address now;
+    ///   `provider_token_invalid` if the signing key or the provider ended meanwhile; `rate_limited`.
     func setWebhook(
         _ text: String, by caller: FreshProof, allowingLoopback: Bool
     ) async throws -> String {
@@ -40,10 +40,9 @@ package extension Service {
         return url.description
     }
 
-    /// Takes the receiver away.
+    /// Removes the webhook of a provider.
     ///
-    /// - Throws: `Refusal` `provider_token_invalid` where the key that signed, or the provider, ended meanwhile;
-    ///   `rate_limited`.
+    /// - Throws: `Refusal` `provider_token_invalid` if the signing key or the provider ended meanwhile; `rate_limited`.
     func removeWebhook(by caller: FreshProof) async throws {
         try await countReceiverChange("webhook", of: caller.id)
         try await write { transaction, events in
@@ -53,12 +52,12 @@ package extension Service {
         }
     }
 
-    /// Writes an event that is about nobody into the outbox, as any other, so that a provider sees whether its webhook works:
-    /// SSF's verification event, with its own id as the state.
+    /// Writes SSF's verification event into the outbox, so that a provider sees whether its webhook works. The event is
+    /// about no user, and its state is its own id.
     ///
     /// - Returns: the `jti` of the token that the receiver gets.
-    /// - Throws: `Refusal` `not_found` without a webhook; `rate_limited`; `provider_token_invalid` if the key that signed,
-    ///   or the provider, ended meanwhile.
+    /// - Throws: `Refusal` `not_found` without a webhook; `rate_limited`; `provider_token_invalid` if the signing key
+    ///   or the provider ended meanwhile.
     func testWebhook(by caller: ProvenProvider) async throws -> String {
         let id: OutboxMessageID = environment.newIdentifier()
         let isLimited = rateLimiting == .on

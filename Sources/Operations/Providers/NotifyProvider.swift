@@ -7,14 +7,14 @@ import Foundation
 import Repositories
 import Tokens
 
-/// Puts a Security Event Token together at the moment when it is sent, and sends it.
+/// Builds and sends a Security Event Token at the time of sending.
 package struct NotifyProvider: Sendable {
     private let service: Service
     private let key: P256.Signing.PrivateKey
     private let keyID: String
     private let send: @Sendable (SecurityEventDelivery) async -> DeliveryOutcome
 
-    /// Tells in the name of a service's realm.
+    /// Sends tokens whose issuer is a service's realm.
     ///
     /// - Parameters:
     ///   - keyID: the `kid` under which the service publishes the key.
@@ -29,7 +29,7 @@ package struct NotifyProvider: Sendable {
         self.send = send
     }
 
-    /// What there is to say, and to whom.
+    /// The token and its receiver, for a message in the outbox.
     func content(of message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
         guard let provider = ProviderID(message.subject[...]),
             let url = try ProviderWebhookRepository(transaction).find(provider)
@@ -53,7 +53,7 @@ package struct NotifyProvider: Sendable {
                 token: try token.signed(with: key, keyID: keyID, now: transaction.now), url: url, of: provider))
     }
 
-    /// The same of a stream with push delivery.
+    /// The token and its receiver, for a stream with push delivery.
     private func contentOfStream(
         _ message: OutboxMessage, in transaction: any Transaction
     ) throws -> OutboxContent {
@@ -72,9 +72,9 @@ package struct NotifyProvider: Sendable {
                 token: try event.signed(), url: url, of: stream.provider, authorization: header, stream: id))
     }
 
-    /// Writes what an attempt says of the receiver. One that is gone is told nothing any more.
+    /// Records the result of an attempt for its receiver. A receiver that no longer exists gets no further events.
     ///
-    /// - Returns: the provider whose receiver is left alone from now on; `nil` where it is not.
+    /// - Returns: the provider whose receiver is paused from now on; `nil` if it is not paused.
     func settle(
         _ content: OutboxContent, _ result: OutboxMessage.Result, in transaction: any Transaction,
         _ recorded: inout RecordedEvents
@@ -98,7 +98,7 @@ package struct NotifyProvider: Sendable {
         return rests ? delivery.provider : nil
     }
 
-    /// Removes the webhook, or disables the stream and drops what waits in it. One that was changed meanwhile stays.
+    /// Removes the webhook, or disables the stream and drops its events. A receiver that was changed meanwhile stays.
     private func stop(
         _ delivery: SecurityEventDelivery, in transaction: any Transaction, _ recorded: inout RecordedEvents
     ) throws {

@@ -2,20 +2,20 @@ import Database
 import Domain
 import Repositories
 
-/// What a verified identity lets a provider know of its user: nothing that would name a person.
+/// The verified data of a user that a provider may read. It identifies no person.
 package struct UserClaims: Sendable {
     package let user: User
-    /// Whether the user is of an age; `nil` where no identity is verified.
+    /// Whether the user has reached an age; `nil` if no identity is verified.
     package let isOver: @Sendable (_ years: Int) -> Bool?
-    /// The first letters of first and last name; `nil` where no identity is verified.
+    /// The first letters of first and last name; `nil` if no identity is verified.
     package let initials: String?
-    /// Whether the user is kept from signing in.
+    /// Whether a ban forbids the user to sign in.
     package let isBanned: Bool
 }
 
 package extension Service {
-    /// One of the provider's users, as far as providers may know them: never by a name, a number or an address. What a card proved is told while the level holds
-    /// that the card gave.
+    /// One of the provider's users, without name, number or address. The data of a card is included while the user has
+    /// the level that the card gave.
     ///
     /// - Throws: `Refusal` `not_found`.
     func readUserClaims(_ externalID: String, of provider: ProviderID) async throws -> UserClaims {
@@ -34,9 +34,9 @@ package extension Service {
             user: user, isOver: { years in age.map { $0 >= years } }, initials: proved?.initials, isBanned: isBanned)
     }
 
-    /// Logs a provider's user out everywhere.
+    /// Ends all sessions of a provider's user.
     ///
-    /// - Throws: `Refusal` `not_found`, `provider_token_invalid` where the key or the provider ended meanwhile.
+    /// - Throws: `Refusal` `not_found`, `provider_token_invalid` if the key or the provider ended meanwhile.
     func endUserSessions(of externalID: String, at caller: ProvenProvider) async throws {
         let user = try await user(externalID, of: caller.id).id
         try await write { transaction, events in

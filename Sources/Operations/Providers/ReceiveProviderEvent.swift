@@ -4,19 +4,19 @@ import Foundation
 import Repositories
 import Tokens
 
-/// Whom a provider's event is about.
+/// The session or user that a provider's event is about.
 private enum EventScope {
     case session(Session)
     case user(UserID)
 }
 
-/// Acts on what a provider tells (RFC 8935): its user's sessions are over there, so they are over here; a credential of
-/// its user changed there, so the user must sign in again here.
+/// Applies a provider's events (RFC 8935). If its user's sessions ended there, they end here. If a credential of its
+/// user changed there, the user must sign in again here.
 package extension Service {
-    /// Reads a Security Event Token and acts on the sessions that it names, once; a repeated one is acknowledged alike. Of
-    /// a subject that is unknown, or another provider's, nothing is said.
+    /// Verifies a Security Event Token and applies it to the sessions that it names, once. A repetition gets the same
+    /// response. The response does not reveal an unknown subject, or another provider's.
     ///
-    /// - Parameter cost: that of the call, which counts for the provider that signed the event.
+    /// - Parameter cost: the cost of the call, which is counted for the provider that signed the event.
     /// - Throws: `Refusal` `provider_token_invalid`, `rate_limited`, `unavailable`.
     func receiveProviderEvent(_ compact: String, at cost: CallCost) async throws {
         try invalidator.requireFresh()
@@ -60,7 +60,7 @@ package extension Service {
         }
     }
 
-    /// Whom the event is about; `nil` if it is nobody of the provider's.
+    /// The user or session that the event is about; `nil` if the provider has no such subject.
     private static func scope(of event: ProviderEventToken, in transaction: any Transaction) throws -> EventScope? {
         let users = UserRepository(transaction)
         switch event.subject {

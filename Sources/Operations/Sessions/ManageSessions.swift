@@ -2,20 +2,20 @@ import Database
 import Domain
 import Repositories
 
-/// The sessions to list.
+/// The users, devices or providers whose sessions are listed.
 package enum SessionSelection: Sendable {
     case all
     /// By id, or by `<provider slug>/<external id>`.
     case user(String)
     case device(DeviceID)
-    /// By slug or id.
+    /// By the provider's slug or id.
     case provider(String)
 }
 
 package extension Administration {
-    /// The newest sessions that were not ended.
+    /// The newest sessions that have not ended.
     ///
-    /// - Parameter cursor: the last one on the page before.
+    /// - Parameter cursor: the id of the last session on the previous page.
     /// - Throws: `Refusal` `not_found` for a user, device or provider.
     func listSessions(
         limit: Int, after cursor: SessionID? = nil, _ scope: SessionSelection = .all
@@ -42,14 +42,14 @@ package extension Administration {
         }
     }
 
-    /// The session with an id, ended ones too.
+    /// The session with an id, including ended ones.
     ///
     /// - Throws: `Refusal` `not_found`.
     func readSession(_ id: SessionID) async throws -> Session {
         try await read { try SessionRepository($0).require(id) }
     }
 
-    /// An admin challenges a session: its user must prove who they are again.
+    /// Challenges a session by an admin. Its user must sign in again.
     ///
     /// - Throws: `Refusal` `not_found`, `conflict` with the state that forbids it.
     func challengeSession(_ id: SessionID, reason: AuditReason? = nil) async throws {
@@ -65,7 +65,7 @@ package extension Administration {
         }
     }
 
-    /// An admin ends a session.
+    /// Ends a session by an admin.
     ///
     /// - Throws: `Refusal` `not_found`, `conflict` with the state that forbids it.
     func endSession(_ id: SessionID, reason: AuditReason? = nil) async throws {

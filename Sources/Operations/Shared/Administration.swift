@@ -2,7 +2,7 @@ import Database
 import Domain
 import Repositories
 
-/// What an admin does by a command: each operation is a method, in the folder of its feature.
+/// The operations of an admin's command. Each is a method, in the folder of its feature.
 package struct Administration: Sendable {
     let store: any Database
     package let environment: Environment
@@ -28,8 +28,8 @@ package struct Administration: Sendable {
         try await store.snapshot(body)
     }
 
-    /// Writes in one serializable transaction, ahead of a crowd of requests. The nodes that serve the store carry out the
-    /// second half of the consequences.
+    /// Writes in one serializable transaction, before waiting requests. The nodes that serve the store apply the rest
+    /// of the consequences.
     ///
     /// - Throws: `Refusal` `unavailable`; what the body throws.
     @discardableResult

@@ -6,16 +6,16 @@ import Foundation
 import Repositories
 import Tokens
 
-/// The secrets by which the service makes and opens what it hands out. The body of a transaction copies the service: of a
-/// class it copies one reference.
+/// The secrets that sign, seal and open the service's data. It is a class, because the body of each transaction copies
+/// the service, and then copies only one reference.
 package final class ServiceKeys: Sendable {
-    /// What personal data lies under.
+    /// The keys that seal personal data.
     package let personal: PersonalKeys
     package let phoneCodes: PhoneCodeKeys
     package let nonces: NonceKey
     package let exports: ExportKey
     package let accessTokens: AccessTokenKeys
-    /// What signs the certificates of devices.
+    /// The authority that signs the certificates of devices.
     package let authority: CertificateAuthority
 
     package init(
@@ -31,9 +31,9 @@ package final class ServiceKeys: Sendable {
     }
 }
 
-/// What a node does for apps and providers: each operation is a method, in the folder of its feature.
+/// The operations of a node for apps and providers. Each is a method, in the folder of its feature.
 ///
-/// Operations reach the store by four verbs: ``read(_:)``, ``write(inTurn:_:)``, ``act(for:inTurn:ahead:_:)`` and
+/// Operations access the store by four verbs: ``read(_:)``, ``write(inTurn:_:)``, ``act(for:inTurn:ahead:_:)`` and
 /// ``share(_:events:)``.
 package struct Service: Sendable {
     package let realm: String
@@ -45,16 +45,16 @@ package struct Service: Sendable {
     package let environment: Environment
     package let node: ServingNode
     package let invalidator: CacheInvalidator
-    /// `nil` for a service that serves anybody but its developer.
+    /// `nil` unless only the service's developer uses it.
     let development: DevelopmentMode?
-    /// Reads the key set of an issuer.
+    /// Fetches the key set of an issuer.
     let readKeySet: KeySetReader.Read
 
-    /// Joins the parts.
+    /// Makes a service of its parts.
     ///
     /// - Parameters:
-    ///   - invalidator: keeps the memories of the node coherent with the store.
-    ///   - readKeySet: reads the key set of an issuer; no issuer can be reached by default.
+    ///   - invalidator: keeps the node's caches consistent with the store.
+    ///   - readKeySet: fetches the key set of an issuer; by default no issuer can be reached.
     package init(
         realm: String, urls: ServiceURLs, keys: ServiceKeys, rateLimiting: RateLimiting, node: ServingNode,
         invalidator: CacheInvalidator, development: DevelopmentMode? = nil,
@@ -83,9 +83,9 @@ package struct Service: Sendable {
     }
 
     /// Writes in one serializable transaction. The consequences of the recorded events are part of the transaction, or
-    /// follow the commit.
+    /// are applied after the commit.
     ///
-    /// - Parameter turn: what the body has in common with others that read and change the same rows.
+    /// - Parameter turn: the turn of writers that read and change the same rows.
     /// - Throws: `Refusal` `unavailable`; what the body throws.
     @discardableResult
     func write<T: Sendable>(
@@ -94,14 +94,14 @@ package struct Service: Sendable {
         try await Commit(store: store, lane: .usual, turn: turn, environment: environment, node: node)(body)
     }
 
-    /// Runs one statement that shares a transaction with others, and carries out what follows its commit.
+    /// Runs one statement that shares a transaction with others, and applies the consequences after its commit.
     ///
-    /// The statement decides by itself, and inserts the change notices of its events. It suits events without an audit
-    /// entry, and changes nothing for a provider that receives security events.
+    /// The statement decides by itself, and inserts the change notices of its events. Use it for events without an
+    /// audit entry that cause no security event for a provider.
     ///
     /// - Parameters:
-    ///   - statement: returns `nil` if it changed nothing, and a transaction is to decide.
-    ///   - events: what the statement did.
+    ///   - statement: returns `nil` if it changed nothing and a transaction must decide.
+    ///   - events: the events of the statement's change.
     /// - Throws: `Refusal` `unavailable`; what the statement throws.
     func share<T: Sendable>(
         _ statement: (any Database) async throws -> T?, events: (T) -> [DomainEvent]

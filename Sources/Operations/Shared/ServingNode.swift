@@ -4,9 +4,9 @@ import Foundation
 import Repositories
 import Synchronization
 
-/// This process as one that serves: what it remembers of the store, its connections, and the loop of its outbox.
+/// This process as a node: its caches of the store, its connections, and the loop of its outbox.
 ///
-/// It carries out the second half of ``Consequence``: after its own commits, and for what other nodes committed.
+/// It applies the second half of each ``Consequence``: after its own commits, and for commits of other nodes.
 package final class ServingNode: Sendable {
     package let caches: Caches
     let callRates = CallRates()
@@ -14,11 +14,11 @@ package final class ServingNode: Sendable {
     let contactEvaluator = ContactEvaluator()
     /// Wakes receivers that wait for an event.
     let polls = WaitingPolls<EventStreamID, ProviderID>()
-    /// Wakes users who wait for a change of what they synchronize.
+    /// Wakes users who wait for a change to synchronize.
     let messagePolls = WaitingPolls<UserID, UserID>()
-    /// Who is writing, for those who wait.
+    /// The users who are typing, for users who wait for changes.
     let typing = TypingNotices()
-    /// How many calls and push channels wait for something to happen.
+    /// The number of waiting calls and push channels.
     package var waiting: Int { polls.count + messagePolls.count }
     private let onMessage: @Sendable () -> Void
     private let onUserBan: @Sendable (Set<UserID>) -> Void
@@ -26,13 +26,14 @@ package final class ServingNode: Sendable {
     private let onBulkRevocation: @Sendable () -> Void
     private let isInDoubt = Atomic<Bool>(false)
 
-    /// Joins memories and connections.
+    /// Makes a node of its caches and the effects outside of them.
     ///
     /// - Parameters:
-    ///   - onMessage: wakes the outbox's loop: there may be something to send.
-    ///   - onUserBan: takes banned users' sessions off connections, and closes those that nobody else uses.
-    ///   - onDeviceChange: called after devices' certificates were read anew; closes connections that are valid no more.
-    ///   - onBulkRevocation: wakes the loop that ends rows of sessions behind a cut of this process.
+    ///   - onMessage: wakes the outbox's loop, because there may be a message to send.
+    ///   - onUserBan: detaches banned users' sessions from connections, and closes connections that no other user has.
+    ///   - onDeviceChange: called after devices' certificates were read again; closes connections that are no longer
+    ///     valid.
+    ///   - onBulkRevocation: wakes the loop that ends the rows of sessions after a bulk revocation by this process.
     package init(
         caches: Caches, onMessage: @escaping @Sendable () -> Void = {},
         onUserBan: @escaping @Sendable (Set<UserID>) -> Void = { _ in },
@@ -46,10 +47,10 @@ package final class ServingNode: Sendable {
         self.onBulkRevocation = onBulkRevocation
     }
 
-    /// What follows from a commit of this process.
+    /// Applies the consequences of a commit of this process.
     ///
-    /// - Parameter mark: that of the sessions before the transaction began. A session that another process may have
-    ///   ended since is not remembered but read at its first use.
+    /// - Parameter mark: the session cache's mark from before the transaction. A session that another process may have
+    ///   ended since is not cached. It is read at its first use.
     func apply(_ aftermath: Commit.Aftermath, since mark: UInt64) async throws {
         for session in aftermath.opened { caches.sessions.remember(session, since: mark) }
         if aftermath.wakesOutbox { onMessage() }
@@ -58,8 +59,8 @@ package final class ServingNode: Sendable {
         try await apply(aftermath.changes)
     }
 
-    /// Applies changes to memories and connections, all at once: a ban may come with a thousand of them, and
-    /// connections are looked through once.
+    /// Applies changes to caches and connections, all at once. A ban may have a thousand changes, and the connections
+    /// are scanned only once.
     func apply(_ changes: [ChangeLog.Change]) async throws {
         guard !changes.isEmpty else { return }
         var banned: Set<UserID> = []
@@ -85,7 +86,7 @@ package final class ServingNode: Sendable {
                 sessions.invalidate(.provider(id))
             case .providerKeys(let id):
                 caches.providers.drop(id)
-                // An audience may have been removed, and be another provider's next.
+                // An audience may have been removed, and may belong to another provider next.
                 caches.issuers.clients.drop { $0 == id }
             case .providerKey(let id): sessions.invalidate(.providerKey(id))
             case .messages(let ids): waiting.formUnion(ids)
@@ -93,7 +94,7 @@ package final class ServingNode: Sendable {
                 waiting.formUnion(typing.show(TypingNotices.Notice(stream: stream, user: user), to: others))
             }
         }
-        // Whoever lost the session meanwhile is refused now, and not when the wait is over.
+        // A user who lost the session meanwhile is refused now, and not at the end of the wait.
         messagePolls.wake(waiting)
         if !banned.isEmpty { onUserBan(banned) }
         guard !devices.isEmpty else { return }
@@ -101,16 +102,16 @@ package final class ServingNode: Sendable {
         onDeviceChange(devices)
     }
 
-    /// Forgets a session that this process was asked to end: another may have ended it, of which this one has not heard
-    /// yet, and then no change of its own says so.
+    /// Drops a session that this process was asked to end. If another process already ended it, this process has no
+    /// change of its own, and may not have read the other's change yet.
     func forget(_ session: Session) { caches.sessions.drop(session.tokenHash) }
 
-    /// Another process has committed something, which may be a message.
+    /// Wakes the outbox's loop after a commit of another process, which may contain a message.
     func wakeOutbox() { onMessage() }
 
-    /// Forgets everything: what is asked for next is read anew.
+    /// Drops all cached data, which is read again at its next use.
     ///
-    /// It asks the store for nothing: how long a node takes over is no matter of what it remembers.
+    /// It does not access the store, so its duration does not depend on the number of cached entries.
     func forgetAll() {
         caches.sessions.dropAll()
         caches.providers.dropAll()
@@ -122,15 +123,14 @@ package final class ServingNode: Sendable {
         onMessage()
     }
 
-    /// Reads some of the certificates anew that connections hold and that are in doubt, so that those end which nobody
-    /// asks for anything.
+    /// Reads some invalidated certificates of connections again, so that connections without requests are closed too.
     func settleSome() async throws {
         let devices = try await caches.certificates.settleSome()
         if !devices.isEmpty { onDeviceChange(devices) }
     }
 
-    /// A commit whose outcome is not known may have changed anything: memories are emptied, and the change log is read
-    /// again whether or not it seems to have moved, which reaches certificates and connections.
+    /// Handles a commit whose result is unknown, which may have changed anything. The caches are emptied, and the
+    /// change log is read again even if it seems unchanged. That also covers certificates and connections.
     func doubt() {
         isInDoubt.store(true, ordering: .sequentiallyConsistent)
         caches.sessions.dropAll()
@@ -141,14 +141,15 @@ package final class ServingNode: Sendable {
         onMessage()
     }
 
-    /// Whether a commit's outcome is not known.
+    /// Whether the result of a commit is unknown.
     var isDoubted: Bool { isInDoubt.load(ordering: .sequentiallyConsistent) }
 
-    /// Whether a commit's outcome is not known since this was asked last.
+    /// Whether the result of a commit has become unknown since the last call.
     func endDoubt() -> Bool { isInDoubt.exchange(false, ordering: .sequentiallyConsistent) }
 }
 
-/// Evaluates contacts for one request at a time, a few elements at a turn: so many requests as there may be take one core.
+/// Evaluates contacts for one request at a time, a few elements in each turn. So any number of requests uses at most
+/// one core.
 actor ContactEvaluator {
     private static let turn = 4
 

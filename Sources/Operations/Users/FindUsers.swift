@@ -4,11 +4,11 @@ import Domain
 import PhoneNumbers
 import Repositories
 
-/// What a person is looked for by.
+/// A trait by which an admin finds a user.
 package enum UserTrait: Sendable {
     /// A number that the user has proven.
     case phone(PhoneNumber)
-    /// A document that the user has shown, and that counts.
+    /// A document that the user has shown, with a verified card.
     case document(DocumentName)
 
     fileprivate var word: String {
@@ -24,8 +24,8 @@ extension UserTrait: Confidential {}
 package extension Administration {
     /// The newest users, without personal data.
     ///
-    /// - Parameter cursor: the id of the last one on the page before.
-    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    /// - Parameter cursor: the id of the last user on the previous page.
+    /// - Throws: `Refusal` `not_found` for a cursor that no longer exists.
     func listUsers(limit: Int, after cursor: String? = nil) async throws -> [UserSummary] {
         try await read { transaction in
             try UserSummary.list(try UserRepository(transaction).list(limit: limit, after: cursor), in: transaction)
@@ -39,9 +39,9 @@ package extension Administration {
         try await read { try UserSummary.find(name, in: $0) }
     }
 
-    /// The users whom providers know by a name of theirs.
+    /// The users with a name at their providers.
     ///
-    /// - Parameter provider: whose name it is, by slug or id; `nil` for any provider's.
+    /// - Parameter provider: the provider by slug or id; `nil` for all providers.
     /// - Throws: `Refusal` `not_found` for a provider.
     func findUsers(externalID: String, of provider: String?) async throws -> [UserSummary] {
         try await read { transaction in
@@ -53,9 +53,9 @@ package extension Administration {
         }
     }
 
-    /// The users of any provider who have proven a trait. Who has which number is personal data: the look is audited.
+    /// The users of any provider who have proven a trait. A number's holder is personal data, so the access is audited.
     ///
-    /// - Parameter reason: why the admin asks; stored in the audit log.
+    /// - Parameter reason: the admin's reason, which is stored in the audit log.
     func findUsers(_ trait: UserTrait, reason: AuditReason) async throws -> [UserSummary] {
         let keys = try personalKeys()
         return try await write { transaction, events in

@@ -4,7 +4,7 @@ import Foundation
 import Repositories
 import Tokens
 
-/// What a new provider needs to know.
+/// The data of a new provider.
 package struct ProviderRegistration: Sendable {
     package let provider: Provider
     package let keyID: ProviderKeyID

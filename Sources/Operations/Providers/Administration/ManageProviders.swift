@@ -3,19 +3,19 @@ import Domain
 import Repositories
 
 package extension Administration {
-    /// How many open sessions would end, counted no further than ``CountedSessions/limit``. Nothing is changed.
+    /// The number of open sessions that would end, counted up to ``CountedSessions/limit``. Nothing is changed.
     ///
     /// - Throws: `Refusal` `not_found`.
     func previewDisabling(_ name: String) async throws -> CountedSessions {
-        // Not in the transaction of the change: each sign-in of the provider would disturb it.
+        // Not in the transaction of the change, which would conflict with each sign-in of the provider.
         try await read { transaction in
             try CountedSessions(behind: .provider(ProviderRepository(transaction).require(name).id), in: transaction)
         }
     }
 
-    /// Disables a provider: its tokens, keys and sessions are valid no more.
+    /// Disables a provider, which invalidates its tokens, keys and sessions.
     ///
-    /// - Returns: how many open sessions there were just before, counted no further than ``CountedSessions/limit``.
+    /// - Returns: the number of open sessions just before, counted up to ``CountedSessions/limit``.
     /// - Throws: `Refusal` `not_found`.
     func disableProvider(_ name: String, reason: AuditReason? = nil) async throws -> CountedSessions {
         let count = try await previewDisabling(name)
@@ -28,7 +28,7 @@ package extension Administration {
         return count
     }
 
-    /// Enables a provider again; no session revives.
+    /// Enables a provider again. Its ended sessions stay ended.
     ///
     /// - Throws: `Refusal` `not_found`.
     func enableProvider(_ name: String) async throws {
@@ -39,8 +39,8 @@ package extension Administration {
         }
     }
 
-    /// Sets the algorithm by which a provider's sessions are signed for its backend. Tokens that exist keep theirs until they
-    /// expire.
+    /// Sets the algorithm that signs access tokens for a provider's backend. Existing tokens keep their algorithm until
+    /// they expire.
     ///
     /// - Throws: `Refusal` `not_found`.
     func setTokenAlgorithm(_ algorithm: AccessTokenAlgorithm, of name: String) async throws {
@@ -61,12 +61,12 @@ package extension Administration {
         }
     }
 
-    /// Registers the URL of a provider's backend: from now on a device may name the provider by it.
+    /// Registers the URL of a provider's backend. From now on a device may name the provider by it.
     ///
-    /// - Parameter own: the URLs of this service, as far as the command knows them. A token for a URL of ours would have
-    ///   the audience of tokens that the service itself takes.
-    /// - Throws: `Refusal` `not_found`; `malformed_request` for a URL of this service; `conflict` if it is registered, for
-    ///   whichever provider.
+    /// - Parameter own: the URLs of this service, as far as the command knows them. A token for such a URL would have
+    ///   the audience of tokens that the service itself accepts.
+    /// - Throws: `Refusal` `not_found`; `malformed_request` for a URL of this service; `conflict` if the URL is already
+    ///   registered for any provider.
     func addResource(_ url: ResourceURL, to name: String, own: [String] = []) async throws {
         guard !own.contains(where: url.isWithin) else {
             throw Refusal.ownResource(url.text)
@@ -81,7 +81,8 @@ package extension Administration {
         }
     }
 
-    /// Removes the URL of a provider's backend: no token is made for it any more, and those that exist end within minutes.
+    /// Removes the URL of a provider's backend. No further token is issued for it, and existing ones expire within
+    /// minutes.
     ///
     /// - Throws: `Refusal` `not_found`.
     func removeResource(_ url: ResourceURL) async throws {
@@ -93,7 +94,7 @@ package extension Administration {
         }
     }
 
-    /// Whether the URL could be removed. Nothing is changed.
+    /// Checks that the URL could be removed. Nothing is changed.
     ///
     /// - Throws: as ``removeResource(_:)``.
     func previewRemoval(of url: ResourceURL) async throws {

@@ -3,24 +3,24 @@ import Domain
 import Foundation
 import Repositories
 
-/// A provider with all that is registered of it.
+/// A provider with all of its registered data.
 package struct ProviderDetail: Sendable {
     package let provider: Provider
     package let applications: [Application]
     package let keys: [ProviderKeyRecord]
-    /// The URL of its receiver; `nil` if it has none.
+    /// The URL of its webhook; `nil` if it has none.
     package let webhook: String?
     package let resources: [ProviderResource]
     package let streams: [EventStream]
 }
 
 package extension Administration {
-    /// All providers by slug.
+    /// All providers, sorted by slug.
     func listProviders() async throws -> [Provider] {
         try await read { try ProviderRepository($0).list() }
     }
 
-    /// Everything that is registered of a provider, by id or slug.
+    /// All registered data of a provider, by id or slug.
     ///
     /// - Throws: `Refusal` `not_found`.
     func readProvider(_ name: String) async throws -> ProviderDetail {
@@ -36,7 +36,7 @@ package extension Administration {
         }
     }
 
-    /// When the keys of issuers were read, by issuer.
+    /// When the keys of each issuer were fetched.
     func issuerReadings() async throws -> [String: IssuerReading] {
         try await read { try IssuerRepository($0).list() }
     }
@@ -58,10 +58,10 @@ package extension Administration {
         try await read { try EventStreamRepository($0).require(id) }
     }
 
-    /// Approves the push address that a stream has now, so that events are sent to it, and tells the receiver that the
-    /// stream is enabled.
+    /// Approves the push address of a stream, so that events are sent to it. The receiver gets an event that the stream
+    /// is enabled.
     ///
-    /// - Parameter url: the address as the admin read it. Another one may have been set since.
+    /// - Parameter url: the address that the admin read. Another one may have been set since.
     /// - Throws: `Refusal` `not_found`; `conflict` if there is nothing to approve, or the address is another one.
     func approveEventStream(_ id: EventStreamID, url: String) async throws -> EventStream {
         try await write { transaction, events in

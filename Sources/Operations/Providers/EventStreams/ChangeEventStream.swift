@@ -7,17 +7,17 @@ import Repositories
 
 /// A provider creates, changes and deletes its streams.
 ///
-/// An access token alone creates a stream, and changes none: events about users must not go where a stolen token says,
-/// nor nowhere. A push address of a stream that is created without a fresh proof waits for an operator's approval;
-/// until then the stream is paused, and holds its events.
+/// With only an access token a caller can create a stream, but not change one: a stolen token must not redirect or stop
+/// events about users. The push address of a stream that was created without a fresh proof waits for an operator's
+/// approval. Until then the stream is paused and keeps its events.
 package extension Service {
     /// Creates a stream.
     ///
     /// - Parameters:
-    ///   - proof: who signed the fresh proof that came with the request; `nil` if none did.
-    ///   - allowingLoopback: takes receivers on this machine: the switch for development and tests.
-    /// - Throws: `Refusal` `malformed_request` for an address that is not public; `conflict` if the provider has as many
-    ///   streams as it may; `provider_token_invalid` if the key or the provider ended meanwhile.
+    ///   - proof: the fresh proof in the request; `nil` if there is none.
+    ///   - allowingLoopback: whether receivers on this machine are accepted, for development and tests.
+    /// - Throws: `Refusal` `malformed_request` for an address that is not public; `conflict` if the provider has the
+    ///   maximum number of streams; `provider_token_invalid` if the key or the provider ended meanwhile.
     func createEventStream(
         _ change: EventStreamChange, proof: FreshProof?, by caller: ProvenProvider, allowingLoopback: Bool
     ) async throws -> EventStream {
@@ -61,7 +61,7 @@ package extension Service {
             let former = stream.settings.delivery
             stream.settings = change.applied(to: stream.settings)
             stream.activeAt = transaction.now
-            // What was set before by somebody else is not approved by a later proof.
+            // A proof approves only an address that its own request sets.
             if change.delivery != nil { stream.approve() }
             try streams.save(stream)
             // A header is the secret of one address.
@@ -76,7 +76,7 @@ package extension Service {
         }
     }
 
-    /// Deletes a stream with everything that waits in it.
+    /// Deletes a stream with all of its undelivered events.
     ///
     /// - Throws: `Refusal` `not_found`; `provider_token_invalid`.
     func deleteEventStream(_ id: EventStreamID, by caller: FreshProof) async throws {
@@ -93,7 +93,8 @@ package extension Service {
         }
     }
 
-    /// Enables, pauses or disables a stream (SSF 1.0 §8.1.2.2). A paused stream holds its events; a disabled one drops them.
+    /// Enables, pauses or disables a stream (SSF 1.0 §8.1.2.2). A paused stream keeps its events, a disabled one drops
+    /// them.
     ///
     /// - Throws: `Refusal` `not_found`; `provider_token_invalid`.
     func setEventStreamStatus(
@@ -114,11 +115,11 @@ package extension Service {
         }
     }
 
-    /// Writes a verification event into a stream, so that its provider sees whether it works (SSF 1.0 §8.1.4.2). A paused
-    /// stream holds it as any other.
+    /// Writes a verification event into a stream, so that its provider sees whether it works (SSF 1.0 §8.1.4.2). A
+    /// paused stream keeps it like any other event.
     ///
-    /// - Throws: `Refusal` `not_found`; `conflict` if the stream is disabled; `rate_limited`;
-    ///   `provider_token_invalid` if the caller's key was revoked meanwhile.
+    /// - Throws: `Refusal` `not_found`; `conflict` if the stream is disabled; `rate_limited`; `provider_token_invalid`
+    ///   if the caller's key was revoked meanwhile.
     func verifyEventStream(_ id: EventStreamID, state: String?, by caller: ProvenProvider) async throws {
         let interval = policy[\.webhooks].verificationInterval
         try await write { transaction, events in
@@ -144,7 +145,7 @@ package extension Service {
 }
 
 extension Service {
-    /// Counts a change of a provider's webhook or streams: each may look a host up, and is kept in the audit log.
+    /// Counts a change of a provider's webhook or streams. Each may resolve a host, and is recorded in the audit log.
     ///
     /// - Throws: `Refusal` `rate_limited`.
     func countReceiverChange(_ kind: String, of provider: ProviderID) async throws {
@@ -154,7 +155,7 @@ extension Service {
         }
     }
 
-    /// The change with the push address in its one spelling.
+    /// The change with the normalised push address.
     private func checked(
         _ change: EventStreamChange, of provider: ProviderID, _ allowingLoopback: Bool
     ) async throws -> EventStreamChange {
@@ -172,7 +173,7 @@ extension Service {
 }
 
 extension EventStream {
-    /// Approves the push address that there is now.
+    /// Approves the present push address.
     fileprivate mutating func approve() {
         if case .push(let url) = settings.delivery { approvedURL = url }
     }

@@ -4,19 +4,20 @@ import Foundation
 import Repositories
 
 package extension EventStream {
-    /// Users that one stream may leave out.
+    /// The maximum number of users that one stream may exclude.
     static let mostExcluded = 10_000
 }
 
-/// Changes that one provider may make in a minute.
+/// The maximum number of changes by one provider in a minute.
 private let changesPerMinute = 600
 
-/// A receiver says of whom a stream carries no events (SSF 1.0 §8.1.3). Without such a request it carries those of all
+/// A receiver excludes users from a stream (SSF 1.0 §8.1.3). Without such a request a stream has the events of all
 /// users of its provider.
 package extension Service {
-    /// Takes a user into a stream again.
+    /// Includes a user in a stream again.
     ///
-    /// - Throws: `Refusal` `not_found` if the provider has no such stream or user; `provider_token_invalid`; `rate_limited`.
+    /// - Throws: `Refusal` `not_found` if the provider has no such stream or user; `provider_token_invalid`;
+    ///   `rate_limited`.
     func addEventSubject(
         _ subject: SubjectIdentifier, to id: EventStreamID, by caller: ProvenProvider
     ) async throws {
@@ -26,9 +27,10 @@ package extension Service {
         }
     }
 
-    /// Leaves a user out of a stream. What waits in it already is still delivered.
+    /// Excludes a user from a stream. Events that already wait in it are still delivered.
     ///
-    /// - Throws: `Refusal` as ``addEventSubject(_:to:by:)``; `conflict` if the stream leaves out as many as it may.
+    /// - Throws: `Refusal` as ``addEventSubject(_:to:by:)``; `conflict` if the stream excludes the maximum number of
+    ///   users.
     func removeEventSubject(
         _ subject: SubjectIdentifier, from id: EventStreamID, by caller: ProvenProvider
     ) async throws {

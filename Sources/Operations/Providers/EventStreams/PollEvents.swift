@@ -4,15 +4,15 @@ import Foundation
 import Repositories
 import Tokens
 
-/// What a receiver asks for (RFC 8936 §2.2).
+/// A receiver's request for events (RFC 8936 §2.2).
 package struct EventPoll: Sendable {
-    /// The largest number of events; `nil` for as many as there are, 0 for none.
+    /// The maximum number of events; `nil` for all that are available, 0 for none.
     package let maximum: Int?
-    /// Whether the answer comes at once, also without an event.
+    /// Whether to respond at once, even without an event.
     package let isImmediate: Bool
-    /// The events that were received.
+    /// The events that the receiver has accepted.
     package let received: [OutboxMessageID]
-    /// The events that were refused, each with the word for why.
+    /// The events that the receiver has refused, each with the error code.
     package let refused: [(id: OutboxMessageID, reason: String)]
 
     package init(
@@ -26,12 +26,12 @@ package struct EventPoll: Sendable {
     }
 }
 
-/// The events, by their ids.
+/// The returned events, by their ids.
 package struct PolledEvents: Sendable {
     package let tokens: [(id: String, token: String)]
     package let hasMore: Bool
 
-    /// Whether nothing waits. Who asks for no events is answered when there are some (RFC 8936 §2.2).
+    /// Whether no event is available. A poll for no events returns when some are available (RFC 8936 §2.2).
     var isEmpty: Bool { tokens.isEmpty && !hasMore }
 }
 
@@ -43,15 +43,15 @@ struct UnsignedEvent: Sendable {
     func signed() throws -> String { try token.signed(with: keys) }
 }
 
-/// How long a poll relies on being woken. Another process may have written an event without a notice.
+/// How often a waiting poll reads the store. Another process may have written an event without a notice.
 private let wakeInterval: TimeInterval = 1
 
 extension Service {
-    /// A receiver takes the events of its stream, and says which it has (RFC 8936). This ends what was received, then reads
-    /// what waits. Without an event it waits, unless the answer is to come at once.
+    /// A receiver polls the events of its stream and acknowledges earlier ones (RFC 8936). This ends the acknowledged
+    /// events, then reads the waiting ones. Without an event it waits, unless the receiver wants an immediate response.
     ///
-    /// - Throws: `Refusal` `not_found`; `rate_limited` if too many polls of the provider wait already, or took events within
-    ///   a minute; `provider_token_invalid` if the caller's key was revoked meanwhile.
+    /// - Throws: `Refusal` `not_found`; `rate_limited` if too many polls of the provider wait already, or too many
+    ///   returned events within a minute; `provider_token_invalid` if the caller's key was revoked meanwhile.
     package func pollEvents(
         _ question: EventPoll, of id: EventStreamID, by caller: ProvenProvider
     ) async throws -> PolledEvents {
@@ -71,16 +71,16 @@ extension Service {
             let rest = (end - clock.now) / .seconds(1)
             guard found.isEmpty, !question.isImmediate, rest > 0 else { return found }
             await place.wait(min(rest, wakeInterval))
-            // A caller who gives up gets what there was: nothing.
+            // A cancelled caller gets an empty response.
             if Task.isCancelled { return found }
         }
     }
 
-    /// Several may be named that are gone already: they were named before.
+    /// Some of the named events may have been ended by an earlier poll.
     private func end(_ question: EventPoll, of id: EventStreamID, by caller: ProvenProvider) async throws {
         guard !question.received.isEmpty || !question.refused.isEmpty else { return }
         try await write { transaction, events in
-            // The caller may have held back its body for as long as a request may take.
+            // The caller may have delayed its body for as long as a request may take.
             try caller.requireActive(in: transaction)
             let stream = try EventStreamRepository(transaction).require(id, of: caller.id)
             let queue = StreamQueueRepository(transaction, of: stream.id)
@@ -97,7 +97,7 @@ extension Service {
     ) async throws -> (PolledEvents, EventStream) {
         let limit = min(question.maximum ?? .max, policy[\.webhooks].eventsPerPoll)
         let (waiting, stream) = try await read { transaction in
-            // It is asked each time: a poll may wait for longer than a key lives.
+            // Checked each time, because a poll may wait until after its key was revoked.
             try caller.requireActive(in: transaction)
             let stream = try EventStreamRepository(transaction).require(id, of: caller.id)
             guard stream.settings.delivery == .poll else {

@@ -4,7 +4,7 @@ import Foundation
 import Repositories
 
 package extension EventStream {
-    /// About how many bytes the list has that a policy allows: a hundred streams.
+    /// The approximate maximum size in bytes of a list of a hundred streams, the most that a policy allows.
     static let largestList = 131_072
 }
 
@@ -27,7 +27,7 @@ package extension Service {
 }
 
 extension Service {
-    /// Notes that a receiver attends to its stream, if somebody looks at that: seldom, since it is a write.
+    /// Records that a receiver uses its stream, if its inactivity is limited. It does so seldom, because it is a write.
     func noteActivity(of stream: EventStream) async throws {
         guard let limit = policy[\.webhooks].streamInactivity else { return }
         let age = stream.activeAt.map { environment.now().timeIntervalSince($0) } ?? .infinity
@@ -37,7 +37,7 @@ extension Service {
 }
 
 extension EventStreamRepository {
-    /// A provider's stream. Another provider's is not found either.
+    /// The provider's stream with an id; another provider's stream is not found.
     ///
     /// - Throws: `Refusal` `not_found`.
     func require(_ id: EventStreamID, of provider: ProviderID) throws -> EventStream {

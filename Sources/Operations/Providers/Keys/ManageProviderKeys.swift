@@ -4,10 +4,11 @@ import Repositories
 import Tokens
 
 package extension Service {
-    /// Adds a key of a provider's own, key text and proof as they came: the key remembers the one that signed for it.
+    /// Adds a provider's own key, from the key text and proof in the request. The key records the key that signed for
+    /// it.
     ///
-    /// - Throws: `Refusal` `invalid_provider_key`, `conflict` where the key is known already, `provider_token_invalid`
-    ///   where the key that signed, or the provider, ended meanwhile.
+    /// - Throws: `Refusal` `invalid_provider_key`, `conflict` if the key is already registered,
+    ///   `provider_token_invalid` if the signing key or the provider ended meanwhile.
     func addOwnKey(
         keyText: String, algorithm: String?, proof: String, by caller: FreshProof
     ) async throws -> ProviderKeyID {
@@ -28,7 +29,7 @@ package extension Service {
         return id
     }
 
-    /// Revokes a key of a provider's own with all that it added.
+    /// Revokes a provider's own key and all keys that it added.
     ///
     /// - Throws: `Refusal` `not_found`, `conflict` with the state that forbids it, `provider_token_invalid`.
     @discardableResult
@@ -46,7 +47,7 @@ package extension Service {
 package extension Administration {
     /// Adds a key to a provider.
     ///
-    /// - Throws: `Refusal` `conflict` where the key is known already.
+    /// - Throws: `Refusal` `conflict` if the key is already registered.
     func addProviderKey(_ key: VerificationKey, to provider: ProviderID) async throws -> ProviderKeyID {
         let id: ProviderKeyID = environment.newIdentifier()
         try await write { transaction, events in
@@ -56,9 +57,9 @@ package extension Administration {
         return id
     }
 
-    /// Retires a provider's key: nothing new is accepted from it, its sessions go on.
+    /// Retires a provider's key: it opens no new sessions, and existing ones continue.
     ///
-    /// - Returns: whether the provider could sign before, and has no key left to sign with.
+    /// - Returns: whether the provider has no key left to sign with, but had one before.
     /// - Throws: `Refusal` `not_found`, or `conflict` for a key of an issuer's key set.
     @discardableResult
     func retireProviderKey(_ id: ProviderKeyID) async throws -> Bool {
@@ -67,28 +68,28 @@ package extension Administration {
         }
     }
 
-    /// What ``retireProviderKey(_:)`` would return. Nothing is changed.
+    /// The result that ``retireProviderKey(_:)`` would return. Nothing is changed.
     func previewRetirement(of id: ProviderKeyID) async throws -> Bool {
         try await read {
             try ProviderKeyChanges(actor: actor, requester: nil, transaction: $0).previewRetirement(id)
         }
     }
 
-    /// What a revocation would come to. Nothing is changed.
+    /// The effects that a revocation would have. Nothing is changed.
     ///
     /// - Throws: `Refusal` `not_found`.
     func previewRevocation(
         of id: ProviderKeyID, endingSessions: Bool, keepingAdded: Bool = false
     ) async throws -> ProviderKeyRevocation {
-        // Not in the transaction of the change: each sign-in of the provider would disturb it.
+        // Not in the transaction of the change, which would conflict with each sign-in of the provider.
         try await read {
             try ProviderKeyChanges(actor: actor, requester: nil, transaction: $0)
                 .preview(id, endingSessions: endingSessions, keepingAdded: keepingAdded)
         }
     }
 
-    /// Revokes a provider's key and, unless they are to stay, the keys that it added; ends the sessions that they opened
-    /// where asked.
+    /// Revokes a provider's key and, unless they must stay, the keys that it added. Ends the sessions that they opened
+    /// if requested.
     ///
     /// - Throws: `Refusal` `not_found`.
     @discardableResult
