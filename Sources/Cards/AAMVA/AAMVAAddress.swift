@@ -16,8 +16,8 @@ extension AAMVAValues {
         return address
     }
 
-    /// The country as USA, CAN or MEX, or as the card writes it. Some cards write it as a word, or repeat the
-    /// issuer's code. `nil` for anything that is no country.
+    /// The country as USA, CAN or MEX, or as the card writes it; `nil` for any other text. Some cards write it as a
+    /// word, or repeat the issuer's code.
     mutating func country(issuer: Issuer?) -> String? {
         guard let written = text(ElementID("DCG"))?.uppercased() else { return nil }
         let code: String? =

@@ -1,19 +1,17 @@
 import Domain
 
-/// A North American driving licence or identity card, parsed from the text of its PDF417 barcode (AAMVA card design
-/// standard, editions of 2000 to 2025).
+/// A North American driving licence or identity card, parsed from the text of its PDF417 barcode. Supported are the
+/// editions of the AAMVA card design standard from 2000 to 2025.
 ///
-/// Parsing checks nothing: missing values stay missing, and departures from the standard are listed in
-/// ``conformance``.
+/// Parsing checks nothing: missing values stay missing, and departures from the standard are listed in ``conformance``.
 package struct AAMVACard: Sendable, Equatable, Confidential {
-    /// The header as written.
     let header: AAMVAHeader
     /// The edition by which the card was parsed: the header's, or a guess if the header's is missing or unknown.
     let version: AAMVAVersion
     package let identityCard: IdentityCard
-    /// What only its contradictions show.
+    /// Data that only the search for contradictions uses.
     let statements: Statements
-    /// What the issuer's signature is verified over; `nil` for a card without one.
+    /// The elements that the issuer's signature covers; `nil` for a card without a signature.
     let protectedElements: ProtectedElements?
     /// The text's departures from the standard.
     package let conformance: AAMVAConformance
@@ -21,7 +19,7 @@ package struct AAMVACard: Sendable, Equatable, Confidential {
     /// expiry. Those of the name are listed if there is no name at all.
     package let missingElements: [String]
 
-    /// The longest accepted text, bytes: a PDF417 symbol has 1,850 characters.
+    /// The longest accepted text, in bytes. A PDF417 symbol has 1,850 characters.
     static let maximumLength = 8192
 
     private init(
@@ -79,8 +77,8 @@ package struct AAMVACard: Sendable, Equatable, Confidential {
 package extension AAMVACard {
     /// Parses a barcode's text.
     ///
-    /// - Throws: `Refusal` `malformed_request` if it is no AAMVA text at all: too long, without a header, or without
-    ///   a data element.
+    /// - Throws: `Refusal` `malformed_request` if it is not an AAMVA text: too long, without a header, or without a
+    ///   data element.
     static func read(_ text: String) throws(Refusal) -> AAMVACard {
         try read(Array(text.utf8))
     }

@@ -1,5 +1,4 @@
-/// How the text of a card departs from the AAMVA standard. Most genuine cards do, so a departure is reported, and
-/// rejects nothing by itself.
+/// How the text of a card departs from the AAMVA standard. Most genuine cards do, so a departure is only reported.
 package struct AAMVAConformance: Sendable, Equatable {
     /// The departures in the order of discovery, each kind once for an element.
     private(set) var departures: [Departure] = []
@@ -53,7 +52,7 @@ package extension AAMVAConformance {
         case postalCode = "postal_code"
         case missingElement = "missing_element"
 
-        /// A few words that a developer can act on.
+        /// A short explanation for a developer.
         var explanation: String {
             switch self {
             case .byteOrderMark: "a byte order mark precedes the text"

@@ -2,8 +2,8 @@ import Domain
 
 /// Dates on AAMVA cards: MMDDCCYY in the US from the second edition on, CCYYMMDD in Canada and in the first edition.
 ///
-/// No eight digits can be parsed both ways. A century is 19, 20, 21 or 99 (for cards that never expire), and no month
-/// is.
+/// No eight digits can be parsed both ways. A century is 19, 20, 21 or 99 (for cards that never expire), and a month is
+/// never one of these.
 struct AAMVADate {
     /// The orders of a date's parts.
     enum Order: Sendable {
@@ -11,7 +11,7 @@ struct AAMVADate {
         case yearMonthDay
     }
 
-    /// The parsed day; `nil` if the value is no date.
+    /// The parsed day; `nil` if the value is not a date.
     private(set) var day: CalendarDate?
     /// The latest day that a value of eight digits with an unknown day (`00`), or unknown month and day, can mean.
     private(set) var latestDay: CalendarDate?
@@ -20,7 +20,7 @@ struct AAMVADate {
     /// Whether it has eight digits.
     private(set) var isEightDigits = true
 
-    /// Parses a value: eight digits, fewer if zeros are missing, or three numbers with one of `/-. ` between.
+    /// Parses a value: eight digits, fewer if zeros are missing, or three numbers with one of `/-. ` between them.
     init(_ value: ArraySlice<UInt8>) {
         guard value.count <= 12 else { return }
         var groups: [(number: Int, width: Int)] = [(0, 0)]
@@ -43,7 +43,7 @@ struct AAMVADate {
         }
     }
 
-    /// One run of digits. Seven digits are a date without its leading zero, or else with a month or day of one digit.
+    /// Parses one run of digits. Seven digits are a date without its leading zero, or with a month or day of one digit.
     /// Six are a date with a month and a day of one digit each.
     private mutating func readRun(_ run: Int, width: Int) {
         switch width {

@@ -11,7 +11,7 @@ struct AAMVAElements {
         let value: Range<Int>
     }
 
-    /// A text with more elements is refused: the standard defines about a hundred.
+    /// The maximum number of elements in a text. The standard defines about a hundred.
     static let maximumCount = 256
 
     private let bytes: [UInt8]
@@ -83,15 +83,15 @@ struct AAMVAElements {
         return position
     }
 
-    /// A tab or C1 control separates only if an element precedes it and another follows. Otherwise it is part of a
+    /// A tab or C1 control is a separator only if an element precedes it and another follows. Otherwise it is part of a
     /// value, or noise before an id.
     private func isElement(after separator: Int) -> Bool {
-        // At most a few bytes further: a text of controls alone must not be searched to its end from each of them.
+        // Only a few bytes further, so that a text of controls is not searched to its end from each of them.
         let next = noise.trimmed(separator + 1..<min(separator + 9, bytes.count)).range.lowerBound
         return elementID(at: next, end: bytes.count) != nil
     }
 
-    /// A bar separates if an element or a subfile follows, or the text ends.
+    /// A bar is a separator if an element or a subfile follows, or the text ends.
     private func isBoundary(after bar: Int) -> Bool {
         let next = bar + 1
         guard next < bytes.count, bytes[next] >= 0x20, bytes[next] != UInt8(ascii: "|") else { return true }
@@ -136,9 +136,9 @@ struct AAMVAElements {
         all.append(Element(id: id, subfile: subfile, value: value))
     }
 
-    /// Whether a text begins with the type of a subfile. No element of the standard begins with `DL`, `ID` or `EN`. A
-    /// jurisdiction's elements begin with its type's letters, so its type is recognized because the letters occur
-    /// twice.
+    /// The subfile type at the beginning of a text, if there is one. No element of the standard begins with `DL`, `ID`
+    /// or `EN`. A jurisdiction's elements begin with its type's letters, so its type is recognized because the letters
+    /// occur twice.
     private func beginningSubfile(at start: Int, end: Int) -> SubfileType? {
         guard end - start >= 2, let type = bytes.subfileType(at: start) else { return nil }
         if end - start == 2 { return type }

@@ -27,13 +27,13 @@ struct AAMVAHeader: Sendable, Equatable {
 
     /// The search for the file type ends at this position.
     private static let searchLimit = 64
-    /// Further designators are ignored.
+    /// The number of designators that are read. Further ones are ignored.
     private static let maximumDesignators = 16
 
     /// Parses the header.
     ///
     /// - Parameter start: the start of the text, after a byte order mark.
-    /// - Returns: `nil` if there is no file type, so that the text is no AAMVA text.
+    /// - Returns: `nil` if there is no file type, so the text is not an AAMVA text.
     init?(_ bytes: [UInt8], start: Int, noting conformance: inout AAMVAConformance) {
         guard let fileType = Self.fileType(bytes, from: start) else { return nil }
         let indicator: [UInt8] = [0x40, 0x0A, 0x1E, 0x0D]

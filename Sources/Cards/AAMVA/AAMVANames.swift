@@ -61,8 +61,8 @@ extension AAMVAValues {
         if name != before { conformance.note(.nameElements) }
     }
 
-    /// First name and further names in separate elements. The standard separates further names by commas. If the
-    /// first names have commas too, all but the first are further names.
+    /// Takes first name and further names from separate elements. The standard separates further names by commas. If
+    /// the first names have commas too, all but the first are further names.
     private mutating func takeApart(into name: inout PersonName) {
         let given = Self.parts(text(ElementID("DAC")))
         let middle = given.dropFirst() + Self.parts(text(ElementID("DAD")))
@@ -70,7 +70,7 @@ extension AAMVAValues {
         name.middle = middle.isEmpty ? name.middle : middle.joined(separator: " ")
     }
 
-    /// `FAMILY,FIRST,MIDDLE,SUFFIX`; without a comma, the name is in spoken order.
+    /// Takes the name from `FAMILY,FIRST,MIDDLE,SUFFIX`. Without a comma, the name is in spoken order.
     private mutating func take(whole: String, into name: inout PersonName) {
         let parts = whole.split(separator: ",", maxSplits: 3, omittingEmptySubsequences: false)
             .map(Self.withoutBlanksAround)
@@ -88,7 +88,7 @@ extension AAMVAValues {
         name.suffix = part(3)
     }
 
-    /// All given names in one element, separated by commas or blanks. Some issuers also write the further names
+    /// Takes all given names from one element, separated by commas or blanks. Some issuers also write the further names
     /// separately.
     private mutating func take(given: String, into name: inout PersonName) {
         let parts = given.split { $0 == "," || $0 == " " }.map(String.init)

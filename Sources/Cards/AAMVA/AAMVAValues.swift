@@ -1,6 +1,6 @@
 import Domain
 
-/// Texts of an AAMVA card's elements, without the additions of barcode readers and careless issuers.
+/// The texts of an AAMVA card's elements, without what barcode readers and careless issuers add.
 struct AAMVAValues {
     private let bytes: [UInt8]
     private let elements: AAMVAElements
@@ -18,10 +18,10 @@ struct AAMVAValues {
     /// Whether an element is present, empty or not.
     func contains(_ id: ElementID) -> Bool { elements.contains(id) }
 
-    /// The value of the first of some elements that has one. The standard's placeholders for "nothing" are no values.
+    /// The first value among some elements. The standard's placeholders for "nothing" are not values.
     mutating func text(_ ids: ElementID...) -> String? { text(firstOf: ids) }
 
-    /// As ``text(_:)``.
+    /// Like ``text(_:)``, for an array of ids.
     mutating func text(firstOf ids: [ElementID]) -> String? {
         for id in ids {
             if let text = text(of: id) { return text }
@@ -35,7 +35,7 @@ struct AAMVAValues {
         var value = bytes[element.value]
         while let last = value.last, last == UInt8(ascii: ",") || last <= 0x20 { value.removeLast() }
         while let first = value.first, first <= 0x20 { value.removeFirst() }
-        // Version 01 separates names by commas. A trailing comma stands for parts that a holder does not have.
+        // Version 01 separates names by commas. A trailing comma means parts that a holder does not have.
         if value.endIndex != element.value.upperBound, id != Self.wholeName {
             conformance.note(.trailingComma, id.text)
         }
@@ -74,19 +74,19 @@ struct AAMVAValues {
         return isNever ? .never : date(id, expecting: order)
     }
 
-    /// The day of an element that departs from nothing if it is no date.
+    /// The day of an element; `nil` if it is not a date. Records no departure.
     func day(of id: ElementID) -> CalendarDate? {
         elements.first(id).flatMap { AAMVADate(bytes[$0.value]).day }
     }
 
-    /// The code of an element, in capitals; `nil` if it is empty or means nothing. It departs from nothing.
+    /// The code of an element, in capitals; `nil` if it is empty or means nothing. Records no departure.
     func code(_ id: ElementID) -> String? {
         guard let element = elements.first(id), !Self.meansNothing(bytes[element.value]) else { return nil }
         let text = Self.printable(Self.decode(bytes[element.value]).text).uppercased()
         return text.isEmpty ? nil : text
     }
 
-    /// Whether a name has characters within it that nobody sees, and that ISO/IEC 8859-1 does not have.
+    /// Whether a name contains invisible characters that ISO/IEC 8859-1 does not have.
     func hasInvisibleLetters() -> Bool {
         elements.all.contains { element in
             switch element.id.property {
@@ -99,8 +99,8 @@ struct AAMVAValues {
         }
     }
 
-    /// Whether an element of ``ElementID/saysWho`` has two values, in one subfile or in two. Nothing is no value, and
-    /// case, marks and blanks make no difference.
+    /// Whether an element of ``ElementID/saysWho`` has two values, in one subfile or in two. A placeholder for
+    /// "nothing" is not a value. Case, marks and blanks are ignored.
     func hasTwoValues() -> Bool {
         var known: [ElementID: String] = [:]
         for element in elements.all where element.id.saysWho {
@@ -134,7 +134,7 @@ struct AAMVAValues {
         return cleaned.isEmpty ? nil : cleaned
     }
 
-    /// A text without surrounding blanks, and without invisible characters or those that change how others are shown.
+    /// A text without surrounding blanks, invisible characters, and characters that change how others are shown.
     static func printable(_ text: String) -> String {
         let printable = text.unicodeScalars.compactMap { scalar -> Unicode.Scalar? in
             switch scalar.properties.generalCategory {
@@ -146,15 +146,15 @@ struct AAMVAValues {
         return withoutBlanksAround(String(String.UnicodeScalarView(printable)))
     }
 
-    /// ISO/IEC 8859-1 as the standard requires, or UTF-8, into which some readers convert it. The form of the bytes
-    /// decides.
+    /// Decodes ISO/IEC 8859-1, which the standard requires, or UTF-8, into which some readers convert it. The form of
+    /// the bytes decides.
     private static func decode(_ value: ArraySlice<UInt8>) -> (text: String, isForeign: Bool) {
         if value.allSatisfy({ $0 < 0x80 }) { return (String(decoding: value, as: UTF8.self), false) }
         if let text = String(validating: value, as: UTF8.self) { return (text, true) }
         return (String(String.UnicodeScalarView(value.map { Unicode.Scalar($0) })), false)
     }
 
-    /// What cards write for "nothing": the standard's NONE and UNAVL, and issuers' own words.
+    /// Whether a value means "nothing": the standard's NONE and UNAVL, and issuers' own words.
     private static func meansNothing(_ value: ArraySlice<UInt8>) -> Bool {
         guard value.count <= 11 else { return false }
         return nothingWords.contains { isWord($0, value) }
@@ -162,7 +162,7 @@ struct AAMVAValues {
 
     private static let nothingWords: [StaticString] = ["NONE", "UNAVL", "UNAVAIL", "UNAVAILABLE", "N/A"]
 
-    /// What cards write for an expiry that never comes; `MIL` is on those of soldiers.
+    /// Words for an expiry that never comes. `MIL` is on the cards of soldiers.
     private static let neverWords: [StaticString] = ["NONE", "INDEF", "INDEFINITE", "MIL", "MILITARY"]
 
     private static func isWord(_ word: StaticString, _ value: ArraySlice<UInt8>) -> Bool {

@@ -14,7 +14,7 @@ struct AAMVAVersion: Sendable, Equatable {
         self.number = number
     }
 
-    /// For a header without a usable number: the version of the card's name elements.
+    /// Guesses the version from the card's name elements, for a header without a usable number.
     init(guessedFrom elements: AAMVAElements) {
         if elements.contains(ElementID("DCT")) {
             number = 3
@@ -42,7 +42,7 @@ struct AAMVAVersion: Sendable, Equatable {
         }
     }
 
-    /// Whether the header has a jurisdiction version: not in the first edition.
+    /// Whether the header has a jurisdiction version: in all editions but the first.
     var hasJurisdictionVersion: Bool { number > 1 }
 
     /// How a version writes a name.
@@ -73,7 +73,7 @@ struct AAMVAVersion: Sendable, Equatable {
         }
     }
 
-    /// The elements that can hold the number: Arizona's cards of the first edition have it in DBJ.
+    /// The elements that can contain the number: Arizona's cards of the first edition have it in DBJ.
     var numberElements: [ElementID] { number == 1 ? [Self.id("DAQ"), Self.id("DBJ")] : [Self.id("DAQ")] }
 
     /// The elements without which a card of any version is invalid, apart from names: number, birthday and expiry, each

@@ -22,7 +22,7 @@ struct ElementID: Hashable, Sendable {
     /// The property that the element is read as, if there is one.
     var property: CardProperty? { Self.properties[self] }
 
-    /// Whether it says who the holder is, or which document it is: a card has one value of it.
+    /// Whether it identifies the holder or the document. A card has one value of it.
     var saysWho: Bool {
         switch property {
         case .name, .familyName, .givenName, .middleName, .dateOfBirth, .expiresOn, .issuedOn, .sex, .documentNumber:

@@ -98,7 +98,7 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
         return (city, rest.first == UInt8(ascii: "^") ? rest.dropFirst() : rest)
     }
 
-    /// Family, first and further names with `$` or a comma between; given names may also be separated by blanks.
+    /// Family, first and further names, separated by `$` or a comma. Given names may also be separated by blanks.
     private static func name(_ bytes: ArraySlice<UInt8>) -> PersonName {
         let parts = parts(bytes, separators: "$,")
         guard parts.count > 1 else { return PersonName(spoken: parts.first ?? "") }
@@ -108,7 +108,7 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
             family: parts.first, given: given.first, middle: further.isEmpty ? nil : further.joined(separator: " "))
     }
 
-    /// The birthday. If the day is 00, or month and day are, it is the latest possible one.
+    /// The birthday. If the day is 00, or both month and day are, it is the latest possible birthday.
     private static func birth(_ digits: ArraySlice<UInt8>) -> (day: CalendarDate?, isInFull: Bool) {
         guard let number = number(digits, width: 8) else { return (nil, true) }
         let (year, month, day) = (number / 10_000, number / 100 % 100, number % 100)
@@ -117,8 +117,8 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
         return (latest, latest == nil)
     }
 
-    /// The last day of the month. Special values of the month are 77 for a card that does not expire, 88 for the end
-    /// of the month of birth, and 99 for the birthday itself. Four nines mean never, as in a barcode.
+    /// The last day of the month. The month 77 means that the card does not expire, 88 the end of the month of birth,
+    /// and 99 the birthday itself. Four nines mean never, as in a barcode.
     private static func expiry(
         _ digits: ArraySlice<UInt8>, birth: CalendarDate?, today: CalendarDate
     ) -> CalendarDate? {

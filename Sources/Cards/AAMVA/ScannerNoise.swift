@@ -50,7 +50,7 @@ struct ScannerNoise {
     private func width(at position: Int, end: Int) -> Int? {
         guard isPossible, bytes[position] >= 0x80 else { return nil }
         guard isUTF8 else { return Self.isNoise(bytes[position]) ? 1 : nil }
-        // The rest of a character whose first byte was taken for a separator.
+        // The rest of a character whose first byte was parsed as a separator.
         if bytes[position] <= 0xBF { return 1 }
         return [2, 3].first { position + $0 <= end && Self.isNoise(bytes[position..<position + $0]) }
     }

@@ -1,7 +1,7 @@
 import Domain
 
 extension Contradiction {
-    /// What the elements and the header of a barcode say of themselves.
+    /// Whether the elements and the header of a barcode have this contradiction.
     func isIn(_ barcode: AAMVACard) -> Bool {
         let (card, statements, version) = (barcode.identityCard, barcode.statements, barcode.header.versionNumber)
         switch self {
@@ -30,7 +30,7 @@ extension Contradiction {
         }
     }
 
-    /// What its days say of each other.
+    /// Whether the dates of a barcode have this contradiction.
     func isIn(_ statements: AAMVACard.Statements, of card: IdentityCard, _ today: CalendarDate) -> Bool {
         switch self {
         case .revision:
@@ -53,7 +53,8 @@ extension Contradiction {
         }
     }
 
-    /// A family name is cut only if it is longer than a field. Names marked as whole fit into the standard's.
+    /// A family name is cut only if it is longer than a field. Names that are marked as whole fit into the standard's
+    /// fields.
     private static func isCutWrongly(_ name: PersonName) -> Bool {
         if name.familyTruncation == .truncated, let family = name.family,
             NameFolding.folded(family).utf8.count < NameComparison.shortestCut
@@ -71,7 +72,7 @@ extension Contradiction {
 }
 
 extension CalendarDate {
-    /// The day on which one born on this day reaches an age.
+    /// The day on which a person born on this day reaches an age.
     fileprivate func reaching(_ age: Int) -> CalendarDate {
         CalendarDate(year: year + age, month: month, day: day)
             ?? CalendarDate(lastDayOf: month, year: year + age) ?? .never

@@ -1,9 +1,9 @@
 import Domain
 
 extension AAMVACard {
-    /// Statements that become no property of the card, but may deny one.
+    /// Statements of a barcode that are not a property of the card, but may contradict one.
     struct Statements: Sendable, Equatable {
-        /// Whether an element that says who the holder is occurs twice with two values.
+        /// Whether an element that identifies the holder occurs twice with two values.
         let hasTwoValues: Bool
         /// Whether the whole name of the first edition (DAA) has another family name than DCS.
         let hasTwoNames: Bool
@@ -13,9 +13,9 @@ extension AAMVACard {
         let isSexUnreadable: Bool
         /// Whether an element has a code that is not in ``ElementCodes``.
         let hasUnknownCode: Bool
-        /// Whether nobody has the stated height or weight.
+        /// Whether the stated height or weight is impossible for a person.
         let isMeasureImpossible: Bool
-        /// Whether a name has characters that nobody sees.
+        /// Whether a name has invisible characters.
         let hasInvisibleLetters: Bool
         /// The days on which the holder becomes 18, 19 and 21.
         let birthdays: [Int: CalendarDate]
@@ -23,9 +23,9 @@ extension AAMVACard {
         let revisedOn: CalendarDate?
         /// Whether the holder may drive a class of vehicles.
         let isForDriving: Bool
-        /// Whether the header announces other subfiles than there are.
+        /// Whether the subfiles in the header differ from those in the text.
         let hasOtherSubfiles: Bool
-        /// Whether a subfile is that of another jurisdiction than the issuer.
+        /// Whether a subfile belongs to a jurisdiction other than the issuer.
         let hasSubfileOfAnother: Bool
 
         init(_ values: inout AAMVAValues, _ card: IdentityCard, _ header: AAMVAHeader, _ elements: AAMVAElements) {
@@ -58,8 +58,8 @@ extension AAMVACard {
             return !one.hasPrefix(other) && !other.hasPrefix(one)
         }
 
-        /// Adults have been 54 to 272 cm tall (21 to 107 inches), and have 20 to 998 pounds (9 to 453 kg). Zeros mean
-        /// nothing, and a height without one of the standard's units is ignored.
+        /// Adults have been 54 to 272 cm tall (21 to 107 inches), with weights of 20 to 998 pounds (9 to 453 kg). Zeros
+        /// mean nothing, and a height without one of the standard's units is ignored.
         private static func isMeasureImpossible(_ values: AAMVAValues) -> Bool {
             func isOutside(_ possible: ClosedRange<Int>, _ id: ElementID, unit: String) -> Bool {
                 guard let text = values.code(id) else { return false }
@@ -74,8 +74,9 @@ extension AAMVACard {
                 || isOutside(20...998, ElementID("DAW"), unit: "") || isOutside(9...453, ElementID("DAX"), unit: "")
         }
 
-        /// Many offsets and lengths are wrong, and some headers count one subfile too many. But no PDF417 symbol has so
-        /// many characters as some say, two subfiles are not lost, and a licence differs from an identity card.
+        /// Many offsets and lengths are wrong, and some headers have one subfile too many in their number. But no
+        /// PDF417 symbol has as many characters as some headers state, two subfiles are never lost, and a licence
+        /// differs from an identity card.
         private static func announcesOthers(_ header: AAMVAHeader, _ elements: AAMVAElements) -> Bool {
             func kinds(_ types: [SubfileType]) -> Set<SubfileType> {
                 Set(types.filter(\.isPrimary).map { $0 == .enhanced ? .drivingLicence : $0 })

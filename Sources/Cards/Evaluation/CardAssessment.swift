@@ -3,8 +3,8 @@ import Foundation
 
 /// The results of all checks of one card, and the verdict.
 ///
-/// A barcode or a zone proves nothing about its issuer. A card that passes is only consistent in itself, and gives no
-/// more than `Assurance/barcode`.
+/// A barcode or a zone proves nothing about its issuer. A card that passes is only consistent in itself, so its level
+/// is at most `Assurance/barcode`.
 package struct CardAssessment: Sendable, Equatable {
     /// Every check, in the order of `CardCheck/Name`.
     package let checks: [CardCheck]
@@ -32,14 +32,13 @@ package extension CardAssessment {
     /// The consequence of the checks.
     enum Verdict: String, Sendable {
         case accepted
-        /// A reviewer must look at it first.
+        /// A reviewer must decide about it first.
         case inReview = "in_review"
-        /// A hard check failed.
+        /// At least one hard check failed.
         case rejected
 
-        /// Decides from all checks, including those of the issuer and of other cards. A hard failure rejects the
-        /// card. A soft failure sends it to review if the policy says so; another person's card always goes to
-        /// review.
+        /// Decides from all checks, including those of the issuer and of other cards. A hard failure rejects the card.
+        /// A soft failure sends it to review if the policy requires that. Another person's card always goes to review.
         package init(_ checks: [CardCheck], policy: CardPolicy) {
             let failed = checks.filter { $0.result == .failed }.map(\.name)
             if failed.contains(where: \.isHard) {

@@ -12,7 +12,7 @@ extension CardRule {
         let format: NumberFormat? =
             switch input.card {
             case .aamva: card.jurisdiction.flatMap { Jurisdiction.of(code: $0) }?.numberFormat
-            // A stripe writes letters as digits, and a zone is a passport's.
+            // A stripe writes letters as digits, and a zone has a passport's number.
             case .stripe, .machineReadable: nil
             }
         guard let format else { return (.notApplicable, "No form of the issuer's document numbers is known.") }

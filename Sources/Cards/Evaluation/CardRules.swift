@@ -9,7 +9,7 @@ struct CardRule: Sendable {
     /// A card and the other inputs of its evaluation.
     struct Input: Sendable {
         let card: ScannedCard
-        /// The day in UTC.
+        /// The day of the evaluation in UTC.
         let today: CalendarDate
         /// The day in the last time zone. A card is valid until its last day has ended there.
         let earliestDay: CalendarDate
@@ -31,7 +31,7 @@ struct CardRule: Sendable {
         return CardCheck(name, outcome.result, outcome.detail)
     }
 
-    /// In the order in which they are reported.
+    /// All rules, in the order in which they are reported.
     static let all: [CardRule] = [
         unexpired, dateOrder, minimumAge, issuer, mandatoryElements, documentNumber, checkDigits, birthday,
         numberFormat,

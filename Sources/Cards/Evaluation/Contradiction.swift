@@ -1,7 +1,7 @@
 import Domain
 
-/// What no card of an issuer says: two statements that deny each other, or one that denies what is possible. Each card
-/// that does is shown to a reviewer. A kind follows from a standard or from published facts, and is lenient where real
+/// A statement of a card that contradicts another one, or states what is impossible. No issuer makes such a card, so a
+/// reviewer must decide about it. A kind follows from a standard or from published facts, and is lenient where real
 /// cards depart from them.
 enum Contradiction: CaseIterable {
     case twoValues, twoNames, unreadableIssue, birthdays, unknownSex, unknownCode, measures, cutName, invisibleLetters
@@ -9,18 +9,19 @@ enum Contradiction: CaseIterable {
     case validity, passportValidity, age, scripts, digits, unknownState
     case numberLength, numberLetters, numberBirthday, numberSex
 
-    /// The longest validity of a card that expires, years: Arizona's are valid until the holder is 65.
+    /// The longest validity of a card that expires, in years. Arizona's are valid until the holder is 65.
     static let longestValidity = 50
-    /// The longest validity of a passport, years. ICAO 9303-2 recommends ten at most, and no state is known for more.
+    /// The longest validity of a passport, in years. ICAO 9303-2 recommends ten at most, and no state is known for
+    /// more.
     static let longestPassport = 15
-    /// The greatest age of a holder, years.
+    /// The greatest age of a holder, in years.
     static let greatestAge = 110
-    /// The least age at which a state or province lets anybody drive, years.
+    /// The least age at which a state or province lets a person drive, in years.
     static let leastDrivingAge = 14
-    /// The longest name that a barcode holds whole, characters.
+    /// The longest name that a barcode contains in full, in characters.
     static let longestName = 40
 
-    /// A few words, without data of the card.
+    /// A short explanation, without data of the card.
     var explanation: String {
         switch self {
         case .twoValues: "an element has two different values"
@@ -52,7 +53,7 @@ enum Contradiction: CaseIterable {
         }
     }
 
-    /// Whether a card says it.
+    /// Whether a card has this contradiction.
     func isIn(_ input: CardRule.Input) -> Bool {
         let card = input.identityCard
         switch self {
@@ -116,7 +117,7 @@ enum Contradiction: CaseIterable {
         }
     }
 
-    /// Whether a name has letters of the Latin script and of another one.
+    /// Whether a name has letters both of the Latin script and of another one.
     private static func isMixed(_ name: String) -> Bool {
         let letters = name.unicodeScalars.filter {
             $0.properties.isAlphabetic && $0.properties.generalCategory != .modifierLetter

@@ -1,5 +1,5 @@
-/// The codes of elements that have few: those of the AAMVA standard and of ANSI D-20 for colours. Many issuers write
-/// colours as words or in codes of their own, so each beginning of a word is a code too.
+/// The codes of elements with few codes: those of the AAMVA standard, and of ANSI D-20 for colours. Many issuers write
+/// colours as words or in their own codes, so each beginning of a word is a code too.
 enum ElementCodes {
     /// Whether an element has a value that is not among its codes.
     static func haveUnknown(_ values: AAMVAValues) -> Bool {
@@ -7,13 +7,14 @@ enum ElementCodes {
             || colours.contains { id in values.code(id).map { !isColour($0) } ?? false }
     }
 
-    /// Names cut or not, or unknown; compliant with REAL ID or not, or materially, as until 2012.
+    /// Whether names are cut, and whether the card complies with REAL ID. The code for material compliance was used
+    /// until 2012.
     private static let all: [ElementID: Set<String>] = [
         ElementID("DDE"): ["T", "N", "U"], ElementID("DDF"): ["T", "N", "U"], ElementID("DDG"): ["T", "N", "U"],
         ElementID("DDA"): ["F", "N", "M"],
     ]
 
-    /// Of eyes and of hair.
+    /// The colours of eyes and hair.
     private static let colours = [ElementID("DAY"), ElementID("DAZ")]
 
     /// Only letters are compared: some issuers number the colours.
@@ -26,7 +27,7 @@ enum ElementCodes {
         "BLK", "BLN", "BLD", "BRN", "BRW", "GRN", "GRY", "HZL", "MRN", "MUL", "PNK", "SDY", "XXX",
     ]
 
-    /// In English, and in French and Spanish for Canada, Puerto Rico and Mexico.
+    /// Colours in English, and in French and Spanish for Canada, Puerto Rico and Mexico.
     private static let colourWords = """
         AMBER AUBURN BALD BLACK BLONDE BLUE BROWN DICHROMATIC GRAY GREEN GREY HAZEL MAROON MULTICOLOURED OTHER PINK RED \
         SANDY UNKNOWN WHITE BLANC BLEU BRUN CHATAIN CHAUVE GRIS MARRON NOIR NOISETTE ROUX VERT AVELLANA AZUL BLANCO \

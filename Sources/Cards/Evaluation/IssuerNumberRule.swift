@@ -1,14 +1,14 @@
 import Domain
 
-/// How an issuer derives its document numbers from the holder's name, birthday and sex, where its rule is public.
+/// How an issuer derives its document numbers from the holder's name, birthday and sex, if its rule is public.
 ///
-/// Numbers of another form, which most issuers also give out, have no such part. A number may be as old as the holder's
-/// name before a marriage, so another name is only reported. Birthday and sex do not change with a marriage.
+/// Most issuers also use numbers of another form, without such parts. A number may be older than the holder's name
+/// after a marriage, so a different name is only reported. Birthday and sex do not change with a marriage.
 package struct IssuerNumberRule {
     /// One letter for each character: `F` the family name's first letter, `S` its Soundex digits, `N` its first
     /// letters, `Y` year, `M` month, `W` month or 50 more, `D` day, `A` and `I` the days of Florida and Illinois, `B`
-    /// the days of Maryland and Michigan, `C` the month of Connecticut. Digits stand for themselves, and a dot for any
-    /// character. Descriptions of Montana's numbers differ, so both of its forms are in use here.
+    /// the days of Maryland and Michigan, `C` the month of Connecticut. Digits match themselves, and a dot matches any
+    /// character. Descriptions of Montana's numbers differ, so both of its forms are here.
     private static let patterns: [String: String] = [
         "FL": "FSSS...YYAAA.", "IL": "FSSS...YYIII", "WI": "FSSS...YYAAA..", "MD": "FSSS......BBB",
         "MI": "FSSS......BBB",
@@ -17,26 +17,26 @@ package struct IssuerNumberRule {
         "NL": "FYYMMDD...", "NS": "NNNNNDDMMYY...", "ON": "F........YYWWDD", "QC": "F....DDMMYY..",
     ]
 
-    /// Maryland and Michigan count on over the year, with gaps for persons of one name and birthday: the number of each
-    /// month's first day.
+    /// The number of each month's first day in Maryland and Michigan. They number the days of the year, with gaps for
+    /// persons with the same name and birthday.
     private static let firstDays = [2, 86, 159, 258, 334, 412, 521, 603, 681, 757, 841, 917]
 
     private let pattern: [UInt8]
 
-    /// What of its holder a number has; `true` for a part that the issuer's numbers do not have.
+    /// Whether each part of a number fits its holder; `true` for a part that the issuer's numbers do not have.
     struct Findings: Equatable {
         var hasName = true
         var hasBirthday = true
         var hasSex = true
     }
 
-    /// The rules of a jurisdiction that are public.
+    /// The public rules of a jurisdiction.
     private static func all(of jurisdiction: String) -> [IssuerNumberRule] {
         patterns[jurisdiction]?.split(separator: " ").map { IssuerNumberRule(pattern: Array($0.utf8)) } ?? []
     }
 
-    /// What a card's number has of its holder. `nil` if it has another form than the one that the issuer's rule gives,
-    /// or if name or birthday are missing.
+    /// Compares a card's number with its holder. `nil` if the number does not have the form that the issuer's rule
+    /// gives, or if name or birthday are missing.
     static func findings(of card: IdentityCard) -> Findings? {
         guard let jurisdiction = card.jurisdiction, let birth = card.dateOfBirth, card.isBirthdayInFull,
             let family = card.name.family
@@ -47,8 +47,8 @@ package struct IssuerNumberRule {
         return found.first(where: \.hasBirthday) ?? found.first
     }
 
-    /// A number of the issuer's form with the parts that its rule gives for a holder: for invented cards. Other numbers
-    /// stay as they are.
+    /// A number of the issuer's form with the parts that its rule gives for a holder, for invented cards. Other numbers
+    /// are returned unchanged.
     package static func fitting(
         _ number: String, of jurisdiction: String, family: String, birth: CalendarDate, sex: IdentityCard.Sex?
     ) -> String {
@@ -124,7 +124,7 @@ package struct IssuerNumberRule {
         return value(written).map { $0 == soundex(name) }
     }
 
-    /// Whether a part of the number is that of a birthday; `nil` if it is that of none.
+    /// Whether a part of the number is from a birthday; `nil` if it can be from no birthday.
     private static func fits(_ kind: UInt8, _ written: Int, _ width: Int, _ birth: CalendarDate) -> Bool? {
         let (coded, possible): (Int, ClosedRange<Int>) =
             switch kind {
@@ -138,12 +138,12 @@ package struct IssuerNumberRule {
             default: (written, 0...9999)
             }
         guard possible.contains(coded) else { return nil }
-        // Of the days of Maryland and Michigan only the month is compared.
+        // Of the days in Maryland and Michigan only the month is compared.
         if kind == UInt8(ascii: "B") { return coded == birth.month }
         return coded == value(kind, width, [], birth, isFemale: false)
     }
 
-    /// The sex that a part of the number means: the parts of women are greater.
+    /// The sex that a part of the number encodes. The parts of women are greater.
     private static func sex(_ kind: UInt8, _ value: Int) -> IdentityCard.Sex? {
         switch kind {
         case UInt8(ascii: "W"): value > 50 ? .female : .male

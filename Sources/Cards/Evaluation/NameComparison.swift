@@ -2,21 +2,21 @@ import Domain
 
 /// Whether the name on a card can be the user's name at the provider.
 ///
-/// The display name must contain the family name and one of the given names, in any order. Further names may be
-/// missing on either side. Of a name of several words one is enough. Initials and suffixes are ignored. A nickname or
+/// The display name must contain the family name and one of the given names, in any order. Further names may be missing
+/// on either side. One word of a name with several words is enough. Initials and suffixes are ignored. A nickname or
 /// another transliteration is enough. A name that the card cut off must only be a prefix.
 struct NameComparison {
     private let family: Part?
     private let given: Part?
-    /// The given and the first further name as one: JI and WOO are Jiwoo.
+    /// The given name and the first further name together: JI and WOO are Jiwoo.
     private let together: Part?
     private let further: [Part]
 
-    /// The letters from which a name may have been cut although the card does not say so.
+    /// The minimum number of letters of a name that may have been cut although the card does not mark it.
     static let shortestCut = 10
-    /// No more further names are compared.
+    /// The maximum number of further names that are compared.
     private static let maximumFurther = 8
-    /// No more words of a display name are compared.
+    /// The maximum number of words of a display name that are compared.
     private static let maximumWords = 16
 
     /// One part of the card's name.
@@ -25,14 +25,14 @@ struct NameComparison {
         let mayBeCut: Bool
         let isGiven: Bool
 
-        /// `nil` for no name, and for a word that stands for none.
+        /// `nil` for a missing name, and for a word that means a missing name.
         init?(_ text: String?, _ truncation: PersonName.Truncation, isGiven: Bool) {
             guard let text else { return nil }
             let folded = NameFolding.folded(text)
             guard !folded.isEmpty, !NameFolding.isPlaceholder(folded) else { return nil }
             self.text = text
             self.isGiven = isGiven
-            // Most cards do not say whether a name was cut, so a long one may be.
+            // Most cards do not mark whether a name was cut, so a long one may be.
             mayBeCut =
                 switch truncation {
                 case .truncated: true
@@ -70,13 +70,13 @@ struct NameComparison {
         }
     }
 
-    /// Whether any name of the card is in the display name. Without one, the names are two persons'.
+    /// Whether any name of the card is in the display name. If none is, they are the names of two persons.
     func sharesName(with displayName: String) -> Bool {
         let words = Self.words(displayName)
         return ([family].compactMap(\.self) + givenNames).contains { !runs(of: $0, in: words).isEmpty }
     }
 
-    /// Whether a display name that does not match is significant. It is if it looks like a name: two words or more of
+    /// Whether a display name that does not match is significant. It must look like a name: two words or more of
     /// letters, in the card's script. Nicknames, addresses and other scripts do not.
     func canCompare(_ displayName: String) -> Bool {
         let isWritten = displayName.prefix(256).unicodeScalars.allSatisfy { scalar in
@@ -106,7 +106,7 @@ struct NameComparison {
         word.allSatisfy { $0.utf8.count >= 2 && !particles.contains($0) && !NameFolding.isSuffix($0) }
     }
 
-    /// Words before family names that are no names themselves.
+    /// Words before family names that are not names by themselves.
     private static let particles: Set<String> = [
         "DE", "DA", "DI", "DO", "DU", "LA", "LE", "EL", "AL", "TE", "DEL", "DELLA", "DELA", "DER", "DEN", "DES", "DOS",
         "DAS", "LAS", "LOS", "VAN", "VON", "VANDER", "ZUM", "ZUR", "BIN", "BINT", "IBN", "ABU", "MAC", "MC", "SAN",
@@ -114,10 +114,10 @@ struct NameComparison {
     ]
 
     /// The words that make up a name, however it is divided: MC DONALD is MCDONALD. If none do, the one word that can
-    /// stand for it.
+    /// replace it.
     private func run(of sought: Set<String>, _ part: Part, cut: Bool, in words: [Set<String>]) -> Range<Int>? {
         for start in words.indices {
-            // Beginnings of what is sought: a few, since each is as long as its words.
+            // A few beginnings of the sought name, because each is as long as its words.
             var begun: Set<String> = [""]
             for end in start..<words.count where !begun.isEmpty {
                 let joined = begun.flatMap { first in words[end].map { first + $0 } }

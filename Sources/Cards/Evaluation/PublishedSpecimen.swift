@@ -2,12 +2,13 @@ import Domain
 import Encoding
 
 /// The invented persons of published specimens: examples of the standards, and sample cards that states show. Their
-/// names, birthdays and numbers are known to everybody, so a card of theirs is somebody's exercise. Only digests are here.
+/// names, birthdays and numbers are public, so a card with them is an exercise. Only digests are stored here.
 ///
-/// The person of ICAO's own examples is known by the birthday alone. With another birthday, developers test with it.
+/// The person of ICAO's own examples is listed with the birthday only, because developers use it with other birthdays
+/// for tests.
 enum PublishedSpecimen {
-    /// Whether a card's holder is such a person: by the birthday, whatever the number, or by the number, whatever the
-    /// birthday.
+    /// Whether a card's holder is such a person: by name and birthday, whatever the number, or by name and number,
+    /// whatever the birthday.
     static func isOne(_ card: IdentityCard) -> Bool {
         guard let family = card.name.family,
             let given = card.name.given?.split(whereSeparator: { $0 == " " || $0 == "-" }).first

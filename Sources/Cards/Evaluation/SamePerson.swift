@@ -1,6 +1,6 @@
 import Domain
 
-/// Whether two cards can belong to one person: equal birthdays, and names that agree or of which one is a part of the
+/// Whether two cards can belong to one person: the birthdays are equal, and the names agree or one is a part of the
 /// other.
 package enum SamePerson {
     /// Compares the stored data of two cards.
@@ -23,7 +23,7 @@ package enum SamePerson {
         }
     }
 
-    /// One of two cards may have cut a long word off.
+    /// Whether two words are the same. One of two cards may have cut off a long word.
     private static func isSame(_ one: Set<String>, _ other: Set<String>) -> Bool {
         if !one.isDisjoint(with: other) { return true }
         return one.contains { word in
@@ -50,7 +50,7 @@ package enum SamePerson {
         names(NameFolding.spelledWords(name)) { $0.first ?? "" }
     }
 
-    /// Words without those that stand for no name, and without suffixes at the end.
+    /// The words without placeholders for a missing name, and without suffixes at the end.
     private static func names<Word>(_ words: [Word], _ text: (Word) -> String) -> [Word] {
         var words = words.filter { !NameFolding.isPlaceholder(text($0)) }
         while words.count > 2, let last = words.last, NameFolding.isSuffix(text(last)) { words.removeLast() }

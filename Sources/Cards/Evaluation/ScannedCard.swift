@@ -17,7 +17,7 @@ package enum ScannedCard: Sendable, Equatable, Confidential {
         }
     }
 
-    /// Which of number, birthday, expiry and name the card lacks, in the terms of its format.
+    /// The missing ones of number, birthday, expiry and name, in the terms of the card's format.
     var missing: [String] {
         let card: IdentityCard
         switch self {

@@ -1,5 +1,5 @@
 /// The codes of issuing states and nationalities in machine readable zones (ICAO 9303-3 §5): ISO 3166-1 alpha-3, and
-/// further ones. The codes for specimens, such as that of Utopia, and those of states that are no more are none.
+/// further ones. The codes of specimens, such as Utopia's, and of former states are not valid.
 enum IssuingState {
     static func isKnown(_ code: String) -> Bool { codes.contains(code) }
 

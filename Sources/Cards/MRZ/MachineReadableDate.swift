@@ -9,7 +9,8 @@ enum MachineReadableDate {
     }
 
     /// A birthday: the latest matching day that is not after today. If the day is unknown, or month and day are (`<<`
-    /// or `00`), it is the latest possible one: nobody is made older. `nil` if the year is unknown or no day exists.
+    /// or `00`), it is the latest possible day, so that no holder is made older. `nil` if the year is unknown or no
+    /// such day exists.
     static func birth(_ field: ArraySlice<UInt8>, today: CalendarDate) -> Birth? {
         if let day = nearest(field, today: today, where: { $0 <= today }) { return Birth(day: day, isInFull: true) }
         guard let year = number(field.prefix(2)), isUnknown(field.suffix(2)) else { return nil }
@@ -24,8 +25,8 @@ enum MachineReadableDate {
         return last.map { Birth(day: min($0, today), isInFull: false) }
     }
 
-    /// A last day of validity, within the 50 years before this one, this one and the 49 after it. A field of fillers
-    /// means that the document never expires. So does 1 January 99 on identity cards of Spain.
+    /// The last day of validity, in this year, the 50 years before it or the 49 after it. A field of fillers means that
+    /// the document never expires. So does 1 January 99 on identity cards of Spain.
     static func expiry(
         _ field: ArraySlice<UInt8>, of state: String?, _ format: MachineReadableFormat, today: CalendarDate
     ) -> CalendarDate? {

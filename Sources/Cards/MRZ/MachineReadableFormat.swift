@@ -1,5 +1,5 @@
-/// The three sizes of travel documents, with the positions of their fields in the concatenated lines of the machine
-/// readable zone (ICAO 9303 parts 5, 6 and 4).
+/// The three sizes of travel documents, with the positions of their fields in the lines of the machine readable zone.
+/// The lines are concatenated (ICAO 9303 parts 5, 6 and 4).
 package enum MachineReadableFormat: String, Sendable, CaseIterable {
     /// Three lines of 30: identity cards, passport cards.
     case td1 = "TD1"
@@ -33,7 +33,7 @@ package enum MachineReadableFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// Nine characters; the check digit follows.
+    /// The position of the document number: nine characters, before their check digit.
     var documentNumber: Range<Int> {
         switch self {
         case .td1: 5..<14
@@ -42,7 +42,7 @@ package enum MachineReadableFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// Six digits; the check digit follows.
+    /// The position of the birthday: six digits, before their check digit.
     var birth: Range<Int> {
         switch self {
         case .td1: 30..<36
@@ -53,7 +53,7 @@ package enum MachineReadableFormat: String, Sendable, CaseIterable {
 
     var sex: Int { birth.upperBound + 1 }
 
-    /// Six digits; the check digit follows.
+    /// The position of the expiry: six digits, before their check digit.
     var expiry: Range<Int> { birth.upperBound + 2..<birth.upperBound + 8 }
 
     var nationality: Range<Int> {

@@ -30,16 +30,16 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
     /// Whether every check digit is right.
     var allCheckDigitsFit: Bool { checkDigits.allSatisfy(\.fits) }
 
-    /// The longest accepted text, bytes: the longest zone has 90 characters and a few line ends.
+    /// The longest accepted text, in bytes. The longest zone has 90 characters and a few line ends.
     static let maximumLength = 256
 
     /// Parses the lines of a zone, with or without line ends and blanks between them. Lower-case letters are accepted
     /// as capitals: the alphabet has no others, so there is no ambiguity.
     ///
-    /// - Parameter today: the day that resolves two-digit years. A birth lies in the past, an expiry at most 50 years
-    ///   before and 49 after.
-    /// - Throws: `Refusal` `malformed_request` if it is no zone: another length, a foreign character, or a code of no
-    ///   identity document. Wrong check digits and dates do not throw.
+    /// - Parameter today: the day that resolves two-digit years. A birth is in the past, an expiry at most 50 years
+    ///   before and 49 after it.
+    /// - Throws: `Refusal` `malformed_request` if it is not a zone: another length, an invalid character, or a code
+    ///   that no identity document has. Wrong check digits and dates do not throw.
     package static func read(_ text: String, today: CalendarDate) throws(Refusal) -> MachineReadableZone {
         guard text.utf8.count <= maximumLength else {
             throw Refusal.zoneTooLong(allowed: maximumLength)
@@ -51,7 +51,7 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
         guard zone.allSatisfy({ $0.isCapital || $0.isDigit || $0 == filler }) else {
             throw Refusal.wrongZoneCharacter
         }
-        // These look like TD2, but have another layout and, above all, no day of expiry.
+        // These look like TD2, but have another layout and no day of expiry.
         guard format != .td2 || !zone.starts(with: "IDFRA".utf8) else {
             throw Refusal.formerFrenchCard
         }
@@ -98,9 +98,10 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
         }
     }
 
-    /// A number of more than nine characters has `<` as its check digit and continues in the optional data. There
-    /// follow the rest, the check digit over the whole number, and `<` (ICAO 9303-5 §4.2.4, 9303-6 §4.2.4). Portugal
-    /// and others compute the digit over the characters as they stand, with the `<` between, so both are right.
+    /// A number of more than nine characters has `<` as its check digit and continues in the optional data. The rest
+    /// follows there, then the check digit over the whole number, then `<` (ICAO 9303-5 §4.2.4, 9303-6 §4.2.4).
+    /// Portugal and others compute the digit over the characters as they are written, including the `<`, so both digits
+    /// are right.
     private static func documentNumber(
         _ zone: [UInt8], _ format: MachineReadableFormat
     ) -> (text: String, fits: Bool) {
@@ -135,8 +136,8 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
         return checked
     }
 
-    /// `FAMILY<NAME<<GIVEN<NAMES`. A field that is full to its last character may have been cut off, at its end or
-    /// within the names before; any other is complete.
+    /// Parses `FAMILY<NAME<<GIVEN<NAMES`. A field without trailing fillers may have been cut off, at its end or within
+    /// the names before. Any other field is complete.
     private static func name(_ field: ArraySlice<UInt8>) -> PersonName {
         let parts = words(field)
         var name = PersonName()

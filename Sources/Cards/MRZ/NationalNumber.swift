@@ -5,14 +5,14 @@ import Domain
 ///
 /// The rules are public; python-stdnum has the same.
 enum NationalNumber {
-    /// Whether the number has the right check digit, the zone's birthday and its sex. `nil` if the state has no known rule, or
-    /// if no optional data has the form of its number.
+    /// Whether the number has the right check digit, the zone's birthday and its sex. `nil` if the state has no known
+    /// rule, or if no optional data has the form of its number.
     ///
     /// - Parameters:
     ///   - optional: the fields of optional data, with fillers.
-    ///   - birth: the zone's six digits.
-    ///   - year: the year that they mean.
-    ///   - sex: the zone's; a number's is compared with a man's or a woman's only.
+    ///   - birth: the six digits of the birthday in the zone.
+    ///   - year: the year of birth that these digits mean.
+    ///   - sex: the sex in the zone. Only a man's or a woman's number is compared with it.
     static func fits(
         _ optional: [[UInt8]], of state: String, birth: [UInt8], year: Int?, sex: IdentityCard.Sex?, isTD2: Bool
     ) -> Bool? {
@@ -43,33 +43,33 @@ enum NationalNumber {
                 return
             }
             guard let d = digits(field) else { return nil }
-            // Where the birthday begins with the year.
+            // Only for numbers whose birthday begins with the year.
             let month = value(d.dropFirst(2).prefix(2))
             switch (state, d.count) {
             case ("BEL", 11):
-                // A 2 is thought before the numbers of those born since 2000.
+                // A 2 precedes the numbers of persons born since 2000 in the computation.
                 let number = value(d.prefix(9)) + ((year ?? 0) < 2000 ? 0 : 2_000_000_000)
                 isCheckRight = 97 - number % 97 == value(d.suffix(2))
-                // 20 or 40 more for those whose sex or birthday was not known; then the month may be none.
+                // 20 or 40 more for persons whose sex or birthday was unknown. Then the month may be missing.
                 self.birth = month % 20 == 0 ? nil : day(d[0..<6], month: month % 20)
                 sex = (20..<40).contains(month) ? nil : ofMan(d[8])
             case ("EST", 11), ("LTU", 11):
                 let first = weighted(d, by: [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]) % 11
                 let second = weighted(d, by: [3, 4, 5, 6, 7, 8, 9, 1, 2, 3]) % 11
                 isCheckRight = (first < 10 ? first : second % 10) == d[10]
-                // Lithuania's that begin with a nine say nothing.
+                // Lithuania's numbers that begin with a nine contain no birthday.
                 self.birth = d[0] == 9 ? nil : Array(d[1..<7])
                 sex = d[0] == 9 ? nil : ofMan(d[0])
             case ("SWE", 10), ("SWE", 12):
                 let last = Array(d.suffix(10))
                 isCheckRight = isLuhn(last)
-                // 60 more than the day for those who are not registered.
+                // 60 more than the day for persons who are not registered.
                 let days = value(last[4..<6])
                 self.birth = days > 60 ? last[0..<4] + [(days - 60) / 10, (days - 60) % 10] : Array(last[0..<6])
                 sex = ofMan(last[8])
             case ("ROU", 13):
                 (isCheckRight, self.birth) = (isRomanian(d), Array(d[1..<7]))
-                // Nine is a foreigner's of either sex.
+                // Nine is the digit of a foreigner of either sex.
                 sex = d[0] == 9 ? nil : ofMan(d[0])
             case ("ROU", 7) where isTD2:
                 // The zone of an identity card omits the birthday, which it has already.
@@ -87,7 +87,7 @@ enum NationalNumber {
                 self.birth = day(d[0..<6], month: month % 20)
                 sex = ofMan(d[9])
             case ("CZE", 10), ("SVK", 10):
-                // Until 1985 the last digit of what leaves ten was 0.
+                // Until 1985 the last digit was 0 if the remainder was ten.
                 let left = value(d.prefix(9)) % 11
                 isCheckRight = (left == 10 ? 0 : left) == d[9]
                 // 50 more than the month for women, and 20 more if a day's numbers are used up.
@@ -116,7 +116,7 @@ enum NationalNumber {
         return (sum == 10 ? 1 : sum) == d.last
     }
 
-    /// ISO/IEC 7064, MOD 11,10.
+    /// Verifies the digit of ISO/IEC 7064, MOD 11,10.
     private static func isCroatian(_ d: [Int]) -> Bool {
         let product = d.dropLast().reduce(10) { product, digit in
             let sum = (product + digit) % 10
@@ -125,7 +125,7 @@ enum NationalNumber {
         return (11 - product) % 10 == d.last
     }
 
-    /// Most states give men odd digits.
+    /// The sex that a digit encodes. Most states give men odd digits.
     private static func ofMan(_ digit: Int) -> IdentityCard.Sex { digit % 2 == 1 ? .male : .female }
 
     private static func isLuhn(_ d: [Int]) -> Bool {
@@ -149,6 +149,6 @@ enum NationalNumber {
         return field.map { Int($0 - UInt8(ascii: "0")) }
     }
 
-    /// Of 13 digits at most.
+    /// The number that at most 13 digits make.
     private static func value(_ d: some Sequence<Int>) -> Int { d.reduce(0) { $0 * 10 + $1 } }
 }

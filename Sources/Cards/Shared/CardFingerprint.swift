@@ -10,7 +10,7 @@ package struct CardFingerprint: Sendable, Equatable, Confidential {
     /// name or birthday. A document without an address gives another text than one with an address.
     package let person: String?
 
-    /// Derives both from a card.
+    /// Derives both texts from a card.
     package init(_ card: IdentityCard) {
         let number = card.normalisedNumber
         document =
@@ -32,7 +32,7 @@ package struct CardFingerprint: Sendable, Equatable, Confidential {
         return join("person", [folded, birthday.text, String(decoding: code, as: UTF8.self)])
     }
 
-    /// No field contains the unit separator, so different lists of fields never give the same text.
+    /// Joins fields by the unit separator. No field contains it, so different lists of fields never give the same text.
     private static func join(_ label: String, _ fields: [String]) -> String {
         ([label] + fields).joined(separator: "\u{1F}")
     }

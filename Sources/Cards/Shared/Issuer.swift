@@ -1,8 +1,8 @@
 /// The issuer of AAMVA cards with an issuer identification number.
 struct Issuer: Sendable, Equatable {
-    /// `USA`, `CAN` or `MEX`.
+    /// The country's code: `USA`, `CAN` or `MEX`.
     let country: String
-    /// The state, territory or province; `nil` if a federal department issues.
+    /// The state, territory or province; `nil` if the issuer is a federal department.
     let jurisdiction: Jurisdiction?
 
     /// The issuer with a number; `nil` if the number is not assigned.

@@ -4,7 +4,7 @@ package struct Jurisdiction: Sendable, Equatable {
     package let code: String
     /// Its issuer identification number, six digits.
     package let issuerNumber: Int
-    /// `USA`, `CAN` or `MEX`.
+    /// The country's code: `USA`, `CAN` or `MEX`.
     package let country: String
     /// The postal codes in it.
     package let postalArea: PostalArea

@@ -2,8 +2,8 @@ package extension Jurisdiction {
     /// All jurisdictions: 50 states, the District of Columbia, five territories, 13 provinces and territories of
     /// Canada, and the two states of Mexico that have a number from AAMVA.
     ///
-    /// Issuer numbers are AAMVA's assignments, postal areas those of USPS and Canada Post. The number formats come
-    /// from published tables that are older than today's cards, so they are a hint, never a reason to reject.
+    /// Issuer numbers are AAMVA's assignments, postal areas those of USPS and Canada Post. The number formats come from
+    /// published tables that are older than today's cards. So they are a hint, never a reason to reject a card.
     static let all: [Jurisdiction] = states + territories + provinces + mexican
 
     private static let states: [Jurisdiction] = [

@@ -5,15 +5,15 @@ import Foundation
 enum NameFolding {
     /// How letters outside A to Z are written.
     enum Spelling: CaseIterable, Sendable {
-        /// Without their marks: `MULLER`.
+        /// Without their marks, such as `MULLER`.
         case plain
         /// As ICAO 9303-3 §6 transliterates them: `MUELLER`.
         case icao
-        /// By the other forms that the same table allows, and by those in use beside it: `DJ` for Đ, `NXX` for Ñ.
+        /// By the other forms in the same table, and by further common ones: `DJ` for Đ, `NXX` for Ñ.
         case further
     }
 
-    /// The words of a name: capitals, no marks. Letters of other scripts stay.
+    /// The words of a name in capitals, without marks. Letters of other scripts stay.
     static func words(_ name: String, spelling: Spelling = .plain) -> [String] {
         var words: [String] = []
         var word = String.UnicodeScalarView()
@@ -44,8 +44,8 @@ enum NameFolding {
         return words
     }
 
-    /// The words of a name, each in all its spellings: one word may be written without marks beside one that is
-    /// transliterated. No spelling divides a word.
+    /// The words of a name, each in all its spellings, because a name may have both a word without marks and a
+    /// transliterated word. No spelling divides a word.
     static func spelledWords(_ name: String) -> [Set<String>] {
         let plain = words(name)
         var spelled = plain.map { Set([$0]) }
@@ -63,10 +63,10 @@ enum NameFolding {
         Set(Spelling.allCases.map { words(name, spelling: $0).joined() })
     }
 
-    /// Whether a word is a generation or a title behind a name. `V` is also an initial, so it is none.
+    /// Whether a word is a generation or a title after a name. `V` is not, because it is also an initial.
     static func isSuffix(_ word: String) -> Bool { suffixes.contains(word) }
 
-    /// Whether a word stands for a name that is unknown, or that the holder does not have (*first name unknown*).
+    /// Whether a word means a name that is unknown, or that the holder does not have (*first name unknown*).
     static func isPlaceholder(_ word: String) -> Bool { placeholders.contains(word) }
 
     /// The whole name without blanks.
@@ -102,7 +102,7 @@ enum NameFolding {
         }
     }
 
-    /// `nil` stands for the letter without its mark.
+    /// `nil` means the letter without its mark.
     private static let letters: [Unicode.Scalar: (plain: String?, icao: String?, further: String?)] = [
         "Æ": ("AE", "AE", "AE"), "Œ": ("OE", "OE", "OE"), "Þ": ("TH", "TH", "TH"), "ẞ": ("SS", "SS", "SS"),
         "Ĳ": ("IJ", "IJ", "IJ"), "Ð": ("D", "D", "DH"), "Đ": ("D", "D", "DJ"), "Ł": ("L", "L", "L"),

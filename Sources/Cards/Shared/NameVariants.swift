@@ -1,7 +1,7 @@
-/// Names that stand for each other in daily life: nicknames, and spellings of names from other scripts. They make a
-/// difference between card and account less telling. They never make two cards one person's.
+/// Names that replace each other in daily life: nicknames, and spellings of names from other scripts. With them a
+/// difference between card and account is less significant. They never make two cards one person's.
 enum NameVariants {
-    /// Whether two given names can be one: a nickname, or another spelling.
+    /// Whether two given names can be the same name: one is a nickname, or another spelling.
     static func areGivenNames(_ one: String, _ other: String) -> Bool {
         if areSpellings(one, other) { return true }
         guard let groups = nicknames[one], let others = nicknames[other] else { return false }
@@ -17,7 +17,7 @@ enum NameVariants {
         return one.utf8.count >= 3 && other.utf8.count >= 3 && key(one) == key(other)
     }
 
-    /// What is left of a name when the systems of transliteration no longer differ. Doubled letters are one.
+    /// A name in a form that does not differ between systems of transliteration. Doubled letters become one.
     private static func key(_ name: String) -> [UInt8] {
         let bytes = Array(name.utf8)
         var key: [UInt8] = []
@@ -38,12 +38,12 @@ enum NameVariants {
         return key
     }
 
-    /// By their first letter, the longest first.
+    /// The replacements by their first letter, the longest first.
     private static let replacements: [UInt8: [([UInt8], [UInt8])]] = Dictionary(
         grouping: systems.map { (Array($0.0.utf8), Array($0.1.utf8)) }.sorted { $0.0.count > $1.0.count }
     ) { $0.0.first ?? 0 }
 
-    /// What the systems write for one sound: those of passports, of the US Board on Geographic Names, and of ISO 9.
+    /// The spellings of one sound in the systems of passports, of the US Board on Geographic Names, and of ISO 9.
     private static let systems: [(String, String)] = [
         ("SHCH", "SC"), ("TSCH", "CH"), ("SCH", "SH"), ("TCH", "CH"), ("IYA", "IA"), ("OFF", "OV"), ("KH", "H"),
         ("ZH", "J"), ("TZ", "TS"), ("CZ", "CH"), ("SZ", "SH"), ("KS", "X"), ("PH", "F"), ("CK", "K"), ("OU", "U"),
@@ -52,7 +52,7 @@ enum NameVariants {
         ("Q", "K"),
     ]
 
-    /// A line is one name in its own script.
+    /// Each line has the spellings of one name.
     private static let romanizations = groups(
         """
         MOHAMMED MUHAMMAD MOHAMED MOHAMMAD MOHAMAD MUHAMMED MEHMET MUHAMED
@@ -94,7 +94,7 @@ enum NameVariants {
         YEVHEN EVGENY YEVGENY EVGENII
         """)
 
-    /// A line is a name and its nicknames. A nickname may be on several lines.
+    /// Each line has a name and its nicknames. A nickname may be on several lines.
     private static let nicknames = groups(
         """
         ABIGAIL ABBY GAIL
@@ -192,7 +192,7 @@ enum NameVariants {
         ZACHARY ZACH ZACK
         """)
 
-    /// The lines in which each name is.
+    /// The numbers of the lines that contain each name.
     private static func groups(_ text: String) -> [String: Set<Int>] {
         var lines: [String: Set<Int>] = [:]
         for (number, line) in text.split(separator: "\n").enumerated() {

@@ -56,12 +56,12 @@ package struct NumberFormat: Sendable, Equatable {
         return alternatives.contains { Self.matches(bytes, $0) }
     }
 
-    /// Whether a number of a length may exist although no format has it. The formats are older than today's cards, so
-    /// only a length under half of the shortest is too short, and one of six characters more than the longest too
-    /// long: the formats of one issuer differ by five at most, except New York's of before 1992.
+    /// Whether a number of a length may exist although no format has it. The formats are older than today's cards. So a
+    /// length is too short only under half of the shortest, and too long only from six characters above the longest.
+    /// The formats of one issuer differ by five at most, except New York's of before 1992.
     func isNearLength(_ length: Int) -> Bool { !isTooShort(length) && length <= longest + 5 }
 
-    /// Whether a number is shorter than any that the issuer can have given out.
+    /// Whether a number is shorter than any that the issuer can have issued.
     func isTooShort(_ length: Int) -> Bool { length * 2 < shortest }
 
     /// Whether a number may exist although no format has so many letters. New formats have had one letter more.
@@ -73,7 +73,7 @@ package struct NumberFormat: Sendable, Equatable {
     private var shortest: Int { alternatives.map { $0.reduce(0) { $0 + $1.count.lowerBound } }.min() ?? 0 }
     private var longest: Int { alternatives.map { $0.reduce(0) { $0 + $1.count.upperBound } }.max() ?? 0 }
 
-    /// Each run consumes as much as it can: no two adjacent runs of the table share a character.
+    /// Each run consumes as many characters as it can, because no two adjacent runs of the table share a character.
     private static func matches(_ bytes: [UInt8], _ runs: [Run]) -> Bool {
         var position = 0
         for run in runs {

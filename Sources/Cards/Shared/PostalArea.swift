@@ -1,11 +1,11 @@
 /// The postal codes of a jurisdiction: ranges of the first three digits in the US, first letters in Canada.
 package struct PostalArea: Sendable, Equatable {
-    /// First three digits of ZIP codes.
+    /// The ranges of the first three digits of ZIP codes.
     package let prefixes: [ClosedRange<Int>]
-    /// First letters of Canadian codes.
+    /// First letters of Canadian codes, as ASCII.
     package let letters: [UInt8]
 
-    /// Parses `201 205 220-246`, or `G H J`.
+    /// Parses a list such as `201 205 220-246` or `G H J`.
     init(_ notation: String) {
         let words = notation.split(separator: " ")
         letters = words.compactMap { $0.utf8.count == 1 ? $0.utf8.first : nil }
@@ -19,21 +19,21 @@ package struct PostalArea: Sendable, Equatable {
     /// The area of an address's state or province; `nil` if it is unknown.
     static func of(_ code: String) -> PostalArea? { Jurisdiction.of(code: code)?.postalArea ?? military[code] }
 
-    /// The postal codes of US forces: part of no state, and of no issuer of cards.
+    /// The postal codes of US forces, which belong to no state and no issuer of cards.
     static let military = ["AA": PostalArea("340"), "AE": PostalArea("090-098"), "AP": PostalArea("962-966")]
 
     /// Whether an address can be in a state or province of this code. Cards may have an address in Mexico or in the
     /// states of free association too.
     static func isKnown(_ code: String) -> Bool { of(code) != nil || abroad.contains(code) }
 
-    /// By ANSI D-20, and by the states' agreement on fuel taxes.
+    /// The codes of ANSI D-20, and of the states' agreement on fuel taxes.
     private static let abroad = Set(
         """
         FM MH PW AG BA BC BJ BN BS CE CH CI CL CM CO CP CS CU DF DG DO DU EM GJ GR GT GU HG HL JA JL MC MI MO MR MX NA \
         NL OA PB PU QE QI QR QT RO SI SL SO TA TB TL TM VC VE VL YC YU ZA ZT
         """.split(separator: " ").map(String.init))
 
-    /// Whether a postal code is in this area; `nil` if it is no postal code, or if the area's codes are unknown.
+    /// Whether a postal code is in this area; `nil` if it is not a valid code, or if the area's codes are unknown.
     package func contains(_ postalCode: String) -> Bool? {
         guard !prefixes.isEmpty || !letters.isEmpty, let code = Self.code(postalCode)?.utf8 else { return nil }
         if let letter = code.first, letter.isCapital { return letters.contains(letter) }

@@ -1,8 +1,9 @@
 import Crypto
 import Encoding
 
-/// A key with which an issuer signs barcodes, as `cards.yaml` pins it: the issuer's two letters, the name of the key in
-/// the issuer's DID document, and the key as that document has it (`publicKeyMultibase`), with a blank between them.
+/// A key with which an issuer signs barcodes, as `cards.yaml` pins it. The entry has three parts, separated by blanks:
+/// the issuer's two letters, the name of the key in the issuer's DID document, and the key in that document's form
+/// (`publicKeyMultibase`).
 package struct BarcodeKey: Sendable {
     /// The state, territory or province whose cards the key signs.
     let jurisdiction: String
@@ -13,7 +14,7 @@ package struct BarcodeKey: Sendable {
     /// The multicodec prefix of a P-256 key.
     private static let prefix: [UInt8] = [0x80, 0x24]
 
-    /// Parses an entry of the policy; `nil` for anything else. Only P-256 is used by an issuer so far.
+    /// Parses an entry of the policy; `nil` for anything else. So far issuers use only P-256.
     package init?(_ text: String) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 3, Jurisdiction.of(code: String(parts[0])) != nil, parts[1].utf8.starts(with: "did:".utf8),

@@ -2,9 +2,9 @@ import Crypto
 
 /// A small RDF graph, and its canonical N-Quads (RDF Dataset Canonicalization 1.0).
 ///
-/// Of the algorithm only its first part is here: blank nodes are told apart by the digest of their own quads. That is
-/// enough for graphs in which no two blank nodes have equal quads, such as a credential with its subject and status.
-/// The texts of its terms need no escapes, for they are ASCII without quotes and controls.
+/// Only the first part of the algorithm is implemented: the digest of a blank node's own quads distinguishes it from
+/// others. That is enough for graphs in which no two blank nodes have equal quads, such as a credential with its
+/// subject and status. The texts of its terms need no escapes, because they are ASCII without quotes and controls.
 struct CanonicalGraph {
     enum Term {
         /// A blank node by its number in the graph.
@@ -27,7 +27,7 @@ struct CanonicalGraph {
         return lines(of: quads[...]) { names[$0] ?? "" }
     }
 
-    /// The digest of a node's quads, in which it is `a` and any other node `z`. Its bytes have the order of its
+    /// The digest of a node's quads, with the node as `a` and any other node as `z`. Its bytes sort like its
     /// hexadecimal digits.
     private func digest(of node: Int) -> [UInt8] {
         let own = quads.filter { quad in

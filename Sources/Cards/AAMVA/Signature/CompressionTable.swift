@@ -1,15 +1,15 @@
 import Encoding
 
-/// The numbers that stand for texts in the credentials of one entry of the CBOR-LD registry. A credential names its
+/// The numbers that replace texts in the credentials of one entry of the CBOR-LD registry. A credential names its
 /// entry, and its contexts give further numbers to their terms.
 package struct CompressionTable: Sendable {
     /// The numbers of the contexts, in the order in which a credential lists them.
     let contexts: [CBORValue]
-    /// The number of `ecdsa-xi-2023`.
+    /// The number that replaces `ecdsa-xi-2023`.
     let cryptosuite: UInt64
     /// The terms of the last context, if it is the issuer's own. They are numbered after those of the others.
     let terms: [String]
-    /// The URLs with the numbers from 1 on. A byte string stands for one, so that it is no term.
+    /// The URLs with the numbers from 1 on. A byte string replaces a URL, so that it differs from a term.
     let urls: [String]
 
     package init(contexts: [UInt64], cryptosuite: UInt64, terms: [String] = [], urls: [String] = []) {
@@ -36,7 +36,7 @@ package struct CompressionTable: Sendable {
         numbers.map { "https://api.\(kind)credentials.dmv.ca.gov/status/dlid/\($0)/status-lists" }
     }
 
-    /// The URL that a value stands for; `nil` if it is none of the table.
+    /// The URL that a value replaces; `nil` if the table does not have it.
     func url(_ value: CBORValue?) -> String? {
         let list: [String]
         let place: UInt64
@@ -55,8 +55,8 @@ package struct CompressionTable: Sendable {
 }
 
 /// The numbers of the terms of an `OpticalBarcodeCredential`. Terms get even numbers from 100 on, in the order in which
-/// contexts come into force, so an issuer's own context and a status move those that follow. A list of values has its
-/// term's number and one more.
+/// contexts come into force. So an issuer's own context and a status move the numbers of the terms after them. A list
+/// of values has its term's number plus 1.
 struct Terms {
     static let contexts: CBORKey = 1
     static let types: CBORKey = 157
@@ -70,9 +70,9 @@ struct Terms {
     /// The first term of an issuer's own context.
     static let own: UInt64 = 170
 
-    /// The terms of a credential's own members begin here.
+    /// The first number for the terms of a credential's own members.
     private let members: Int64
-    /// The terms of a proof begin here.
+    /// The first number for the terms of a proof.
     private let proofs: Int64
 
     init(of table: CompressionTable, hasStatus: Bool) {

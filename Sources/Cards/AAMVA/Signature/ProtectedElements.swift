@@ -1,20 +1,20 @@
 import Domain
 import Encoding
 
-/// The elements that an issuer's signature can protect, with the bytes that it is made over.
+/// The elements that an issuer's signature can protect, with the signed bytes.
 struct ProtectedElements: Sendable, Equatable, Confidential {
     /// The 22 mandatory elements of the card design standard of 2020, in the order of their ids. A credential has a bit
-    /// for each, the first in the highest place.
+    /// for each, starting with the highest bit.
     static let all = [
         "DAC", "DAD", "DAG", "DAI", "DAJ", "DAK", "DAQ", "DAU", "DAY", "DBA", "DBB", "DBC", "DBD", "DCA", "DCB", "DCD",
         "DCF", "DCG", "DCS", "DDE", "DDF", "DDG",
     ].map { ElementID($0) }
 
-    /// The values with the blanks at their ends, which issuers sign too.
+    /// The values with their trailing blanks, which issuers sign too.
     private let values: [ElementID: [UInt8]]
     /// The ids that occur more than once.
     private let repeated: Set<ElementID>
-    /// The ids that say who the holder is and which document it is, of every edition.
+    /// The ids of every edition that identify the holder or the document.
     private let identifying: Set<ElementID>
 
     init(_ elements: AAMVAElements, of bytes: [UInt8]) {
@@ -37,7 +37,7 @@ struct ProtectedElements: Sendable, Equatable, Confidential {
         }
     }
 
-    /// What a signature is made over; `nil` if a protected element is missing or occurs twice.
+    /// The signed bytes; `nil` if a protected element is missing or occurs twice.
     func bytes(protectedBy bits: [UInt8]) -> [UInt8]? {
         var lines: [UInt8] = []
         for id in Self.ids(protectedBy: bits) {
@@ -47,8 +47,8 @@ struct ProtectedElements: Sendable, Equatable, Confidential {
         return lines
     }
 
-    /// Whether a signature protects every element that names the holder or the document. Else somebody may have added
-    /// one, such as the whole name of the first edition, and an edition in the header that prefers it.
+    /// Whether a signature protects every element that identifies the holder or the document. Otherwise a forger may
+    /// have added one, such as the whole name of the first edition, and the edition that prefers it.
     func areIdentified(protectedBy bits: [UInt8]) -> Bool {
         identifying.isSubset(of: Self.ids(protectedBy: bits))
     }
@@ -63,8 +63,9 @@ struct ProtectedElements: Sendable, Equatable, Confidential {
 extension AAMVACard {
     /// The issuer's signature after its verification by pinned keys.
     ///
-    /// A signature without a pinned key stays `present`, and so does one that leaves out an element that names the
-    /// holder. A credential that a pinned key should have signed, and did not for this card, is `invalid`.
+    /// A signature without a pinned key stays `present`, and so does a signature that does not cover an element that
+    /// identifies the holder. A credential that names a pinned key, but does not have its signature for this card, is
+    /// `invalid`.
     func signature(verifiedBy keys: [BarcodeKey]) -> IssuerSignature {
         let found = identityCard.issuerSignature
         guard let bytes = found.credential, let elements = protectedElements, let credential = SignedCredential(bytes),
@@ -75,7 +76,7 @@ extension AAMVACard {
             let data = elements.bytes(protectedBy: credential.protectedElements),
             credential.isSigned(by: key.key, over: data)
         else { return IssuerSignature(.invalid, credential: bytes) }
-        // A suffix is no mandatory element, so it is never signed. It may be one of those that everybody knows.
+        // A suffix is not a mandatory element, so it is never signed. It must be one of the known suffixes.
         let suffix = NameFolding.folded(identityCard.name.suffix ?? "")
         guard elements.areIdentified(protectedBy: credential.protectedElements),
             suffix.isEmpty || NameFolding.isSuffix(suffix)

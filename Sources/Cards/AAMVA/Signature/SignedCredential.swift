@@ -2,17 +2,18 @@ import Crypto
 import Encoding
 import Foundation
 
-/// An `OpticalBarcodeCredential` of a driving licence, read from CBOR-LD 1.0. Its shape is fixed: a credential with any
-/// other member is not read, because a member that is not in ``document`` would change what is signed.
+/// An `OpticalBarcodeCredential` of a driving licence, parsed from CBOR-LD 1.0. Its shape is fixed. A credential with
+/// any other member is not parsed, because a member that is not in ``document`` would change the signed text.
 struct SignedCredential: Sendable, Equatable {
     let issuer: String
     /// The DID URL of the key that signed.
     let verificationMethod: String
-    /// One bit for each of the elements of ``ProtectedElements/all``, the highest first. Two bits are left over.
+    /// One bit for each of the elements of ``ProtectedElements/all``, starting with the highest bit. Two bits are
+    /// unused.
     let protectedElements: [UInt8]
     /// The document's place in the issuer's lists of revoked documents; `nil` if there is none.
     let status: Status?
-    /// The two numbers of ECDSA, 32 bytes each.
+    /// The two numbers of the ECDSA signature, 32 bytes each.
     let signature: [UInt8]
 
     struct Status: Sendable, Equatable {
@@ -20,7 +21,7 @@ struct SignedCredential: Sendable, Equatable {
         let index: UInt64
     }
 
-    /// Reads a credential; `nil` if its table is not known, or its shape is another one.
+    /// Parses a credential; `nil` if its table is unknown, or its shape is different.
     init?(_ bytes: [UInt8], tables: [UInt64: CompressionTable] = CompressionTable.known) {
         guard case .tagged(let tag)? = try? CBORReader.read(bytes[...]), tag.number == 0xCB1D,
             let parts = tag.value.elements, parts.count == 2, let table = parts[0].number.flatMap({ tables[$0] })
@@ -57,14 +58,14 @@ struct SignedCredential: Sendable, Equatable {
         status = Status(baseURL: base, index: index)
     }
 
-    /// The bytes of a multibase value: CBOR-LD keeps the letter of its base before them.
+    /// The bytes of a multibase value, which CBOR-LD prefixes with the letter of its base.
     private static func multibase(_ value: CBORValue?, _ base: Unicode.Scalar) -> [UInt8]? {
         guard let bytes = value?.bytes, bytes.first == UInt8(ascii: base) else { return nil }
         return Array(bytes.dropFirst())
     }
 
     /// Whether a key signed this credential and the protected elements (`ecdsa-xi-2023`). The elements are hashed
-    /// twice: what the signature takes as its extra information is a digest already.
+    /// twice, because the signature's extra information is itself a digest.
     func isSigned(by key: P256.Signing.PublicKey, over elements: [UInt8]) -> Bool {
         guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
         let extra = SHA256.hash(data: Data(SHA256.hash(data: elements)))
