@@ -35,7 +35,7 @@ package struct TextLanguage: Sendable, Equatable {
         "zh-mo": "zh-hant",
     ]
 
-    /// All languages but English.
+    /// The languages of ``sentences``: all of them but English.
     static let all = sentences.map { TextLanguage(tag: $0.tag, sentence: $0.sentence) }
 
     private init(tag: String, sentence: String) {
