@@ -25,7 +25,7 @@ package struct Policy: Sendable, Equatable {
     package init() {}
 }
 
-/// Lifetimes of nonces: `Policies/nonces.yaml`.
+/// The lifetimes of nonces and of their rows: `Policies/nonces.yaml`.
 package struct NoncePolicy: Sendable, Equatable {
     package var lifetime: TimeInterval = 600
     /// How long the row of a spent nonce is kept after the nonce expires.
