@@ -90,8 +90,8 @@ extension CardRule {
             words.ranges(of: " " + box).contains { !words[$0.upperBound].isLetter }
         }
         return isBox
-            ? (.failed, "The address is a post office box, where nobody lives.")
-            : (.passed, "The address is no post office box.")
+            ? (.failed, "The address is a post office box, not a home.")
+            : (.passed, "The address is not a post office box.")
     }
 
     static let conformance = CardRule(name: .conformance) { input in

@@ -83,7 +83,7 @@ struct CardRule: Sendable {
             let states = [state, zone.identityCard.nationality].compactMap(\.self)
             return states.allSatisfy(IssuingState.isKnown)
                 ? (.passed, "Issuing state and nationality have codes of ICAO.")
-                : (.failed, "The issuing state or the nationality is none of ICAO's codes.")
+                : (.failed, "The issuing state or the nationality has a code that ICAO does not list.")
         }
         guard let issuer = number.flatMap({ Issuer.of(number: $0) }) else {
             return (.failed, "The issuer number belongs to no state, territory or province.")
@@ -99,7 +99,7 @@ struct CardRule: Sendable {
         guard input.identityCard.dateOfBirth != nil else { return (.notApplicable, "The card states no day of birth.") }
         return input.identityCard.isBirthdayInFull
             ? (.passed, "The day of birth is stated in full.")
-            : (.failed, "The day or month of birth is unknown. The latest possible day counts.")
+            : (.failed, "The day or month of birth is unknown. The age is computed from the latest possible day.")
     }
 
     static let contradiction = CardRule(name: .contradiction) { input in
@@ -112,7 +112,7 @@ struct CardRule: Sendable {
     static let specimen = CardRule(name: .specimen) { input in
         PublishedSpecimen.isOne(input.identityCard)
             ? (.failed, "The holder is the invented person of a published specimen.")
-            : (.passed, "The holder is nobody of whom a specimen was published.")
+            : (.passed, "No published specimen shows this holder.")
     }
 
     static let issuerSignature = CardRule(name: .issuerSignature) { input in

@@ -26,9 +26,9 @@ enum Contradiction: CaseIterable {
         switch self {
         case .twoValues: "an element has two different values"
         case .twoNames: "the whole name (DAA) has another family name than the family name (DCS)"
-        case .unreadableIssue: "the day of issue is no date"
+        case .unreadableIssue: "the day of issue is not a date"
         case .birthdays: "the days of reaching 18, 19 or 21 are not those of the birthday"
-        case .unknownSex: "the sex is no code of the standard"
+        case .unknownSex: "the sex is not a code of the standard"
         case .unknownCode: "a colour, the compliance or the mark of a cut name has an unknown code"
         case .measures: "the height or the weight is impossible"
         case .cutName: "a short name is marked as cut, or one of more than \(Self.longestName) characters as whole"

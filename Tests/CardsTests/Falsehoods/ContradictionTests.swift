@@ -82,7 +82,7 @@ struct ContradictionTests {
         }.assessed(displayName: nil)
         #expect(
             assessment.failures.map(\.detail) == [
-                "The card contradicts itself: the sex is no code of the standard; a name has digits."
+                "The card contradicts itself: the sex is not a code of the standard; a name has digits."
             ])
     }
 

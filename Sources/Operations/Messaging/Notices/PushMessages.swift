@@ -50,7 +50,7 @@ struct PushMessages: Sendable {
             let stream = try MessageStreamRepository(transaction).find(id), stream.deletedAt == nil
         else { return .overtaken("the stream was deleted") }
         guard let member = try StreamMemberRepository(transaction).find(message.userID, in: id), member.leftAt == nil
-        else { return .overtaken("the user is no member") }
+        else { return .overtaken("the user is not a member") }
         let count = stream.lastSequence - member.deliveredThrough
         guard count > 0, let last = try StreamMessageRepository(transaction).find(stream.lastSequence, in: id) else {
             return .overtaken("a device has the messages")
