@@ -3065,7 +3065,7 @@ extension ServiceDocument {
      "Authorizations"
     ],
     "summary": "Block a user",
-    "description": "Ends permissions between the two users, and the caller's own request.",
+    "description": "Ends the permission of the two users, and the caller's own request.",
     "responses": {
      "204": {
       "description": "Blocked, whether or not there is such a user"
@@ -3127,7 +3127,7 @@ extension ServiceDocument {
      "Authorizations"
     ],
     "summary": "Unblock a user",
-    "description": "Permissions that ended are not restored.",
+    "description": "A permission that ended is not restored.",
     "responses": {
      "204": {
       "description": "Not blocked"
@@ -3476,7 +3476,7 @@ extension ServiceDocument {
      "Authorizations"
     ],
     "summary": "Block the requester",
-    "description": "For the recipient, who need not know the requester's id. Ends permissions between the two users, and the caller's own request. The request disappears for the caller and continues for the requester.",
+    "description": "For the recipient, who need not know the requester's id. Ends the permission of the two users, and the caller's own request. The request disappears for the caller and continues for the requester.",
     "responses": {
      "204": {
       "description": "Blocked, now or before"
@@ -3538,7 +3538,7 @@ extension ServiceDocument {
      "Authorizations"
     ],
     "summary": "Unblock the requester",
-    "description": "For the recipient. Permissions that ended are not restored.",
+    "description": "For the recipient. A permission that ended is not restored.",
     "responses": {
      "204": {
       "description": "Not blocked"
