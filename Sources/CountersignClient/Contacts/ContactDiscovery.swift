@@ -15,7 +15,7 @@ public struct ContactDiscovery: Sendable {
     /// should keep its results and search for new contacts only. It must search again when a new week's key is
     /// published.
     ///
-    /// - Parameter numbers: in E.164 form, such as `+14155552671`. Other forms are not found.
+    /// - Parameter numbers: in E.164 form and today's spelling, such as `+14155552671`. Other forms are not found.
     /// - Returns: user ids by number.
     /// - Throws: ``Refusal/untrusted(_:)`` if an evaluation was not made with the key that the service has published.
     public func find(_ numbers: some Collection<String>) async throws(Refusal) -> [String: UUID] {
