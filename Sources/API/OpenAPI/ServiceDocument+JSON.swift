@@ -3292,7 +3292,7 @@ extension ServiceDocument {
      "Authorizations"
     ],
     "summary": "Reject a request",
-    "description": "For the recipient. The requester may ask again after 30 days. The caller's own request to the other user becomes CANCELLED.",
+    "description": "For the recipient. The requester may ask again after 30 days. The caller's own request to the other user becomes CANCELLED. If the other user approved that request before, the permission ends.",
     "responses": {
      "200": {
       "description": "Done, now or before",

@@ -81,8 +81,13 @@ struct AAMVAValues {
 
     /// The code of an element, in capitals; `nil` if it is empty or means nothing. Records no departure.
     func code(_ id: ElementID) -> String? {
-        guard let element = elements.first(id), !Self.meansNothing(bytes[element.value]) else { return nil }
-        let text = Self.printable(Self.decode(bytes[element.value]).text).uppercased()
+        guard let element = elements.first(id) else { return nil }
+        var value = bytes[element.value]
+        while id != Self.wholeName, let last = value.last, last == UInt8(ascii: ",") || last <= 0x20 {
+            value.removeLast()
+        }
+        guard !Self.meansNothing(value) else { return nil }
+        let text = Self.printable(Self.decode(value).text).uppercased()
         return text.isEmpty ? nil : text
     }
 

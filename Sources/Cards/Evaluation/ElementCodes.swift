@@ -24,7 +24,8 @@ enum ElementCodes {
     }
 
     private static let colourCodes: Set<String> = [
-        "BLK", "BLN", "BLD", "BRN", "BRW", "GRN", "GRY", "HZL", "MRN", "MUL", "PNK", "SDY", "XXX",
+        "BK", "GN", "GY", "HZ", "RD", "BLK", "BLN", "BLD", "BRN", "BRW", "GRN", "GRY", "HZL", "MRN", "MUL", "PNK",
+        "SDY", "XXX",
     ]
 
     /// Colours in English, and in French and Spanish for Canada, Puerto Rico and Mexico.

@@ -15,7 +15,8 @@ package extension Service {
         try await move(text, session) { $0 == .incoming ? .approve : nil }
     }
 
-    /// Declines a request, and withdraws the caller's own request to the other user.
+    /// Declines a request, and withdraws the caller's own request to the other user. If the other user has approved
+    /// that one already, the permission ends.
     ///
     /// - Throws: `Refusal` `not_found`, `conflict`, `gone`, `unavailable`.
     func rejectAuthorization(_ text: String, for session: Session) async throws -> AuthorizationView {
@@ -42,14 +43,20 @@ package extension Service {
             else { throw Refusal.unknownAuthorization }
             let parties = AuthorizationParties(policy, in: transaction)
             let pair = AuthorizationPair(self, in: transaction)
-            if let permission = try found.replacedBy.flatMap(records.find), permission.state == .approval,
-                let box = permission.box(of: session.userID)
-            {
-                switch event {
-                case .approve: return try AuthorizationView(permission, box, parties: parties, keys: keys)
-                case .cancelByRequester, .cancelByRecipient: try pair.move(permission, on: box.cancellation, &events)
-                case .request, .reject, .expire, .ban: break
+            if let other = found.replacedBy {
+                if let permission = try records.find(other), permission.state == .approval,
+                    let box = permission.box(of: session.userID)
+                {
+                    switch event {
+                    case .approve: return try AuthorizationView(permission, box, parties: parties, keys: keys)
+                    // A user's "no" ends the permission, even if it comes second.
+                    case .reject, .cancelByRequester, .cancelByRecipient:
+                        try pair.move(permission, on: box.cancellation, &events)
+                    case .request, .expire, .ban: break
+                    }
                 }
+                // The row is cancelled already. A rejection and its repetition get it.
+                if event == .reject { return try AuthorizationView(found, box, parties: parties, keys: keys) }
             }
             guard let moved = try found.after(event, now: transaction.now) else {
                 return try AuthorizationView(found, box, parties: parties, keys: keys)

@@ -9,10 +9,10 @@ package extension SessionRepository {
 
     /// The newest sessions that were not ended, of all providers or of one, ordered by id and thus by time.
     ///
-    /// The newest sessions of each key are read by the index of its open sessions, so no row of an ended session is
-    /// read, and the list needs no index that every sign-in must update. The order is that of the whole index, so no
-    /// planner scans all sessions by id. For each further key only sessions are read that are newer than the oldest on
-    /// the page.
+    /// The newest sessions of each key are read by the index of its open sessions. So rows of ended sessions are read only
+    /// until a bulk revocation has updated them, and the list needs no index that every sign-in must update. The order is
+    /// that of the whole index, so no planner scans all sessions by id. For each further key only sessions are read that
+    /// are newer than the oldest on the page.
     ///
     /// - Parameter cursor: the last session of the previous page; `nil` for the first page.
     func listOpen(
@@ -32,6 +32,7 @@ package extension SessionRepository {
         }
         return found
     }
+
     /// The newest sessions of a key that were not ended, by id.
     ///
     /// A statement with a limit and the condition that a session's generations are current is expected by PostgreSQL's

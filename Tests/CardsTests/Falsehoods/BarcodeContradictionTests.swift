@@ -18,11 +18,11 @@ struct BarcodeContradictionTests {
             "\nDAYBRO", ["\nDAYPUR", "\nDAYQ", "\nDAYBRO\nDAZGOLD"],
             [
                 "\nDAYBRN", "\nDAYbrown", "\nDAYBR", "\nDAY2", "\nDAYUNK", "\nDAYNONE", "\nDAYNOIR", "\nDAYHZL",
-                "\nDAYCAFE", "\nDAYBLU\nDAZSDY",
+                "\nDAYCAFE", "\nDAYBLU\nDAZSDY", "\nDAYGY", "\nDAYBRO,",
             ]
         ),
-        ("\nDDAF", ["\nDDAQ", "\nDDAYES"], ["\nDDAN", "\nDDAM", "\nDDAf", "\nDDA"]),
-        ("\nDDEN", ["\nDDEX", "\nDDE1"], ["\nDDEU", "\nDDEn", "\nDDE"]),
+        ("\nDDAF", ["\nDDAQ", "\nDDAYES"], ["\nDDAN", "\nDDAM", "\nDDAf", "\nDDA", "\nDDAF,"]),
+        ("\nDDEN", ["\nDDEX", "\nDDE1"], ["\nDDEU", "\nDDEn", "\nDDE", "\nDDEN,"]),
         ("\nDDGN", ["\nDDGY"], ["\nDDGT", "\nDDGU"]),
         (
             "068 in", ["290 cm", "040 CM", "018 in", "110 in"],

@@ -60,6 +60,7 @@ class Trial:
 
         On a busy machine the load goes on until so many sessions were acknowledged.
         """
+        expect(self.acknowledged(), "no session was opened until the fault's end")
         expect_soon(
             lambda: self.acknowledged() >= least or self.load.failures,
             f"fewer than {least} sessions were acknowledged")

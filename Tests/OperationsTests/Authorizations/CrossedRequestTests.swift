@@ -69,6 +69,22 @@ struct CrossedRequestTests {
         }
     }
 
+    @Test("have no permission if one of them rejects after the other approved")
+    func lateRejection() async throws {
+        try await AuthorizationBench.run { bench in
+            let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
+            let (there, back) = try await Self.crossed(bench, alice, bob)
+            _ = try await bench.context.approveAuthorization(there, for: bob)
+            for _ in 0..<2 {
+                let view = try await bench.context.rejectAuthorization(back, for: alice)
+                #expect(view.authorization.id.description == back && view.authorization.state == .cancelled)
+                #expect(
+                    try await Self.states([there, back], of: [alice, bob], bench)
+                        == [[.cancelled, .cancelled], [.cancelled, .cancelled]])
+            }
+        }
+    }
+
     @Test("keep a later permission if somebody cancels an older one again")
     func repeatedCancellation() async throws {
         try await AuthorizationBench.run { bench in

@@ -12,7 +12,7 @@ import Testing
 private struct ConsentLedger {
     private(set) var consents = [false, false]
     private var states: [String: MessagingPermissionState] = [:]
-    /// Requests that ended with an approval of the crossed request: to cancel them is to cancel the permission.
+    /// Requests that ended with an approval of the crossed request: to cancel or reject them ends the permission.
     private var replaced: Set<String> = []
 
     var areAgreed: Bool { consents == [true, true] }
@@ -23,7 +23,7 @@ private struct ConsentLedger {
         switch call.act {
         case .ask: if before == nil { consents[call.actor] = true }
         case .approve: consents[call.actor] = true
-        case .reject: if before == .request { consents[call.actor] = false }
+        case .reject: if before == .request || replaced.contains(call.id) { consents[call.actor] = false }
         case .cancel:
             if before?.isOpen == true || replaced.contains(call.id) { consents[call.actor] = false }
         case .blockUser, .blockRequester: consents[call.actor] = false
