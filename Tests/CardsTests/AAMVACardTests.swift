@@ -31,6 +31,19 @@ struct AAMVACardTests {
         #expect(card.missingElements.isEmpty)
     }
 
+    @Test("with more than 30 combining marks in a row is refused before it is read, and so are tracks")
+    func marks() throws {
+        let text = try CardSpecimen.of().text
+        let marks = String(repeating: "\u{301}", count: 31)
+        for bent in [text.replacing("DCSSAMPLE", with: "DCSSAMPLE" + marks), "%VA" + marks + "^?;636000"] {
+            #expect(throws: Refusal.barcodeNotStreamSafe) {
+                _ = try ScannedCard.read(barcode: Array(bent.utf8), today: today)
+            }
+        }
+        let fair = text.replacing("DCSSAMPLE", with: "DCSSAMPLE" + String(repeating: "\u{301}", count: 30))
+        _ = try ScannedCard.read(barcode: Array(fair.utf8), today: today)
+    }
+
     @Test("of every version and jurisdiction is read as it is written, and conforms", arguments: versions)
     func roundTrip(version: Int) throws {
         for jurisdiction in Jurisdiction.all {

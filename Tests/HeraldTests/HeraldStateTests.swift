@@ -32,6 +32,21 @@ struct HeraldStateTests {
         return state
     }
 
+    @Test("closes after a thousand frames without a message in five seconds, and not after messages or later")
+    func flood() {
+        let idle: [Frame] = [.keepalive, .authenticate(token: [1]), .deleteChannel(9), Self.data(1, [])]
+        for frame in idle {
+            var state = state(.authenticated)
+            var closed = 0
+            for _ in 0..<1100 where state.receive(frame, at: 1) == [.close] { closed += 1 }
+            // Two of the thousand opened the channels.
+            #expect(closed == 102, "\(frame)")
+            #expect(state.receive(.keepalive, at: 5_000_000_001) == [.keepalive])
+        }
+        var busy = state(.authenticated)
+        for _ in 0..<2000 { #expect(busy.receive(Self.data(1, [1, 2]), at: 1).count == 1) }
+    }
+
     @Test("answers every frame in every phase as the table has it")
     func table() {
         let ended = { (error: HeraldError) -> [HeraldState.Action] in [.dropAll, .respond(error), .close] }

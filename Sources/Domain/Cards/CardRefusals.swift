@@ -6,6 +6,11 @@ package extension Refusal {
             about: .barcode)
     }
 
+    static let barcodeNotStreamSafe = Refusal(
+        .malformedRequest,
+        "The text has more than 30 combining marks in a row, and no card has so many. Send the barcode's own bytes.",
+        about: .barcode)
+
     static let barcodeNotBase64 = Refusal(
         .malformedRequest, "The text is not base64. Encode the bytes of the barcode in it.", about: .barcode)
 

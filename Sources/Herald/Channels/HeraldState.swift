@@ -7,6 +7,18 @@ package struct HeraldState: Sendable {
     package private(set) var phase = Phase.initial
     package private(set) var channels: ChannelTable
     private var failures = 0
+    /// The frames without a message in the current window, and its beginning in nanoseconds.
+    private var idleFrames: (count: Int, since: UInt64) = (0, 0)
+    private static let maximumIdleFrames = 1000
+    private static let idleWindow: UInt64 = 5_000_000_000
+
+    /// Whether the peer sends so many frames without a message that the connection ends: 1,000 in 5 s.
+    private mutating func isFlood(_ frame: Frame, at now: UInt64) -> Bool {
+        if case .data(let data) = frame, !data.payload.isEmpty { return false }
+        if now < idleFrames.since || now - idleFrames.since >= Self.idleWindow { idleFrames = (0, now) }
+        idleFrames.count += 1
+        return idleFrames.count > Self.maximumIdleFrames
+    }
 }
 
 package extension HeraldState {
@@ -51,7 +63,7 @@ package extension HeraldState {
 
     /// A frame was received. The session has been checked.
     mutating func receive(_ frame: Frame, at now: UInt64) -> [Action] {
-        guard phase != .initial else { return [.close] }
+        guard phase != .initial, !isFlood(frame, at: now) else { return [.close] }
         switch frame {
         case .keepalive: return [.keepalive]
         case .authenticate(let token): return [.authenticate(token: token)]

@@ -77,29 +77,7 @@ final class LiveService: Sendable {
     }
 
     private static func freePorts() throws -> [String] {
-        ["--public", "127.0.0.1:\(try freePort())", "--client", "127.0.0.1:\(try freePort())"]
-    }
-
-    /// A port that was free a moment ago.
-    private static func freePort() throws -> Int {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let port = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Int in
-                guard bind(descriptor, address, length) == 0, getsockname(descriptor, address, &length) == 0 else {
-                    return 0
-                }
-                return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-                    Int(UInt16(bigEndian: $0.pointee.sin_port))
-                }
-            }
-        }
-        guard port > 0 else { throw Missing(what: "a free port") }
-        return port
+        ["--public", "127.0.0.1:\(try FreePort.next())", "--client", "127.0.0.1:\(try FreePort.next())"]
     }
 
     /// What an app would have compiled in.

@@ -43,7 +43,7 @@ private final class SecureServer: Sendable {
         """
 
     init() throws {
-        port = try Self.freePort()
+        port = try FreePort.next()
         directory = URL(fileURLWithPath: "/tmp/countersign-tls-\(UUID().uuidString.prefix(8))", isDirectory: true)
         try FileManager.default.createDirectory(
             at: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
@@ -77,22 +77,6 @@ private final class SecureServer: Sendable {
 
     deinit {
         try? pipe.fileHandleForWriting.close()
-    }
-
-    private static func freePort() throws -> UInt16 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
-            }
-        }
-        guard isBound else { throw Absent(description: "no port is free") }
-        return UInt16(bigEndian: address.sin_port)
     }
 }
 

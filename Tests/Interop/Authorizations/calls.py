@@ -28,17 +28,11 @@ from aioice import stun
 
 from Shared import options
 from Shared.checks import accepted, equal, expect
+from Shared.ports import free_port
 from Addresses.contacts import Person
 
 COOKIE = 0x2112A442
 SECRET = "a-secret-that-coturn-shares"
-
-
-def free_port(kind=socket.SOCK_DGRAM):
-    """A port that was free a moment ago."""
-    with socket.socket(socket.AF_INET, kind) as made:
-        made.bind(("127.0.0.1", 0))
-        return made.getsockname()[1]
 
 
 @contextlib.contextmanager
@@ -234,7 +228,7 @@ def main():
     for name in ("countersign", "directory"):
         parser.add_argument(f"--{name}", required=True)
     chosen = parser.parse_args()
-    directory, port = Path(chosen.directory), free_port()
+    directory, port = Path(chosen.directory), free_port(socket.SOCK_DGRAM)
     chosen.texts = directory / "texts.jsonl"
     secret = directory / "Keys" / "turn.secret"
     secret.write_text(SECRET + "\n")

@@ -14,15 +14,7 @@ from pathlib import Path
 
 from Shared.checks import equal, expect
 from Shared.client import TIMEOUT, https
-
-
-def free_ports(count):
-    """Ports that nobody has at the moment."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
+from Shared.ports import free_ports
 
 
 def processes(directory):

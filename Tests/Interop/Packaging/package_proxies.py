@@ -22,6 +22,7 @@ import requests
 from Shared.checks import accepted, equal, expect
 from Shared.client import TIMEOUT
 from Shared.installation import Installation, Node
+from Shared.ports import free_port
 from Listeners.proxied import Proxy
 
 
@@ -32,12 +33,6 @@ class BalancedNode(Node):
 
     def __init__(self, installation):
         super().__init__(installation, "node", installation.store, {"COUNTERSIGN_OPS_TLS": "on"})
-
-
-def free_port():
-    """A port that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 # The statuses of certification for clients behind a balancer that names them.
