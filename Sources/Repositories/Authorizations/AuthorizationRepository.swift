@@ -94,7 +94,7 @@ package extension AuthorizationRepository {
     }
 
     /// The authorizations of two users whose stored state is open, in either direction. A bulk revocation may have ended
-    /// some of them: their ``MessagingPermission/state`` says so.
+    /// some of them: their state says so.
     func storedOpen(between one: UserID, and other: UserID) throws -> [MessagingPermission] {
         try storedOpen(askedBy: one, of: other) + storedOpen(askedBy: other, of: one)
     }
