@@ -7,7 +7,7 @@ import Testing
 /// Runs a script of `Tests/Interop` and expects it to end well.
 @discardableResult
 func expectScript(
-    _ script: String, _ arguments: [String], seconds: Double = 60, sourceLocation: SourceLocation = #_sourceLocation
+    _ script: String, _ arguments: [String], seconds: Double = 180, sourceLocation: SourceLocation = #_sourceLocation
 ) async throws -> String {
     let interpreter = try #require(ProcessInfo.processInfo.environment["COUNTERSIGN_PYTHON"])
     let path = RunningService.root.appending(path: "Tests/Interop/\(script)").path
