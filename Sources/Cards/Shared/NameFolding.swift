@@ -82,8 +82,7 @@ enum NameFolding {
     ]
     private static let suffixes: Set<String> = [
         "JR", "SR", "II", "III", "IV", "VI", "VII", "VIII", "IX", "1ST", "2ND", "3RD", "4TH", "5TH", "6TH", "7TH",
-        "8TH",
-        "9TH", "ESQ", "MD", "PHD", "DDS",
+        "8TH", "9TH", "ESQ", "MD", "PHD", "DDS",
     ]
     private static let placeholders: Set<String> = ["FNU", "LNU", "MNU", "NFN", "NLN", "NMN", "UNKNOWN", "XXX", "NONE"]
 
