@@ -34,6 +34,17 @@ struct PostgreSQLResult: ~Copyable {
         field(pointer).map { String(cString: $0) }
     }
 
+    /// All rows, or why one cannot be read.
+    var rows: Result<[Row], StoreError> {
+        var rows: [Row] = []
+        do throws(StoreError) {
+            for index in 0..<count { rows.append(try row(index)) }
+        } catch {
+            return .failure(error)
+        }
+        return .success(rows)
+    }
+
     /// A row in binary format.
     ///
     /// - Throws: `StoreError.statement` for a type outside the common subset.

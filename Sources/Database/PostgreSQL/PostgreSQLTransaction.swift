@@ -21,6 +21,7 @@ final class PostgreSQLTransaction: Transaction {
     private var later: [PostgreSQLConnection.Part] = []
     /// Results of queries that were sent ahead, until the transaction writes.
     private var known: [Question: [Row]] = [:]
+    private var once = WritesOnce()
     /// The failure of a statement, which ends the transaction on the server too.
     private(set) var failure: PostgreSQLFailure?
     /// Whether the lock of the turn remains after the transaction has ended.
@@ -100,7 +101,7 @@ final class PostgreSQLTransaction: Transaction {
             let parts = before + statements + [.commit]
             let last = try connection.exchange(parts, isWriting: true) { index, result in
                 guard index >= before.count, answers.count < statements.count else { return }
-                answers.append(Self.rows(of: result))
+                answers.append(result.rows)
             }
             try requireCommitted(last.command)
         } catch {
@@ -109,16 +110,6 @@ final class PostgreSQLTransaction: Transaction {
         }
         hasCommitted = true
         return try answers.map { try $0.get() }
-    }
-
-    private static func rows(of result: borrowing PostgreSQLResult) -> Result<[Row], StoreError> {
-        var rows: [Row] = []
-        do throws(StoreError) {
-            for index in 0..<result.count { rows.append(try result.row(index)) }
-        } catch {
-            return .failure(error)
-        }
-        return .success(rows)
     }
 
     private func requireCommitted(_ command: String) throws(PostgreSQLFailure) {
@@ -143,6 +134,7 @@ final class PostgreSQLTransaction: Transaction {
         known = [:]
         later.append(.command("SAVEPOINT apart"))
         isApartDue = true
+        once.beginApart()
     }
 
     /// Keeps the part, and executes enqueued statements. A failure is in ``failure``.
@@ -153,6 +145,7 @@ final class PostgreSQLTransaction: Transaction {
     /// Rolls the part back. The transaction continues in the state before the part.
     func takeBackApart() throws {
         (later, known) = ([], [:])
+        once.takeBackApart()
         guard !isApartDue else {
             isApartDue = false
             return
@@ -176,7 +169,7 @@ final class PostgreSQLTransaction: Transaction {
         for start in stride(from: 0, to: questions.count, by: Self.mostLater) {
             let some = questions[start..<min(start + Self.mostLater, questions.count)]
             var answers: [Result<[Row], StoreError>] = []
-            _ = try perform(some.map { .statement($0.sql, $0.arguments) }) { answers.append(Self.rows(of: $0)) }
+            _ = try perform(some.map { .statement($0.sql, $0.arguments) }) { answers.append($0.rows) }
             for (question, answer) in zip(some, answers) {
                 do throws(StoreError) {
                     known[question] = try answer.get()
@@ -215,6 +208,10 @@ final class PostgreSQLTransaction: Transaction {
         known = [:]
         later.append(.statement(sql, arguments))
         if later.count >= Self.mostLater { _ = try perform([]) }
+    }
+
+    func once(_ key: [Value], _ writes: () throws -> Void) throws {
+        if once.isNew(key) { try writes() }
     }
 
     /// The known result of a query. A statement that may write discards all known results.

@@ -52,6 +52,15 @@ package protocol Transaction {
     /// - Throws: `StoreError`, here or later.
     func enqueue(_ sql: String, _ arguments: [Value]) throws
 
+    /// Runs some writes, unless others with the same key were already made in this transaction. Bodies that share a
+    /// transaction thus write common rows once.
+    ///
+    /// - Parameters:
+    ///   - key: what the writes depend on, except the time.
+    ///   - writes: their repetition must change nothing that other transactions see.
+    /// - Throws: the error of the writes.
+    func once(_ key: [Value], _ writes: () throws -> Void) throws
+
     /// Creates the tables of the change log, which differ by engine. Used by a migration.
     ///
     /// - Throws: `StoreError`.
@@ -101,6 +110,9 @@ package extension Transaction {
     func enqueue(_ sql: String, _ arguments: [Value]) throws {
         try execute(sql, arguments)
     }
+
+    /// Runs them each time, because writes to a file are cheap.
+    func once(_ key: [Value], _ writes: () throws -> Void) throws { try writes() }
 
     func query(_ sql: String) throws -> [Row] { try query(sql, []) }
 

@@ -74,7 +74,7 @@ package extension StreamUserRepository {
         Column<Int64>("sequence"), Column<UserChange>("kind"), Column<MessageStreamID>("stream_id"),
         Column<String>("target"))
 
-    /// Records a change for some users. Every writer locks their rows in the order of their ids.
+    /// Records a change for some users, once in a transaction. Every writer locks their rows in the order of their ids.
     ///
     /// - Parameter message: the deleted message.
     func note(
@@ -83,9 +83,11 @@ package extension StreamUserRepository {
     ) throws {
         let target = message?.description ?? stream.description
         let list = users.map(\.description).sorted().map(\.value)
-        try transaction.enqueue(Self.counting, list: list)
-        try transaction.enqueue(
-            Self.noting, [change.value, .text(target), .id(stream), .time(time)], list: list)
+        try transaction.once([change.value, .text(target), .id(stream)] + list) {
+            try transaction.enqueue(Self.counting, list: list)
+            try transaction.enqueue(
+                Self.noting, [change.value, .text(target), .id(stream), .time(time)], list: list)
+        }
     }
 
     /// Removes duplicates, because a padded list repeats its last user.

@@ -136,6 +136,37 @@ struct TurnTests {
         }
     }
 
+    @Test("make common writes once in a transaction, without those of a body that failed")
+    func once() async throws {
+        try await Self.run(.postgresql) { stores in
+            let (store, held) = (try #require(stores[0] as? PostgreSQLDatabase), HeldTransaction())
+            store.turns.noteMeeting(about: Self.turn)
+            async let standing = store.write(inTurn: Self.turn) { transaction in
+                _ = try transaction.first("SELECT 1")
+                held.stand()
+                return true
+            }
+            await held.stands()
+            let bodies = [true, false, false, true, false].map { fails -> @Sendable (any Transaction) throws -> Void in
+                { transaction in
+                    try transaction.once([.text("amount")]) {
+                        try transaction.enqueue("UPDATE things SET amount = amount + 1 WHERE id = 0", [])
+                    }
+                    if fails { throw Taken() }
+                }
+            }
+            async let outcomes = Self.outcomes(of: bodies, in: stores)
+            for _ in 0..<1000 where store.turns.waiting(for: Self.turn) < bodies.count {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            held.end()
+            #expect(try await standing)
+            #expect(await outcomes.filter { (try? $0.get()) == nil }.count == 2)
+            let sum = try await store.read { try $0.first("SELECT amount FROM things")?.integer(0) }
+            #expect(sum == 1)
+        }
+    }
+
     @Test("find a closed store", arguments: StoreKind.all)
     func closed(kind: StoreKind) async throws {
         try await Self.run(kind) { stores in
