@@ -138,8 +138,8 @@ package extension Service {
             let isApp = known.applications.contains { $0.id.description == shown.clientID?.lowercased() }
             throw isApp ? Refusal.applicationIDAsClient : .clientOfAnotherProvider
         }
-        try count(cost, by: .provider(proof.provider))
         try await spend("assertion \(proof.identifier)", of: proof.provider, until: proof.rememberUntil)
+        try count(cost, by: .provider(proof.provider))
         return ProvenProvider(known: known, keyID: proof.keyID)
     }
 
@@ -184,8 +184,8 @@ package extension Service {
             token, request: request, provider: known?.provider, key: known?.key(token.keyID),
             now: environment.now())
         guard let known else { throw Refusal.unknownTokenIssuer }
-        try count(cost, by: .provider(proof.token.provider))
         try await spend("proof \(proof.identifier)", of: proof.token.provider, until: proof.rememberUntil)
+        try count(cost, by: .provider(proof.token.provider))
         return FreshProof(ProvenProvider(known: known, keyID: proof.token.keyID))
     }
 
@@ -193,13 +193,17 @@ package extension Service {
         ProviderTokenVerifier(realm: realm, clockSkew: policy[\.identityTokens].clockSkew)
     }
 
-    /// A provider's proofs are counted before they are spent, because the store keeps a row for each.
+    /// Counts a new proof and spends it in one transaction, because the store keeps a row for each. A spent one is not
+    /// counted, in memory neither: whoever replays it is not its provider.
     private func spend(_ identifier: String, of provider: ProviderID, until expiry: Date) async throws {
         let limit = RateLimit(count: policy[\.accessTokens].provenPerMinute, per: 60)
         let isLimited = rateLimiting == .on
         let isNew = try await store.transaction {
+            guard try NonceRepository($0).spend(identifier: identifier, of: provider, until: expiry) else {
+                return false
+            }
             if isLimited { try RateRepository($0).count("proofs \(provider)", limit: limit) }
-            return try NonceRepository($0).spend(identifier: identifier, of: provider, until: expiry)
+            return true
         }
         guard isNew else { throw Refusal.proofUsed }
     }

@@ -12,6 +12,20 @@ struct ProofLimitTests {
     @Test("holds on each route that takes one, and a proof beyond it changes nothing", arguments: cases)
     func answers(_ one: RouteCase) async throws { try await one.run() }
 
+    @Test("is not used up by others who replay a spent one")
+    func replays() async throws {
+        let policy = RouterBench.policy {
+            $0.accessTokens.provenPerMinute = 2
+            ($0.requests.readsPerMinute, $0.requests.writesPerMinute, $0.requests.providerFactor) = (1, 1, 3)
+        }
+        try await RouterBench.run(policy) { bench in
+            let spent = try bench.assertion()
+            #expect(try await bench.taken(spent).status == 200)
+            for _ in 0..<10 { #expect(try await bench.taken(spent).status == 401) }
+            #expect(try await bench.taken(try bench.assertion()).status == 200)
+        }
+    }
+
     private static let policy = RouterBench.policy { $0.accessTokens.provenPerMinute = 1 }
 
     /// A second proof in a minute, on a route.
