@@ -39,7 +39,8 @@ package extension Service {
         let own = try await caches.providers.find(session.providerID)?.provider.slug
         if case .address(let slug, _) = request.to, slug != own { throw Refusal.unknownUser }
         // The counts must commit, so the refusal is thrown after the transaction.
-        let refusal = try await act(for: session, inTurn: .permissions) { transaction, _, events -> Refusal? in
+        let refusal = try await act(for: session, inTurn: .permissions, ahead: lookAhead(request, of: session)) {
+            transaction, _, events -> Refusal? in
             let parties = AuthorizationParties(policy, in: transaction)
             try parties.requireCaller(session.userID)
             if let earlier = try AuthorizationRepository(transaction).find(request.id) {
@@ -47,6 +48,13 @@ package extension Service {
                 return nil
             }
             let asked = try find(request.to, of: session, in: transaction)
+            try transaction.ahead {
+                _ = try oldestOfToday(session.userID, in: $0)
+                _ = try earlier(request, asked, session, in: $0)
+                guard let asked else { return }
+                _ = try AuthorizationParties(policy, in: $0).mayTakePart(asked.id)
+                _ = try (BanRepository($0).holdsInForce(on: asked.id), holds(asked.id, blocks: session.userID, in: $0))
+            }
             try requireWithinLimit(session.userID, in: transaction)
             // A ban of the recipient must not be revealed either.
             if let asked, try parties.ban(of: asked.id) == nil, try !parties.isVerified(asked.id) {
@@ -58,6 +66,24 @@ package extension Service {
         }
         if let refusal { throw refusal }
         return request.id
+    }
+
+    /// Sends the queries ahead that do not depend on the time.
+    private func lookAhead(_ request: PermissionRequest, of session: Session) -> SessionHolder.Ahead {
+        let keys = keys.personal
+        return { transaction in
+            _ = try AuthorizationRepository(transaction).find(request.id)
+            _ = try BanRepository(transaction).holdsInForce(on: session.userID)
+            let users = UserRepository(transaction)
+            _ = try users.find(session.userID)
+            switch request.to {
+            case .user(let id): _ = try users.find(id)
+            case .address(_, let externalID):
+                _ = try users.find(providerID: session.providerID, externalID: externalID)
+            }
+            let dataKeys = DataKeyRepository(transaction, keys: keys)
+            _ = try (dataKeys.find(session.userID), dataKeys.versionInForce())
+        }
     }
 
     private func requireSame(
@@ -92,16 +118,32 @@ package extension Service {
 
     /// Counts the requests themselves, so that the limit is exact for any 24 hours.
     private func requireWithinLimit(_ user: UserID, in transaction: any Transaction) throws {
-        guard rateLimiting == .on else { return }
-        let now = transaction.now
-        let limit = policy[\.authorizations].requestsPerDay
-        guard
-            let oldest = try AuthorizationRepository(transaction).oldest(
-                ofNewest: limit, askedBy: user, since: now.addingTimeInterval(-86_400))
-        else { return }
+        guard rateLimiting == .on, let oldest = try oldestOfToday(user, in: transaction) else { return }
+        let (now, limit) = (transaction.now, policy[\.authorizations].requestsPerDay)
         let wait = oldest.addingTimeInterval(86_400).timeIntervalSince(now)
         throw Refusal.authorizationsExhausted(
             limit, retryAfter: max(1, Int(saturating: wait.rounded(.up))))
+    }
+
+    /// The time of the first request that counts, if the user made as many as are allowed in 24 hours.
+    private func oldestOfToday(_ user: UserID, in transaction: any Transaction) throws -> Date? {
+        try AuthorizationRepository(transaction).oldest(
+            ofNewest: policy[\.authorizations].requestsPerDay, askedBy: user,
+            since: transaction.now.addingTimeInterval(-86_400))
+    }
+
+    /// The authorizations that may forbid a request.
+    private func earlier(
+        _ request: PermissionRequest, _ asked: User?, _ session: Session, in transaction: any Transaction
+    ) throws -> [MessagingPermission] {
+        try AuthorizationRepository(transaction).between(
+            session.userID, and: asked?.id,
+            targets: keys.personal.blindIndexes("\(session.providerID) \(request.to.text)", .authorizationTarget),
+            declinedSince: transaction.now.addingTimeInterval(-policy[\.authorizations].againAfterRejection))
+    }
+
+    private func holds(_ user: UserID, blocks other: UserID, in transaction: any Transaction) throws -> Bool {
+        try BlockRepository(transaction).holds(user, blocks: other)
     }
 
     /// The refusal reveals that a user is not verified. It is counted too, so that no caller can test a list of names.
@@ -120,21 +162,20 @@ package extension Service {
         let policy = policy[\.authorizations]
         let records = AuthorizationRepository(transaction)
         let targets = keys.personal.blindIndexes("\(session.providerID) \(request.to.text)", .authorizationTarget)
-        try records.expire(askedBy: session.userID, limit: 1000)
-        for earlier in try records.between(
-            session.userID, and: asked?.id, targets: targets,
-            declinedSince: now.addingTimeInterval(-policy.againAfterRejection))
-        {
-            try earlier.requireAskableAgain(now: now, policy: policy)
-            if earlier.state != .rejected, !earlier.state.isOpen { try records.follow(earlier) }
-        }
         let parties = AuthorizationParties(self.policy, in: transaction)
         let isBlocked =
             try asked.map {
-                try BlockRepository(transaction).holds($0.id, blocks: session.userID) || parties.ban(of: $0.id) != nil
+                try holds($0.id, blocks: session.userID, in: transaction) || parties.ban(of: $0.id) != nil
             } ?? true
+        let earlier = try earlier(request, asked, session, in: transaction)
+        for one in earlier { try one.requireAskableAgain(now: now, policy: policy) }
         let sealed = try SealedRequest(to: request.to.text, eventID: request.eventID).seal(
             request.id, of: session.userID, keys: keys.personal, in: transaction)
+        // All is read before anything is written.
+        if earlier.contains(where: { $0.state(now: now) == .expired }) {
+            try records.expire(askedBy: session.userID, limit: 1000)
+        }
+        for one in earlier where one.state != .rejected && !one.state.isOpen { try records.follow(one) }
         let authorization = MessagingPermission(
             id: request.id, providerID: session.providerID, requesterID: session.userID, recipientID: asked?.id,
             target: targets[0], isDelivered: !isBlocked, state: .request, createdAt: now,
