@@ -20,6 +20,7 @@ struct RoundTripTests {
         "show": Budget(statements: 16, waits: 4), "read": Budget(statements: 14, waits: 6),
         "append": Budget(statements: 33, waits: 3), "append between two": Budget(statements: 33, waits: 3),
         "receipts": Budget(statements: 19, waits: 4), "phone": Budget(statements: 43, waits: 6),
+        "permission": Budget(statements: 36, waits: 5),
     ]
 
     /// Makes a call twice: once where statements are counted, and once where a server's waits are.
@@ -61,6 +62,13 @@ struct RoundTripTests {
             }
             try await call("append") { try await $0.send("x", to: stream, by: ann) }
             try await call("append between two") { try await $0.send("x", to: direct, by: ann) }
+            var asked = others.dropFirst()
+            try await call("permission") {
+                let other = try #require(asked.popFirst())
+                let request = try PermissionRequest(
+                    id: UUID().uuidString.lowercased(), to: other.userID.description, eventID: nil)
+                _ = try await $0.context.requestPermission(request, for: ann)
+            }
             var receipt: Int64 = 0
             try await call("receipts") {
                 receipt += 1
