@@ -53,6 +53,8 @@ package extension ObservedDatabase {
         try await observed(.write) { try await base.write(inTurn: turn, body) }
     }
 
+    func isActive(_ turn: Turn) -> Bool { base.isActive(turn) }
+
     @discardableResult
     func maintain<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         try await observed(.maintain) { try await base.maintain(body) }

@@ -44,8 +44,7 @@ final class PostgreSQLSharing: Sendable {
         state.withLock { state in
             let batch = state.line.take(atMost: Self.maximum)
             guard batch.isEmpty else {
-                // A common order prevents two transactions from waiting for each other's rows.
-                return batch.sorted { $0.statement.key < $1.statement.key }
+                return batch.sorted { $0.statement.changedKey < $1.statement.changedKey }
             }
             state.underWay -= 1
             return nil
@@ -162,12 +161,5 @@ extension StoreError {
         case .unavailable(let reason): ["55P03", "57014", "40P01"].contains { reason.contains("SQLSTATE \($0)") }
         default: false
         }
-    }
-}
-
-extension SharedStatement {
-    fileprivate var key: String {
-        guard case .text(let key) = arguments.first else { return "" }
-        return key
     }
 }

@@ -52,6 +52,9 @@ package protocol Database: KeepsChangeLog {
         inTurn turn: Turn, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T
 
+    /// Whether bodies of a turn run one after another now, because they conflicted a moment ago.
+    func isActive(_ turn: Turn) -> Bool
+
     /// Runs a body that finds rows by age or key and bases no other decision on what it reads. It never causes a
     /// rollback of other writers. Its statements must repeat the condition by which they found a row, because the row
     /// may have changed since. It gives up soon if rows are locked.
@@ -139,6 +142,9 @@ package extension Database {
     ) async throws -> T {
         try await write(body)
     }
+
+    /// With one writer no bodies conflict.
+    func isActive(_ turn: Turn) -> Bool { false }
 
     /// With one writer no body is rolled back because of another.
     @discardableResult

@@ -1,14 +1,25 @@
 import Foundation
 
 /// A statement that is a complete change. Its decision depends only on what it reads itself, under `READ COMMITTED`. A
-/// unique key prevents conflicting changes. That key is the first argument, and statements in one batch are ordered by
-/// it.
+/// unique key prevents conflicting changes. That key is the first argument.
 package struct SharedStatement: Sendable {
     let text: SharedText
     let arguments: [Value]
+    /// The key of the existing row that it changes. Statements in one batch are ordered by it, so that two batches do
+    /// not wait for each other's rows.
+    let changedKey: String
 
-    package init(_ text: SharedText, _ arguments: [Value]) {
+    /// - Parameter key: the key of the existing row that it changes, if that is not its first argument.
+    package init(_ text: SharedText, _ arguments: [Value], changing key: String? = nil) {
         (self.text, self.arguments) = (text, arguments)
+        changedKey = key ?? Self.key(arguments)
+    }
+
+    var key: String { Self.key(arguments) }
+
+    private static func key(_ arguments: [Value]) -> String {
+        guard case .text(let key) = arguments.first else { return "" }
+        return key
     }
 
     /// Executes it alone, with its entry of the change log.

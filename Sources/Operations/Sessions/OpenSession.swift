@@ -47,6 +47,10 @@ package extension Service {
         } catch let refusal as Refusal where refusal.reason == .outcomeUnknown {
             return try await resolve(draft, identity, on: connection, refusal)
         }
+        // A replacement would conflict with sign-ins that take turns.
+        guard !store.isActive(.sessions(like: draft)) else {
+            return try await decide(draft, identity, on: connection)
+        }
         do {
             return try await decide(draft, identity, on: connection, mayReplace: true)
         } catch let full as DeviceIsFull {

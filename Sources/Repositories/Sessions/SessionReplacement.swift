@@ -19,7 +19,8 @@ package extension SessionReplacement {
     /// - Throws: `StoreError`.
     func callAsFunction(in store: any Database) async throws -> SessionOpening.Opened? {
         let arguments = opening.arguments + [.id(old.id), old.tokenHash.value]
-        return try await store.share(SharedStatement(Self.text, arguments)).first.map(opening.opened)
+        let statement = SharedStatement(Self.text, arguments, changing: old.id.description)
+        return try await store.share(statement).first.map(opening.opened)
     }
 
     private static let hasNoReceivers = """

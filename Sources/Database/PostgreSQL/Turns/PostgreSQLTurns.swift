@@ -103,6 +103,8 @@ final class PostgreSQLTurns: Sendable {
 struct MetOthers: Error {}
 
 package extension PostgreSQLDatabase {
+    func isActive(_ turn: Turn) -> Bool { turns.isTaken(turn) }
+
     /// Runs a body like ``write(_:)`` unless its turn is active. Then all bodies of the turn run one after another on
     /// every node, and waiting bodies of one node share a transaction. A failed body does not fail others.
     ///
