@@ -158,6 +158,27 @@ struct SharedStatementTests {
         try await store.close()
     }
 
+    @Test("are executed in the order of the rows that they change, so that two batches do not deadlock")
+    func order() async throws {
+        let sharing = PostgreSQLSharing()
+        let text = SharedText(parameters: 1) { _ in "UPDATE things SET name = 'x' WHERE id = $1" }
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            for (key, changed) in [("a", "z"), ("b", "y"), ("c", "x")] {
+                let statement = SharedStatement(text, [.text(key)], changing: changed)
+                tasks.addTask {
+                    _ = try await withCheckedThrowingContinuation { continuation in
+                        _ = try? sharing.append(.init(statement: statement, continuation: continuation))
+                    }
+                }
+            }
+            for _ in 0..<1000 where sharing.waiting < 3 { try await Task.sleep(for: .milliseconds(10)) }
+            let batch = try #require(sharing.next())
+            #expect(batch.map(\.statement.key) == ["c", "b", "a"])
+            for pending in batch { pending.continuation.resume(returning: []) }
+            try await tasks.waitForAll()
+        }
+    }
+
     @Test("find a closed store", arguments: StoreKind.all)
     func closed(kind: StoreKind) async throws {
         try await Self.run(kind) { store in
