@@ -7,8 +7,8 @@ package enum ListenerName: String, Sendable, CaseIterable {
     case `public`, client, ops
 }
 
-/// The methods of each path on each listener, and the cost of each call, recorded when routes are added to the routers.
-/// It explains why a router has no route: a wrong method, `OPTIONS`, or a path of another listener.
+/// The methods of each path on each listener, and what each call declares. They are recorded when routes are added to
+/// the routers. It explains why a router has no route: a wrong method, `OPTIONS`, or a path of another listener.
 final class RouteDirectory: Sendable {
     /// The result for a request without a route.
     enum Finding: Equatable {
@@ -24,7 +24,7 @@ final class RouteDirectory: Sendable {
         let parts: [Substring?]
         var methods: [HTTPRequest.Method]
         /// By method and template, such as `GET /sessions/{id}`.
-        var costs: [String: CallCost] = [:]
+        var calls: [String: RouteCall] = [:]
 
         func fits(_ path: [Substring]) -> Bool {
             parts.count == path.count
@@ -35,7 +35,7 @@ final class RouteDirectory: Sendable {
     private let routes = Mutex<[ListenerName: [Route]]>([:])
 
     /// Records a route. `GET` implies `HEAD`, and every path has `OPTIONS`.
-    func add(_ method: HTTPRequest.Method, _ template: String, cost: CallCost, on listener: ListenerName) {
+    func add(_ method: HTTPRequest.Method, _ template: String, _ call: RouteCall, on listener: ListenerName) {
         let parts = template.split(separator: "/").map { $0.hasPrefix("{") ? nil : $0 }
         routes.withLock { routes in
             var known = routes[listener] ?? []
@@ -43,17 +43,20 @@ final class RouteDirectory: Sendable {
             if index == known.endIndex { known.append(Route(parts: parts, methods: [.options])) }
             known[index].methods += method == .get ? [.get, .head] : [method]
             known[index].methods.sort { $0.rawValue < $1.rawValue }
-            known[index].costs["\(method.rawValue) \(template)"] = cost
+            known[index].calls["\(method.rawValue) \(template)"] = call
             routes[listener] = known
         }
     }
 
-    /// The cost of each route of a listener, by a key such as `POST /sessions`.
-    func costs(on listener: ListenerName) -> [String: CallCost] {
-        routes.withLock { $0[listener] ?? [] }.reduce(into: [:]) { costs, route in
-            costs.merge(route.costs) { $1 }
+    /// What each route of a listener declares, by a key such as `POST /sessions`.
+    func calls(on listener: ListenerName) -> [String: RouteCall] {
+        routes.withLock { $0[listener] ?? [] }.reduce(into: [:]) { calls, route in
+            calls.merge(route.calls) { $1 }
         }
     }
+
+    /// The cost of each route of a listener, by the same key.
+    func costs(on listener: ListenerName) -> [String: CallCost] { calls(on: listener).mapValues(\.cost) }
 
     /// Looks up a path for which a listener's router has no route with the request's method.
     func find(_ path: String, on listener: ListenerName) -> Finding {

@@ -9,7 +9,7 @@ extension ServiceDocument {
   "title": "Countersign",
   "version": "1",
   "summary": "Federated sign-in for certified devices",
-  "description": "The internal CA certifies devices, and they connect over mutual TLS. Providers sign identity tokens around a nonce. A session is bound to device and connection. Every refusal is a problem document (RFC 9457) with a fixed code. HEAD works wherever GET does. OPTIONS works everywhere (204 with Allow). Another method is 405 with Allow. Header fields beyond the limits are 431, a path and query that are too long 414, a transfer coding other than chunked 501. Requests with an unknown member are refused. Every response has X-Request-ID, the id of the request in the log. Responses may get new members. Ignore members that you do not know. Identifiers are UUIDs. Those that the service creates are of version 8, and their bits are opaque to clients."
+  "description": "The internal CA certifies devices, and they connect over mutual TLS. Providers sign identity tokens around a nonce. A session is bound to device and connection. Every refusal is a problem document (RFC 9457) with a fixed code. HEAD works wherever GET does. OPTIONS works everywhere (204 with Allow). Another method is 405 with Allow. Header fields beyond the limits are 431, a path and query that are too long 414, a transfer coding other than chunked 501. Requests with an unknown member, or with an unknown or repeated query parameter, are refused. Every response has X-Request-ID, the id of the request in the log. Responses may get new members. Ignore members that you do not know. Identifiers are UUIDs. Those that the service creates are of version 8, and their bits are opaque to clients."
  },
  "tags": [
   {
@@ -4561,6 +4561,9 @@ extension ServiceDocument {
     "responses": {
      "204": {
       "description": "Reported to waiting members"
+     },
+     "400": {
+      "$ref": "#/components/responses/MalformedRequest"
      },
      "401": {
       "$ref": "#/components/responses/SessionRequired"

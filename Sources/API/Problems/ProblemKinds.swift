@@ -7,7 +7,7 @@ extension ProblemKind {
     static let ofRequests = [
         ProblemKind(
             Refusal.memberMissing("csr"),
-            "the request is malformed: an unknown, missing or duplicate member, or two tokens",
+            "the request is malformed: an unknown, missing or duplicate member or parameter, or two tokens",
             "Correct the member that `detail` names by its path. The OpenAPI document has the form of each request."),
         ProblemKind(
             Refusal.severalDPoPProofs,

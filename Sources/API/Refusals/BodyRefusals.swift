@@ -57,6 +57,23 @@ extension Refusal {
         Refusal(.malformedRequest, "The query parameter \(name) is missing. Send it.")
     }
 
+    static func queryUnknown(_ name: some StringProtocol, allowed: [String]) -> Refusal {
+        let names = allowed.map { $0.hasSuffix(".") ? "\($0)…" : $0 }.joined(separator: ", ")
+        return Refusal(
+            .malformedRequest,
+            allowed.isEmpty
+                ? "This call has no query parameters. Remove \(name)."
+                : "This call has no query parameter \(name). Remove it. Allowed are: \(names).")
+    }
+
+    static func queryRepeats(_ name: some StringProtocol) -> Refusal {
+        Refusal(.malformedRequest, "The query parameter \(name) is repeated. Send it once.")
+    }
+
+    static func queryTooLong(allowed: Int) -> Refusal {
+        Refusal(.malformedRequest, "The query has more than \(allowed) parameters. Remove some.")
+    }
+
     /// - Parameter values: the allowed values, with an article.
     static func parameterMustBe(_ values: String, _ name: String) -> Refusal {
         Refusal(.malformedRequest, "The query parameter \(name) must be \(values).")

@@ -15,7 +15,7 @@ package struct AuthorizationRoutes: Sendable {
     func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
         let protected = router.group("authorizations").behind(session)
         protected.post(cost: .write, use: request)
-        protected.get(cost: .read, use: list)
+        protected.get(cost: .read, query: ["box", "state", "cursor"], use: list)
         protected.get(":id", cost: .read) { _, context in
             reply(
                 try await service.readAuthorization(

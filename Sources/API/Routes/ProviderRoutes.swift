@@ -19,7 +19,7 @@ package struct ProviderRoutes: Sendable {
             describe(try await service.caller(of: request, for: nil, at: context.cost).known)
         }
         router.post("provider/keys", cost: .write, use: addKey)
-        router.delete("provider/keys/:key_id", cost: .write, use: deleteKey)
+        router.delete("provider/keys/:key_id", cost: .write, query: ["sessions"], use: deleteKey)
         router.get("provider/users/:external_id", cost: .read) { request, context in
             let caller = try await service.caller(of: request, for: .usersRead, at: context.cost)
             let found = try await service.readUserClaims(try externalID(context), of: caller.id)

@@ -27,7 +27,7 @@ package struct TokenRoutes: Sendable {
     }
 
     func addPublic(to router: ListedRouter<PublicContext>) {
-        let router = router.ofProviders
+        let router = router.ofProviders.ignoringUnknownParameters
         router.post("token", cost: .write, use: tokenForProvider)
         router.post("introspect", cost: .read, use: introspectToken)
         router.post("revoke", cost: .write) { request, context in
@@ -38,6 +38,7 @@ package struct TokenRoutes: Sendable {
     }
 
     func addClient(to router: ListedRouter<ClientContext>) {
+        let router = router.ignoringUnknownParameters
         router.post("token", cost: .write, use: tokenForDevice)
     }
 

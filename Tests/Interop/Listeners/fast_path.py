@@ -74,10 +74,12 @@ def main():
     expect(max(rounds) >= 18, f"of 20 first requests {rounds} by the fast path")
     with httpx.Client(http2=True, verify=tls(chosen, device), trust_env=False) as client:
         fields = {"authorization": field.split(": ")[1]}
-        accepted(client.get(chosen.client + "/sessions/current?x", headers=fields))
+        # The fast path leaves a request that accepts a JWT to the routes, which ignore that here.
+        routed_fields = fields | {"accept": "*/*, application/jwt"}
+        accepted(client.get(chosen.client + "/sessions/current", headers=routed_fields))
         for method, path, _ in calls:
             before = counted(chosen)
-            answers = [client.request(method, chosen.client + path + way, headers=fields) for way in ("", "?x")]
+            answers = [client.request(method, chosen.client + path, headers=way) for way in (fields, routed_fields)]
             fast, routed = [
                 (answer.http_version, answer.status_code, [name for name, _ in answer.headers.raw],
                  masked(answer.content)) for answer in answers]

@@ -20,7 +20,7 @@ struct ContactDiscoveryRoutes: Sendable {
             ])
         }
         discovery.post("evaluations", cost: .heavy, use: evaluate)
-        discovery.get("entries", cost: .heavy, use: entries)
+        discovery.get("entries", cost: .heavy, query: ["week", "bucket", "bits", "after"], use: entries)
     }
 
     @Sendable private func evaluate(_ request: Request, _ context: ClientContext) async throws -> Response {

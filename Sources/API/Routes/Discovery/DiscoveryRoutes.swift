@@ -35,6 +35,7 @@ package struct DiscoveryRoutes: Sendable {
     }
 
     func add(to router: ListedRouter<PublicContext>) {
+        let router = router.ignoringUnknownParameters
         router.get("/", cost: .free) { _, _ in describe() }
         router.get(".well-known/countersign", cost: .free) { _, _ in describe() }
         router.get(".well-known/jwks.json", cost: .free) { _, _ in

@@ -18,11 +18,13 @@ package struct MetadataRoutes: Sendable {
 
     func addPublic(to router: ListedRouter<PublicContext>) {
         let use: ListedRouter<PublicContext>.Handler = { _, _ in describeServer() }
+        let router = router.ignoringUnknownParameters
         router.get(".well-known/oauth-authorization-server", cost: .free, describing: { urls.issuer }, use: use)
     }
 
     func addClient(to router: ListedRouter<ClientContext>) {
         let use: ListedRouter<ClientContext>.Handler = { _, _ in describeResource() }
+        let router = router.ignoringUnknownParameters
         router.get(".well-known/oauth-protected-resource", cost: .free, describing: { urls.client }, use: use)
     }
 

@@ -13,7 +13,7 @@ package struct MessageStreamRoutes: Sendable {
     func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
         let streams = router.group("streams").behind(session)
         streams.post(cost: .write, use: openStream)
-        streams.get(cost: .heavy, use: listStreams)
+        streams.get(cost: .heavy, query: ["kind", "cursor"], use: listStreams)
         streams.get(":id", cost: .heavy) { _, context in
             try service.limitStreamReads(on: try context.connection)
             try await context.carrier.reserve(upTo: MessageStreamView.largestWhole)
@@ -51,12 +51,12 @@ package struct MessageStreamRoutes: Sendable {
         }
         addEvents(to: streams)
         let sync = router.group("sync").behind(session)
-        sync.get(cost: .heavy, use: synchronizeStreams)
+        sync.get(cost: .heavy, query: ["anchor", "wait"], use: synchronizeStreams)
     }
 
     private func addEvents(to streams: ListedRouter<ClientContext>) {
         streams.post(":id/events", cost: .write, use: appendMessage)
-        streams.get(":id/events", cost: .heavy, use: readMessages)
+        streams.get(":id/events", cost: .heavy, query: ["after", "before", "limit"], use: readMessages)
         streams.delete(":id/events/:event", cost: .write) { _, context in
             try await service.deleteMessage(
                 try context.parameters.require("event"), in: try Self.id(context), for: try context.checkedSession)

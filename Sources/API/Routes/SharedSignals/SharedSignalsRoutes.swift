@@ -19,21 +19,21 @@ package struct SharedSignalsRoutes: Sendable {
     }
 
     func add(to router: ListedRouter<PublicContext>) {
-        let router = router.ofProviders
+        let router = router.ofProviders.ignoringUnknownParameters
         let configuration: ListedRouter<PublicContext>.Handler = { _, _ in describe() }
         let issuer = service.urls.issuer
         router.get(".well-known/ssf-configuration", cost: .free, describing: { issuer }, use: configuration)
         router.post("ssf/streams", cost: .write, use: create)
-        router.get("ssf/streams", cost: .read, use: readStreams)
+        router.get("ssf/streams", cost: .read, query: ["stream_id"], use: readStreams)
         router.patch("ssf/streams", cost: .write) { try await update($0, $1, isWhole: false) }
         router.put("ssf/streams", cost: .write) { try await update($0, $1, isWhole: true) }
-        router.delete("ssf/streams", cost: .write) { request, context in
+        router.delete("ssf/streams", cost: .write, query: ["stream_id"]) { request, context in
             _ = try await caller(of: request, for: .ssfManage, at: context.cost)
             let caller = try await service.changer(of: request, for: .ssfManage, at: .free)
             try await service.deleteEventStream(try Self.streamID(of: request), by: caller)
             return Response(status: .noContent)
         }
-        router.get("ssf/status", cost: .read) { request, context in
+        router.get("ssf/status", cost: .read, query: ["stream_id"]) { request, context in
             let caller = try await caller(of: request, for: .ssfRead, at: context.cost)
             return status(of: try await service.readEventStream(try Self.streamID(of: request), of: caller.id))
         }
