@@ -58,6 +58,16 @@ final class RouteDirectory: Sendable {
     /// The cost of each route of a listener, by the same key.
     func costs(on listener: ListenerName) -> [String: CallCost] { calls(on: listener).mapValues(\.cost) }
 
+    /// The bound of a route's body if it has one of its own, bytes.
+    func largestBody(of method: HTTPRequest.Method, _ template: String, on listener: ListenerName) -> Int? {
+        calls(on: listener)["\(method.rawValue) \(template)"]?.largestBody
+    }
+
+    /// The largest bound that a route of a listener has of its own, bytes; 0 if none has.
+    func largestBody(on listener: ListenerName) -> Int {
+        calls(on: listener).values.compactMap(\.largestBody).max() ?? 0
+    }
+
     /// Looks up a path for which a listener's router has no route with the request's method.
     func find(_ path: String, on listener: ListenerName) -> Finding {
         routes.withLock { routes in

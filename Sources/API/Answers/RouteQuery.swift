@@ -6,6 +6,8 @@ import Operations
 struct RouteCall: Sendable {
     let cost: CallCost
     var query: RouteQuery = []
+    /// The largest body, bytes, if it may be larger than those of other calls.
+    var largestBody: Int?
 }
 
 /// The query parameters of a route. Each may be present once, and others are refused. A route that declares none refuses

@@ -59,8 +59,9 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
         (self.ticker, self.makeCarrier) = (ticker, makeCarrier)
         maximumUnsent = limits.maximumUnsent
         clock = HeraldClock(limits, now: .now())
-        reader = FrameReader(maximumFrame: limits.maximumBody + DataFrame.overhead)
-        state = HeraldState(limits: .init(message: limits.maximumBody, unfinished: 2 * limits.maximumBody))
+        let message = max(limits.maximumBody, MessageBody.largestBinary)
+        reader = FrameReader(maximumFrame: message + DataFrame.overhead)
+        state = HeraldState(limits: .init(message: message, unfinished: 2 * message))
     }
 
     // MARK: The connection

@@ -38,8 +38,9 @@ final class HTTP1Connection: Sendable {
         _ limits: RequestPolicy, _ face: ListenerFace, isStream: Bool
     ) -> HTTP1Channel.Configuration {
         let timeout = TimeAmount.milliseconds(Int64(limits.requestTimeout * 1000))
+        let maximumBody = max(limits.maximumBody, face.directory.largestBody(on: face.name))
         let handlers = { @Sendable () -> [any RemovableChannelHandler] in
-            let bounds = RequestBoundsHandler(timeout: timeout, maximumBody: limits.maximumBody, isStream: isStream)
+            let bounds = RequestBoundsHandler(timeout: timeout, maximumBody: maximumBody, isStream: isStream)
             // With HTTP/1.1 the decoder itself enforces the limits of the header.
             return isStream ? [FieldLimitsHandler(limits: limits, face: face), bounds] : [bounds]
         }

@@ -33,7 +33,7 @@ enum MetricHelp {
         "phone_texts": "Requested texts, by the decision to send them or the reason not to.",
         "reference_data_timestamp_seconds": "The date of a table that the program contains, in seconds since 1970.",
         "refusals": "Refusals by code and reason.",
-        "response_bytes_claimed": "Bytes of large responses that clients have not read yet.",
+        "response_bytes_claimed": "Bytes of large messages that arrive, and of large responses not read yet.",
         "review_queue": "Cards that wait for review. At most 10000 are counted.",
         "review_queue_age_seconds": "Time that the oldest card has waited for review.",
         "sessions_in_memory": "Sessions in this node's memory.",

@@ -4057,7 +4057,7 @@ extension ServiceDocument {
      "Streams"
     ],
     "summary": "Append a message",
-    "description": "Repeating the request returns the same response.",
+    "description": "The parts have 64 KiB of content at most, however the request is written. Repeating the request returns the same response.",
     "responses": {
      "201": {
       "description": "Appended. The same response for a repeated call",

@@ -81,8 +81,9 @@ extension ProblemKind {
     static let ofContent = [
         ProblemKind(
             Refusal.bodyLarger(than: 65_536),
-            "the body is larger than 64 KiB, and the connection (over HTTP/2 the stream) ends",
-            "Send less. No call of this service needs more than 64 KiB."),
+            "the body or the content of a message is larger than 64 KiB, and the connection (over HTTP/2 the stream) "
+                + "ends",
+            "Send less. No call needs more than 64 KiB, apart from the escapes of a message."),
         ProblemKind(
             HTTPDefect.targetTooLong, "the path and query are too long", "Shorten the query, or page through the list."),
         ProblemKind(

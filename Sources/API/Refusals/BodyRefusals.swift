@@ -103,23 +103,23 @@ extension Refusal {
     static let unknownProblemCode = Refusal(.notFound, "This service has no problem with this code. Check it.")
 }
 
-/// Refusals for callers that do not read their responses.
+/// Refusals for callers that do not finish their large messages or do not read their responses.
 extension Refusal {
     static func responsesUnread(ofCertificate retryAfter: Int) -> Refusal {
         Refusal(
-            .rateLimited, "Large responses to this certificate are still unread. Read them first.",
+            .rateLimited, "Large messages or responses of this certificate are under way. Finish them first.",
             retryAfter: retryAfter)
     }
 
     static func responsesUnread(ofUser retryAfter: Int) -> Refusal {
         Refusal(
-            .rateLimited, "Large responses to this user's devices are still unread. Read them first.",
+            .rateLimited, "Large messages or responses of this user's devices are under way. Finish them first.",
             retryAfter: retryAfter)
     }
 
     static func tooManyResponses(retryAfter: Int) -> Refusal {
         Refusal(
-            .unavailable, "Too many large responses are under way. Try again in \(retryAfter) s.",
+            .unavailable, "Too many large messages and responses are under way. Try again in \(retryAfter) s.",
             retryAfter: retryAfter)
     }
 }

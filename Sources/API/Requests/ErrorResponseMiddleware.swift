@@ -54,7 +54,7 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
         // Set by the router; nil if no route matched.
         let route = context.endpointPath
         do {
-            let bounded = try await request.bounded(to: policy[\.requests].maximumBody, on: context.channel)
+            let bounded = try await bounded(request, route, context)
             guard isPath else { throw HTTPError(.notFound) }
             response = try await next(bounded, context)
             try await context.carriedBy?.settle(at: request.method == .head ? 0 : response.body.contentLength)
@@ -80,6 +80,17 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
                 trace: trace, span: span),
             id: context.id, by: context.logger)
         return response
+    }
+
+    /// The request with a body of bounded size. Few routes permit more than the policy does, so only large and chunked
+    /// bodies are looked up. A chunked body is read here, so its memory is claimed here.
+    private func bounded(_ request: Request, _ route: String?, _ context: Context) async throws -> Request {
+        let usual = policy[\.requests].maximumBody
+        guard request.mayExceed(usual), let route,
+            let own = face.directory.largestBody(of: request.method, route, on: face.name), own > usual
+        else { return try await request.bounded(to: usual, on: context.channel) }
+        if request.headers[.transferEncoding] != nil { try await context.carrier.reserve(upTo: own) }
+        return try await request.bounded(to: own, on: context.channel)
     }
 
     private func refusal(

@@ -76,6 +76,11 @@ struct JSONBodyDecoder {
 }
 
 extension Request {
+    /// Whether the body may have more than some bytes: it declares more, or is chunked and declares none.
+    func mayExceed(_ bytes: Int) -> Bool {
+        headers[.transferEncoding] != nil || headers[.contentLength].map { Int($0) ?? .max > bytes } ?? false
+    }
+
     /// The request with a body of at most `maximum` bytes. A declared length is checked first. A chunked body (RFC 9112
     /// §7.1) is read now, even if no handler reads it.
     ///
@@ -118,6 +123,20 @@ extension Request {
     func members(upTo maximum: Int) async throws -> JSONBodyDecoder {
         try requireMediaType("application/json")
         return try JSONBodyDecoder(try await bytes(upTo: maximum))
+    }
+
+    /// The members of a body that may be larger than those of other calls. Memory for it is claimed like memory for a
+    /// large response, so a connection and a user have few large bodies at the same time.
+    ///
+    /// - Parameter usual: the largest body of other calls, bytes, for which nothing is claimed.
+    func members(
+        upTo maximum: Int, reservedAbove usual: Int, by carrier: ResponseCarrier
+    ) async throws -> JSONBodyDecoder {
+        try requireMediaType("application/json")
+        let bound = max(maximum, usual)
+        let length = headers[.contentLength].flatMap { Int($0) } ?? bound
+        if length > usual { try await carrier.reserve(upTo: length) }
+        return try JSONBodyDecoder(try await bytes(upTo: bound))
     }
 
     func members(_ bytes: [UInt8]) throws(Refusal) -> JSONBodyDecoder {

@@ -87,8 +87,12 @@ struct ListedRouter<Context: ListenerContext> {
         }
     }
 
-    func post(_ path: RouterPath = "", cost: CallCost, query: RouteQuery = [], use handler: @escaping Handler) {
-        declare(.post, path, RouteCall(cost: cost, query: query), handler)
+    /// - Parameter largestBody: the bound of the body, bytes, if it may be larger than those of other calls.
+    func post(
+        _ path: RouterPath = "", cost: CallCost, query: RouteQuery = [], largestBody: Int? = nil,
+        use handler: @escaping Handler
+    ) {
+        declare(.post, path, RouteCall(cost: cost, query: query, largestBody: largestBody), handler)
     }
 
     func put(_ path: RouterPath = "", cost: CallCost, query: RouteQuery = [], use handler: @escaping Handler) {

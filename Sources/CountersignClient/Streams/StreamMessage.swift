@@ -81,7 +81,7 @@ public struct MessagePart: Sendable, Hashable, Codable {
 /// A message to send. A repetition with the same id has no further effect.
 public struct NewMessage: Sendable, Hashable, Codable {
     public let id: UUID
-    /// 1 to 16, at most 64 KiB in total.
+    /// 1 to 16, with at most 64 KiB of content in total.
     public let parts: [MessagePart]
     public let inReplyTo: UUID?
 

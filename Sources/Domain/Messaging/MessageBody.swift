@@ -4,8 +4,14 @@ import Foundation
 /// The content of a message: parts, each with a media type.
 package struct MessageBody: Sendable, Equatable, Confidential {
     static let maximumParts = 16
-    static let maximumBytes = 65_536
+    /// The largest content of all parts, bytes, however it is written in a request.
+    package static let maximumBytes = 65_536
     private static let maximumTypeLength = 127
+    /// The largest request in JSON, bytes. An escape such as `\u0041` takes six bytes for one, in types too. The
+    /// rest is for ids and names.
+    package static let largestJSON = 6 * (maximumBytes + maximumParts * maximumTypeLength) + 4096
+    /// The largest request in a binary form without escapes, bytes.
+    package static let largestBinary = maximumBytes + 8192
 
     struct Part: Sendable, Equatable, Confidential {
         /// The media type (RFC 6838 §4.2), without parameters, in lower case.
@@ -62,12 +68,12 @@ package struct MessageBody: Sendable, Equatable, Confidential {
             }
     }
 
-    /// Bytes of all types and contents.
+    /// Bytes of all contents, without their types.
     var size: Int {
         parts.reduce(0) { size, part in
             switch part.content {
-            case .text(let text): size + part.type.utf8.count + text.utf8.count
-            case .bytes(let bytes): size + part.type.utf8.count + bytes.count
+            case .text(let text): size + text.utf8.count
+            case .bytes(let bytes): size + bytes.count
             }
         }
     }

@@ -32,7 +32,7 @@ package extension Refusal {
     }
 
     static func partsTooLarge(allowed: Int) -> Refusal {
-        Refusal(.payloadTooLarge, "The parts have more than \(allowed) bytes. Send a shorter message.")
+        Refusal(.payloadTooLarge, "The content of the parts has more than \(allowed) bytes. Send a shorter message.")
     }
 
     static func malformedPart(_ number: Int) -> Refusal {

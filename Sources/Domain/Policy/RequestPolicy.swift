@@ -2,7 +2,7 @@ import Foundation
 
 /// The limits of one connection and one request: `Policies/requests.yaml`.
 package struct RequestPolicy: Sendable, Equatable {
-    /// The largest body, in bytes.
+    /// The largest body, in bytes. A route may declare a larger bound of its own.
     package var maximumBody = 65_536
     /// The largest total size of header fields, in bytes.
     package var maximumHeaders = 16_384
@@ -33,11 +33,11 @@ package struct RequestPolicy: Sendable, Equatable {
     package var answerTimeout: TimeInterval = 20
     /// Bytes of responses that the peer has not read. If there are more, no request of its connection is processed.
     package var maximumUnsent = 262_144
-    /// Bytes of large responses for one certificate that are in progress or unread at the same time.
+    /// Bytes of large messages and responses of one certificate that are in progress or unread at the same time.
     package var unsentPerCertificate = 4_194_304
-    /// Bytes of large responses for one user that are in progress or unread at the same time.
+    /// Bytes of large messages and responses of one user that are in progress or unread at the same time.
     package var unsentPerUser = 8_388_608
-    /// Bytes of large responses for all clients of a node that are in progress or unread at the same time.
+    /// Bytes of large messages and responses of all clients of a node that are in progress or unread at the same time.
     package var unsentTotal = 134_217_728
     /// Calls of each cost that one user, certificate or address may make in a minute on one node.
     package var readsPerMinute = 3000

@@ -16,7 +16,7 @@ struct MessageBodyTests {
         #expect(body.parts.map(\.type) == ["text/plain", "image/svg+xml"])
         #expect(body.parts.map(\.content) == [.text("ünï"), .bytes([0, 1, 2])])
         #expect(try MessageBody(body.json) == body)
-        #expect(body.size == "text/plainimage/svg+xml".utf8.count + 5 + 3)
+        #expect(body.size == 5 + 3)
     }
 
     @Test(
@@ -34,13 +34,43 @@ struct MessageBodyTests {
         #expect(throws: Refusal(.malformedRequest, "")) { try Self.body(text) }
     }
 
-    @Test("are refused above 64 KiB, counted over all parts")
+    @Test(
+        "are refused above 64 KiB of content, counted over all parts, as text and as bytes, without types and escapes")
     func tooLarge() throws {
-        let half = String(repeating: "x", count: 32_760)
-        _ = try Self.body(#"[{"type":"a/b","body":"\#(half)"},{"type":"a/b","body":"\#(half)"}]"#)
-        #expect(throws: Refusal(.payloadTooLarge, "")) {
-            try Self.body(#"[{"type":"a/b","body":"\#(half)xxxxxx"},{"type":"a/b","body":"\#(half)xxxxxx"}]"#)
+        func parts(_ texts: [String], _ member: String = "body") -> String {
+            "[" + texts.map { #"{"type":"image/png","\#(member)":"\#($0)"}"# }.joined(separator: ",") + "]"
         }
+        func text(_ count: Int) -> String { String(repeating: "x", count: count) }
+        func escapes(_ count: Int) -> String { String(repeating: #"\u0041"#, count: count) }
+        func bytes(_ count: Int) -> String { Base64URL.encode(Array(repeating: 255, count: count)) }
+        for largest in [
+            parts([text(65_536)]), parts([escapes(65_536)]), parts([bytes(65_536)], "body_base64"),
+            parts([text(65_535), "x"]), parts(Array(repeating: escapes(4096), count: 16)),
+        ] {
+            #expect(try Self.body(largest).size == MessageBody.maximumBytes)
+            #expect(largest.utf8.count < MessageBody.largestJSON)
+        }
+        for larger in [
+            parts([text(65_537)]), parts([escapes(65_537)]), parts([bytes(65_537)], "body_base64"),
+            parts([text(65_535), "xx"]),
+        ] {
+            #expect(throws: Refusal(.payloadTooLarge, "")) { try Self.body(larger) }
+        }
+    }
+
+    @Test("fit into a request however their types, texts and ids are written")
+    func largestRequest() throws {
+        let type = "image/" + String(repeating: "b", count: 121)
+        func escaped(_ text: String) -> String { text.utf8.map { #"\u00"# + String($0, radix: 16) }.joined() }
+        let parts = Array(
+            repeating: #"{"type":"\#(escaped(type))","body":"\#(escaped(String(repeating: "x", count: 4096)))"}"#,
+            count: 16)
+        let content = "[" + parts.joined(separator: ",") + "]"
+        #expect(try Self.body(content).size == MessageBody.maximumBytes)
+        let id = escaped("018f0d2c-53a4-7cc0-9f3e-0a8a0b5cf2f1")
+        let request = #"{"id":"\#(id)","parts":\#(content),"in_reply_to":"\#(id)"}"#
+        #expect(request.utf8.count <= MessageBody.largestJSON)
+        #expect(16 * (type.utf8.count + 64) + 2 * 64 <= MessageBody.largestBinary - MessageBody.maximumBytes)
     }
 }
 

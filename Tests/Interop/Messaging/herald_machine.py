@@ -14,7 +14,7 @@ from Messaging.herald import (
     UNKNOWN, Herald, Person, data, frame, generated)
 
 CHANNELS = st.integers(min_value=0, max_value=4)
-LARGEST = 65_536
+LARGEST = 73_728
 
 
 def machine(chosen, rpc, alice):

@@ -55,7 +55,7 @@ package struct MessageStreamRoutes: Sendable {
     }
 
     private func addEvents(to streams: ListedRouter<ClientContext>) {
-        streams.post(":id/events", cost: .write, use: appendMessage)
+        streams.post(":id/events", cost: .write, largestBody: MessageBody.largestJSON, use: appendMessage)
         streams.get(":id/events", cost: .heavy, query: ["after", "before", "limit"], use: readMessages)
         streams.delete(":id/events/:event", cost: .write) { _, context in
             try await service.deleteMessage(
@@ -93,7 +93,9 @@ package struct MessageStreamRoutes: Sendable {
     }
 
     @Sendable private func appendMessage(_ request: Request, _ context: ClientContext) async throws -> Response {
-        var body = try await request.members(upTo: service.policy[\.requests].maximumBody)
+        var body = try await request.members(
+            upTo: MessageBody.largestJSON, reservedAbove: service.policy[\.requests].maximumBody,
+            by: try context.carrier)
         let wanted = try NewMessage(
             id: try body.string("id"), parts: try body.value("parts"),
             inReplyTo: try body.optionalString("in_reply_to"))
