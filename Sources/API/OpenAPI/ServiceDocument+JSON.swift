@@ -3757,7 +3757,7 @@ extension ServiceDocument {
      "Streams"
     ],
     "summary": "List the user's streams, or the forums of the user's provider",
-    "description": "Newest change first. A page may be shorter than the next one.",
+    "description": "Newest change first. A page may be shorter than the next one, or empty if there is a filter. The list ends with the streams that changed after the first page, even if an earlier page has them.",
     "responses": {
      "200": {
       "description": "One page",
@@ -3864,6 +3864,53 @@ extension ServiceDocument {
         "forum",
         "call"
        ]
+      }
+     },
+     {
+      "name": "member",
+      "in": "query",
+      "required": false,
+      "description": "A user id or an address (<provider>/<user>). Streams in which the caller and this user are members",
+      "schema": {
+       "type": "string"
+      }
+     },
+     {
+      "name": "metadata.shared.",
+      "in": "query",
+      "required": false,
+      "style": "form",
+      "explode": true,
+      "description": "Values of the shared metadata, such as metadata.shared.topic=news. The policy indexed_metadata declares the names",
+      "schema": {
+       "type": "object",
+       "maxProperties": 8,
+       "propertyNames": {
+        "pattern": "^metadata\\.shared\\.[A-Za-z0-9._~-]{1,64}$"
+       },
+       "additionalProperties": {
+        "type": "string",
+        "maxLength": 256
+       }
+      }
+     },
+     {
+      "name": "metadata.private.",
+      "in": "query",
+      "required": false,
+      "style": "form",
+      "explode": true,
+      "description": "Values of the caller's private metadata, such as metadata.private.pinned=true. The policy indexed_metadata declares the names",
+      "schema": {
+       "type": "object",
+       "maxProperties": 8,
+       "propertyNames": {
+        "pattern": "^metadata\\.private\\.[A-Za-z0-9._~-]{1,64}$"
+       },
+       "additionalProperties": {
+        "type": "string",
+        "maxLength": 256
+       }
       }
      },
      {

@@ -55,10 +55,19 @@ public struct Streams: Sendable {
 
     /// Reads a page of the user's streams, or of forums.
     ///
-    /// - Parameter cursor: from the previous page.
-    public func list(_ kind: MessageStream.Kind? = nil, cursor: String? = nil) async throws(Refusal) -> Page {
-        try await client.perform(
-            Call(.get, Self.path("/streams", [("kind", kind?.rawValue), ("cursor", cursor)])))
+    /// - Parameters:
+    ///   - member: only streams with this user, by user id or address.
+    ///   - metadata: only streams whose shared metadata has these values. The operator declares the names.
+    ///   - privateMetadata: the same for the user's private metadata.
+    ///   - cursor: from the previous page. The last pages may have streams again that changed in the meantime.
+    public func list(
+        _ kind: MessageStream.Kind? = nil, member: String? = nil, metadata: [String: String] = [:],
+        privateMetadata: [String: String] = [:], cursor: String? = nil
+    ) async throws(Refusal) -> Page {
+        var query = [("kind", kind?.rawValue), ("member", member), ("cursor", cursor)]
+        for (name, value) in metadata { query.append(("metadata.shared.\(name)", value)) }
+        for (name, value) in privateMetadata { query.append(("metadata.private.\(name)", value)) }
+        return try await client.perform(Call(.get, Self.path("/streams", query)))
     }
 
     /// Reads a stream with its metadata.

@@ -167,6 +167,21 @@ package struct MessageStreamPolicy: Sendable, Equatable {
     package var notificationsPerMinute = 60
     /// Notifications that a provider may send to all of its users in a minute, on each node.
     package var notificationsPerProvider = 6000
+    /// The names in metadata by whose values streams can be listed.
+    package var indexedMetadata: [String] = []
+    /// The largest number of indexed names, and of values in one filter.
+    package static let maximumIndexedMetadata = 8
+
+    /// Whether a name may be indexed. Its characters need no encoding in a query.
+    package static func isIndexable(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                default: "-._~".utf8.contains(byte)
+                }
+            }
+    }
 
     init() {}
 }

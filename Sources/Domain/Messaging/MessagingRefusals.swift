@@ -112,3 +112,32 @@ package extension Refusal {
         "The values must be texts, each name may occur once, and none may be aps or notification_id.",
         about: .notificationData)
 }
+
+/// Refusals of filters of lists.
+package extension Refusal {
+    static let unreadableFilterMember = Refusal(
+        .malformedRequest,
+        "The query parameter member is neither a user id nor an address (<provider>/<user>). Send one of the two.")
+
+    static let filterOfForums = Refusal(
+        .malformedRequest, "Forums have no members and no private metadata. List them by kind and metadata.shared only."
+    )
+
+    static func metadataNotIndexed(_ name: some StringProtocol, declared: [String]) -> Refusal {
+        Refusal(
+            .malformedRequest,
+            declared.isEmpty
+                ? "This service indexes no metadata. Remove \(name)."
+                : "The metadata \(name) is not indexed. Remove it. Indexed are: \(declared.joined(separator: ", ")).")
+    }
+
+    static func metadataValueTooLong(_ name: some StringProtocol) -> Refusal {
+        Refusal(
+            .malformedRequest,
+            "The value of \(name) has more than \(StreamMetadata.longestIndexed) bytes. Longer values are not indexed.")
+    }
+
+    static func tooManyMetadataValues(allowed: Int) -> Refusal {
+        Refusal(.malformedRequest, "The filter has more than \(allowed) values of metadata. Remove some.")
+    }
+}

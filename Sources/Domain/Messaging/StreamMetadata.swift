@@ -24,6 +24,25 @@ package extension StreamMetadata {
     /// - Parameter value: from the store, so it was validated before.
     init(stored value: JSONValue) { self.value = value }
 
+    /// The longest value that is indexed, in bytes.
+    static let longestIndexed = 256
+
+    /// The texts of the values with some names, if they are strings, numbers, true or false, and not too long. Other
+    /// values cannot be searched for.
+    func indexed(_ names: [String]) -> [String: String] {
+        var found: [String: String] = [:]
+        for name in names {
+            let text: String? =
+                switch value[name] {
+                case .string(let text): text
+                case let value? where value.isScalar: value.jsonText
+                default: nil
+                }
+            if let text, text.utf8.count <= Self.longestIndexed { found[name] = text }
+        }
+        return found
+    }
+
     /// The metadata after a merge patch (RFC 7396): values replace those with the same name, objects are merged, and
     /// `null` removes.
     ///
@@ -74,6 +93,16 @@ package extension StreamMetadata {
             for value in values where !isShallow(value, depth: depth + 1, &keys) { return false }
             return true
         default: return true
+        }
+    }
+}
+
+extension JSONValue {
+    /// Whether it is a number, true or false.
+    fileprivate var isScalar: Bool {
+        switch self {
+        case .bool, .integer, .number: true
+        case .null, .string, .array, .object: false
         }
     }
 }

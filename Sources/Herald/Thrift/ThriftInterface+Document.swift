@@ -152,8 +152,8 @@ exception Refused {
 service Streams {
   OpenedStream openStream(1: StreamOpening opening)
     throws (1: Refused refused) (http = "POST /streams")
-  StreamPage listStreams(1: optional string kind, 2: optional string cursor)
-    throws (1: Refused refused) (http = "GET /streams?kind&cursor")
+  StreamPage listStreams(1: optional string kind, 2: optional string cursor, 3: optional string member)
+    throws (1: Refused refused) (http = "GET /streams?kind&cursor&member")
   Stream showStream(1: string stream)
     throws (1: Refused refused) (http = "GET /streams/{stream}")
   void deleteStream(1: string stream)

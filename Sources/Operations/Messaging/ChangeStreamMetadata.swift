@@ -28,10 +28,12 @@ package extension Service {
             for: session, in: stream, ahead: MessageStreamAccess.lookAhead(stream, of: session)
         ) { transaction, holder, events in
             let access = MessageStreamAccess(self, holder.user, in: transaction)
-            let id = try access.require(.changeMetadata, stream).stream.id
+            let found = try access.require(.changeMetadata, stream).stream
+            let id = found.id
             let (key, streams) = (try access.key(id), MessageStreamRepository(transaction))
             let changed = try change.applied(to: try StreamMetadata.shared(id, key, in: transaction))
             try streams.setMetadata(try key.seal(changed.value.jsonText, in: .streamMetadata), of: id)
+            try metadataIndex.write(changed, of: id, at: found.providerID, in: transaction)
             try access.note(
                 .updateTags, id, for: try StreamMemberRepository(transaction).present(in: id), &events)
             return changed.value
@@ -55,6 +57,7 @@ package extension Service {
             let changed = try change.applied(to: try StreamMetadata.kept(id, of: holder.user.id, keys, in: transaction))
             try members.setMetadata(
                 try key.seal(changed.value.jsonText, in: .memberMetadata, of: id), of: holder.user.id, in: id)
+            try metadataIndex.write(changed, of: id, for: holder.user.id, in: transaction)
             try access.note(.updateTags, id, for: [holder.user.id], &events)
             return changed.value
         }

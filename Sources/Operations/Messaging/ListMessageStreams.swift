@@ -1,54 +1,16 @@
 import Database
 import Domain
-import Encoding
-import Foundation
 import Repositories
-
-package struct MessageStreamFilter: Sendable {
-    let kind: MessageStream.Kind?
-    let cursor: Cursor?
-
-    /// A position: a number for the user's own streams, a time and an id for forums.
-    struct Cursor: Sendable {
-        let number: Int64
-        let id: MessageStreamID?
-    }
-
-    /// Parses a filter; `nil` means no restriction.
-    ///
-    /// - Throws: `Refusal` `malformed_request`.
-    package init(kind: String?, cursor: String?) throws(Refusal) {
-        self.kind = try kind.map { text throws(Refusal) in
-            guard let kind = MessageStream.Kind(rawValue: text) else {
-                throw Refusal.unknownChoice(of: "kind", MessageStream.Kind.self)
-            }
-            return kind
-        }
-        self.cursor = try cursor.map { text throws(Refusal) in
-            guard let cursor = Self.parse(text) else {
-                throw Refusal.unknownCursor
-            }
-            return cursor
-        }
-    }
-
-    private static func parse(_ text: String) -> Cursor? {
-        guard text.utf8.count <= 128, let bytes = Base64URL.decode(text) else { return nil }
-        let parts = String(decoding: bytes, as: UTF8.self).split(separator: " ")
-        guard (1...2).contains(parts.count), let number = Int64(parts[0]), (0..<1 << 52).contains(number) else {
-            return nil
-        }
-        return Cursor(number: number, id: parts.count == 2 ? MessageStreamID(parts[1]) : nil)
-    }
-
-    static func text(_ number: Int64, _ id: MessageStreamID? = nil) -> String {
-        Base64URL.encode(Array((id.map { "\(number) \($0)" } ?? "\(number)").utf8))
-    }
-}
 
 package struct MessageStreamPage: Sendable {
     /// The number of entries for one page. Some of them may not be visible.
     static let size = 20
+    /// The number of streams that are compared with a filter for one page. If few of them fit, the page is shorter, or
+    /// empty, and has a cursor.
+    static let compared = 500
+    /// Milliseconds before the anchor. A forum's change may be committed later than that of the first forum although it
+    /// is earlier, so forums of this time are listed again at the end.
+    static let margin: Int64 = 10_000
     /// The approximate maximum of bytes in one page.
     package static let largest = size * MessageStreamView.largest
 
@@ -65,12 +27,38 @@ package extension Service {
     func listMessageStreams(_ filter: MessageStreamFilter, for session: Session) async throws
         -> MessageStreamPage
     {
+        var slug: Slug?
+        if case .address = filter.member { slug = try await caches.providers.find(session.providerID)?.provider.slug }
         let lookAhead: SessionHolder.Ahead = {
-            if filter.kind != .forum { _ = try Self.entries(filter, of: session.userID, in: $0) }
+            guard filter.member == nil else { return }
+            let list = StreamList(self, filter, (session.userID, session.providerID), member: nil, in: $0)
+            _ = try list.first()
         }
-        return try await read(for: session, ahead: lookAhead) { transaction, holder in
+        return try await read(for: session, ahead: lookAhead) { [slug] transaction, holder in
             let access = MessageStreamAccess(self, holder.user, in: transaction)
-            return filter.kind == .forum ? try forums(filter, access) : try own(filter, access)
+            let member = try filter.member.map { try find($0, slug, access) }
+            if filter.member != nil, member == .some(nil) { return MessageStreamPage(views: [], cursor: nil) }
+            let list = StreamList(
+                self, filter, (holder.user.id, holder.user.providerID), member: member ?? nil, in: transaction)
+            let (streams, cursor) = try list.page()
+            var views = try MessageStreamViews(access, of: streams)
+            let shown = try streams.compactMap { stream -> MessageStreamView? in
+                guard let view = try views.view(of: stream, isWhole: false) else { return nil }
+                // What is not shown of a stream whose authorization has ended cannot be searched for either.
+                return filter.metadata.isEmpty || view.state == .open ? view : nil
+            }
+            return MessageStreamPage(views: shown, cursor: cursor?.text)
+        }
+    }
+
+    /// The user whom a filter names; `nil` if the user is not known, or belongs to another provider.
+    private func find(_ member: AuthorizationAddress, _ slug: Slug?, _ access: MessageStreamAccess) throws -> UserID? {
+        switch member {
+        case .user(let id): return id
+        case .address(let named, let externalID):
+            guard named == slug else { return nil }
+            return try UserRepository(access.transaction).find(
+                providerID: access.user.providerID, externalID: externalID)?.id
         }
     }
 
@@ -85,40 +73,5 @@ package extension Service {
             guard let view = try views.view(of: id, isWhole: true) else { throw Refusal.unknownStream }
             return view
         }
-    }
-
-    private func own(_ filter: MessageStreamFilter, _ access: MessageStreamAccess) throws -> MessageStreamPage {
-        let entries = try Self.entries(filter, of: access.user.id, in: access.transaction)
-        var views = try MessageStreamViews(access, of: entries.map(\.stream))
-        var shown: [MessageStreamView] = []
-        for entry in entries {
-            guard let found = views.find(entry.stream), filter.kind.map({ $0 == found.stream.kind }) ?? true,
-                let view = try views.view(of: entry.stream, isWhole: false)
-            else { continue }
-            shown.append(view)
-        }
-        let isFull = entries.count == MessageStreamPage.size
-        return MessageStreamPage(
-            views: shown, cursor: isFull ? entries.last.map { MessageStreamFilter.text($0.sequence) } : nil)
-    }
-
-    private static func entries(
-        _ filter: MessageStreamFilter, of user: UserID, in transaction: any Transaction
-    ) throws -> [StreamUserRepository.Entry] {
-        try StreamUserRepository(transaction).streams(
-            of: user, before: filter.cursor?.number ?? .max, limit: MessageStreamPage.size)
-    }
-
-    private func forums(_ filter: MessageStreamFilter, _ access: MessageStreamAccess) throws -> MessageStreamPage {
-        let mark = filter.cursor.flatMap { cursor in
-            cursor.id.map { (at: Date(milliseconds: cursor.number), id: $0) }
-        }
-        let found = try MessageStreamRepository(access.transaction).forums(
-            of: access.user.providerID, before: mark, limit: MessageStreamPage.size)
-        var views = try MessageStreamViews(access, of: found.map(\.stream.id))
-        let shown = try found.compactMap { try views.view(of: $0.stream.id, isWhole: false) }
-        let last = found.count == MessageStreamPage.size ? found.last : nil
-        return MessageStreamPage(
-            views: shown, cursor: last.map { MessageStreamFilter.text($0.changedAt.milliseconds, $0.stream.id) })
     }
 }

@@ -84,6 +84,7 @@ package extension Service {
         guard isNew else {
             throw Refusal.requestedTwice(state: "open")
         }
+        try metadataIndex.write(opening.metadata, of: stream.id, at: stream.providerID, in: transaction)
         guard stream.kind != .forum else { return stream }
         let members = [user.id] + others
         for member in members {

@@ -23,7 +23,6 @@ package extension MessageStreamRepository {
     private static let insertion = columns.insertion(
         with: "changed_at", "wrapped", "wrapping_version", SealedColumn.streamOpening.name,
         SealedColumn.streamMetadata.name)
-    private static let listed = ColumnTuple(columns.of("streams"), Column<Date>("changed_at"))
 
     /// Inserts a stream with its wrapped key.
     ///
@@ -77,32 +76,14 @@ package extension MessageStreamRepository {
 
     /// Deletes a stream by deleting its key; `false` if it is deleted already.
     func delete(_ id: MessageStreamID, at time: Date) throws -> Bool {
-        try transaction.execute(
+        let deleted = try transaction.execute(
             """
             UPDATE streams SET wrapped = NULL, wrapping_version = NULL, sealed_opening = NULL,
                 sealed_metadata = NULL, deleted_at = $2
             WHERE id = $1 AND deleted_at IS NULL
-            """, [.id(id), .time(time)]) > 0
-    }
-
-    /// A provider's forums after a mark, newest change first, in the order of an index.
-    func forums(
-        of provider: ProviderID, before mark: (at: Date, id: MessageStreamID)?, limit: Int
-    ) throws -> [(stream: MessageStream, changedAt: Date)] {
-        try transaction.query(
-            """
-            SELECT \(Self.listed) FROM streams
-            WHERE provider_id = $1 AND kind = 'forum' AND deleted_at IS NULL AND (changed_at, id) < ($2, $3)
-            ORDER BY changed_at DESC, id DESC LIMIT $4
-            """,
-            [
-                .id(provider), mark.map { .time($0.at) } ?? .integer(.max), .text(mark?.id.description ?? ""),
-                limit.value,
-            ]
-        ).map { row in
-            let (stream, changedAt) = try Self.listed.read(row)
-            return (stream, changedAt)
-        }
+            """, [.id(id), .time(time)])
+        if deleted > 0 { try StreamMetadataRepository(transaction).delete(id) }
+        return deleted > 0
     }
 
     /// Removes an erased user as the creator of some streams.
@@ -144,6 +125,7 @@ package extension MessageStreamRepository {
         }
         if rows.count < batch.limit {
             try transaction.execute("DELETE FROM stream_members WHERE stream_id = $1", [.id(stream)])
+            try StreamMetadataRepository(transaction).delete(stream)
             try transaction.execute("UPDATE streams SET is_emptied = 1 WHERE id = $1", [.id(stream)])
         }
         return MaintenanceBatch.Outcome(rows: rows.count + 1, isFinished: false)

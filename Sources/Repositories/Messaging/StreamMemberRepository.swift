@@ -118,6 +118,7 @@ package extension StreamMemberRepository {
 
     /// Deletes a user's membership of a stream.
     func erase(_ user: UserID, in stream: MessageStreamID) throws {
+        try StreamMetadataRepository(transaction).delete(of: user, in: stream)
         try transaction.enqueue(
             "DELETE FROM stream_members WHERE stream_id = $1 AND user_id = $2", [.id(stream), .id(user)])
     }

@@ -123,16 +123,6 @@ package extension StreamUserRepository {
         ).map(Self.read)
     }
 
-    /// The streams of a user, newest message first.
-    func streams(of user: UserID, before mark: Int64, limit: Int) throws -> [Entry] {
-        try transaction.query(
-            """
-            SELECT \(Self.entry) FROM user_changes WHERE user_id = $1 AND kind = 'NEW_MESSAGE' AND sequence < $2
-            ORDER BY sequence DESC LIMIT $3
-            """, [.id(user), mark.value, limit.value]
-        ).map(Self.read)
-    }
-
     private static func read(_ row: Row) throws -> Entry {
         let (sequence, kind, stream, target) = try entry.read(row)
         return Entry(

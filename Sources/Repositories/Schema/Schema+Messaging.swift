@@ -42,6 +42,16 @@ extension Schema {
         )
         """,
         "CREATE INDEX stream_members_by_user ON stream_members (user_id, stream_id)",
+        // The owner is the stream for shared metadata, and a member for that member's private metadata.
+        """
+        CREATE TABLE stream_metadata (
+            stream_id TEXT NOT NULL REFERENCES streams (id),
+            owner TEXT NOT NULL,
+            name TEXT NOT NULL,
+            value BYTEA NOT NULL,
+            PRIMARY KEY (stream_id, owner, name)
+        )
+        """,
         """
         CREATE TABLE stream_events (
             stream_id TEXT NOT NULL REFERENCES streams (id),

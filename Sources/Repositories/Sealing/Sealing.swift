@@ -28,6 +28,8 @@ package enum BlindIndexKind: String, Sendable, CaseIterable {
     case networkAddress = "network_address"
     /// The prefix of a block of telephone numbers.
     case phonePrefix = "phone_prefix"
+    /// A value in the metadata of a stream.
+    case streamMetadata = "stream_metadata"
     /// The seeds of contact discovery's keys.
     case discovery
 }

@@ -15,6 +15,10 @@ extension PolicyArea {
                 .whole("waiting_polls", \.streams.waitingPolls, 1...1000),
                 .whole("notifications_per_minute", \.streams.notificationsPerMinute, 1...10_000),
                 .whole("notifications_per_provider", \.streams.notificationsPerProvider, 1...10_000_000),
+                .texts(
+                    "indexed_metadata", \.streams.indexedMetadata, upTo: MessageStreamPolicy.maximumIndexedMetadata,
+                    expected: "a list of at most 8 names of letters, digits and -._~, each once,",
+                    where: MessageStreamPolicy.isIndexable),
             ])
     }
 

@@ -137,11 +137,11 @@ struct PolicyField {
 
     /// A list of different texts that each satisfy a predicate.
     static func texts(
-        _ key: String, _ path: WritableKeyPath<Policy, [String]>, expected: String,
+        _ key: String, _ path: WritableKeyPath<Policy, [String]>, upTo maximum: Int = 256, expected: String,
         where passes: @escaping (String) -> Bool
     ) -> PolicyField {
         PolicyField(key, path, expected: expected) { node in
-            let texts = list(node, upTo: 256) { ($0.scalar?.string).flatMap { passes($0) ? $0 : nil } }
+            let texts = list(node, upTo: maximum) { ($0.scalar?.string).flatMap { passes($0) ? $0 : nil } }
             return texts.flatMap { Set($0).count == $0.count ? $0 : nil }
         } write: {
             .array($0.map { .string($0) })

@@ -39,7 +39,7 @@ struct TextFromBytesTests {
         "Herald/Thrift/ThriftInterface+JSON.swift": .checked,
         "Herald/Thrift/ThriftReader.swift": .short,
         "Operations/Authorizations/ReadAuthorizations.swift": .short,
-        "Operations/Messaging/ListMessageStreams.swift": .short,
+        "Operations/Messaging/Lists/MessageStreamFilter.swift": .short,
         "Operations/Migration/TableDigest.swift": .plain,
         "Tokens/Compact/TokenHeader.swift": .checked,
         "Tokens/IdentityTokens/IdentityToken.swift": .plain,

@@ -94,6 +94,26 @@ struct StreamMetadataTests {
         #expect(try metadata.merged(with: try Self.json(patch), about: .newMetadata).value == Self.json(result))
     }
 
+    @Test("have a text for each declared string, number, true and false of at most 256 bytes")
+    func indexed() throws {
+        let long = String(repeating: "é", count: 128)
+        let metadata = try StreamMetadata(
+            try Self.json(
+                #"{"a":"x","b":7,"c":1.5,"d":false,"e":"","f":"\#(long)","g":"\#(long)x","h":null,"i":[1],"j":{"a":1},"k":1}"#
+            ),
+            about: .newMetadata)
+        #expect(
+            metadata.indexed(["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "z"])
+                == ["a": "x", "b": "7", "c": "1.5", "d": "false", "e": "", "f": long])
+        #expect(metadata.indexed([]).isEmpty)
+        for name in ["topic", "a.b-c_d~1", String(repeating: "x", count: 64)] {
+            #expect(MessageStreamPolicy.isIndexable(name))
+        }
+        for name in ["", "a b", "a&b", "é", "a/b", "a\u{1F}b", String(repeating: "x", count: 65)] {
+            #expect(!MessageStreamPolicy.isIndexable(name), "\(name)")
+        }
+    }
+
     @Test("have bounds for names, levels and bytes, before and after a merge")
     func bounds() throws {
         let refusal = Refusal(.malformedRequest, "")

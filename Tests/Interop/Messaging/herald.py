@@ -324,6 +324,7 @@ def calls(chosen, rpc, alice, bob):
     equal([one.id for one in others.listStreams("conversation", None).streams], [stream], "the streams")
     streams.deleteEvent(stream, event.id)
     equal(others.readEvents(stream, None, None, None).events[1].deleted, True, "the deleted message")
+    equal([one.id for one in others.listStreams(None, None, alice.user_id).streams], [stream], "the streams with alice")
     image = rpc.types.NewEvent(
         id=str(uuid.uuid4()), parts=[rpc.types.Part(type="image/png", body_base64=bytes([255]) * 65_536)])
     equal(streams.appendEvent(stream, image).sequence, 3, "the image")

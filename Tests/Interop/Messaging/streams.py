@@ -73,7 +73,7 @@ def talk(judge, alice, bob):
     for change in ({"set": nested(12)}, {"set": {f"k{number}": 1 for number in range(201)}}, {"merge": []}):
         refused(alice.call("PATCH", f"{path}/metadata", json=change), 400, "malformed_request")
     refused(alice.call("POST", f"{path}/events", json=message("x" * 70_000)), 413, "payload_too_large")
-    for query in ("q=x", "kind=direct&kind=direct"):
+    for query in ("q=x", "kind=direct&kind=direct", "metadata.shared.colour=green"):
         refused(alice.call("GET", f"/streams?{query}"), 400, "malformed_request")
     # 64 KiB of content, which JSON escapes and base64url make longer.
     largest = [message("é" * 30_000), message("") | {"parts": [{"type": "image/png", "body_base64": "_" * 87_380 + "_w"}]}]
@@ -82,6 +82,8 @@ def talk(judge, alice, bob):
     page = accepted(bob.call("GET", f"{path}/events?after=2"))
     equal([one["parts"] for one in page["events"]], [one["parts"] for one in largest], "the large messages")
     accepted(bob.call("POST", f"{path}/receipts", json={"read_through": 4}))
+    equal([one["id"] for one in accepted(alice.call("GET", f"/streams?member={bob.user_id}"))["streams"]], [stream],
+          "the streams with bob")
     judge("/streams/{id}/metadata", alice.call("PATCH", f"{path}/metadata", json={"merge": {"colour": "green"}}))
     export = accepted(alice.call("GET", "/me/export"))
     equal([one["id"] for one in export["messages"]], [one["id"] for one in (first, *largest)], "alice's export")

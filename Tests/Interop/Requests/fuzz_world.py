@@ -145,7 +145,9 @@ class World:
             "client_id": lambda: random.choice([self.provider.app_id, self.provider.provider_id]),
             "client_assertion": self.client_assertion, "client_assertion_type": lambda: ASSERTION_TYPE,
             "scope": lambda: "sessions.read users.read",
-            "cursor": lambda: base64url(f"{int(time.time() * 1000)} {uuid4}".encode()),
+            "cursor": lambda: base64url(random.choice(
+                [f"{int(time.time() * 1000)} {uuid4}", "own 9 9", "own 9", f"forums 9 {uuid4} 9"]).encode()),
+            "member": lambda: self.partner["user_id"],
         }
         if name == "id" and "{id}" in path:
             known = {"phone-verifications": self.verification, "identity-cards": self.card,

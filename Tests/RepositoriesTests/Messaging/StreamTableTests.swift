@@ -143,20 +143,18 @@ struct StreamTableTests {
                 try users.note(.deleted, of: one, message, for: [tables.user], at: transaction.now)
                 try users.note(.newMessage, of: one, for: [tables.user], at: transaction.now)
             }
-            let (all, rest, other, streams, last) = try await tables.read { transaction in
+            let (all, rest, other, last) = try await tables.read { transaction in
                 let users = StreamUserRepository(transaction)
                 return (
                     try users.changes(of: tables.user, after: 0, limit: 10),
                     try users.changes(of: tables.user, after: 3, limit: 10),
                     try users.changes(of: eve, after: 0, limit: 10),
-                    try users.streams(of: tables.user, before: .max, limit: 10),
                     try users.lastChange(of: tables.user)
                 )
             }
             #expect(all.map(\.sequence) == [2, 3, 4] && last == 4)
             #expect(all.map(\.stream) == [two, one, one] && all.map(\.message) == [nil, message, nil])
             #expect(rest.map(\.sequence) == [4] && other.map(\.stream) == [one])
-            #expect(streams.map(\.stream) == [one, two])
             try await tables.write { transaction in
                 let users = StreamUserRepository(transaction)
                 try users.forget(one, of: [tables.user])
@@ -238,28 +236,6 @@ struct StreamTableTests {
             #expect(kept == others && stream?.createdBy == nil)
             #expect(try await tables.count("stream_members") == 1)
             #expect(try await tables.count("user_changes") == 1)
-        }
-    }
-
-    @Test("Forums are paged by their newest change", arguments: StoreKind.shared)
-    func forums(kind: StoreKind) async throws {
-        try await TestTables.run(kind) { tables in
-            var made: [MessageStreamID] = []
-            for index in 0..<5 {
-                let forum = try await Self.make(tables, kind: .forum).stream.id
-                made.append(forum)
-                let time = TestTables.now.addingTimeInterval(Double(index))
-                _ = try await tables.write { try MessageStreamRepository($0).takeNumber(forum, at: time) }
-            }
-            var (mark, seen) = ((at: Date, id: MessageStreamID)?.none, [MessageStreamID]())
-            for _ in 0..<3 {
-                let page = try await tables.read { [mark] in
-                    try MessageStreamRepository($0).forums(of: tables.provider, before: mark, limit: 2)
-                }
-                seen += page.map(\.stream.id)
-                mark = page.last.map { ($0.changedAt, $0.stream.id) }
-            }
-            #expect(seen == made.reversed())
         }
     }
 }

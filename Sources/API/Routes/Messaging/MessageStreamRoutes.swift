@@ -13,7 +13,7 @@ package struct MessageStreamRoutes: Sendable {
     func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
         let streams = router.group("streams").behind(session)
         streams.post(cost: .write, use: openStream)
-        streams.get(cost: .heavy, query: ["kind", "cursor"], use: listStreams)
+        streams.get(cost: .heavy, query: Self.filters, use: listStreams)
         streams.get(":id", cost: .heavy) { _, context in
             try service.limitStreamReads(on: try context.connection)
             try await context.carrier.reserve(upTo: MessageStreamView.largestWhole)
@@ -64,6 +64,8 @@ package struct MessageStreamRoutes: Sendable {
         }
     }
 
+    private static let filters: RouteQuery = ["kind", "member", "metadata.shared.", "metadata.private.", "cursor"]
+
     private static func id(_ context: ClientContext) throws -> String { try context.parameters.require("id") }
 
     @Sendable private func openStream(_ request: Request, _ context: ClientContext) async throws -> Response {
@@ -84,8 +86,12 @@ package struct MessageStreamRoutes: Sendable {
 
     @Sendable private func listStreams(_ request: Request, _ context: ClientContext) async throws -> Response {
         let query = request.uri.queryParameters
+        let (shared, own) = MessageStreamFilter.parameters
+        let metadata = query.filter { $0.key.utf8.starts(with: shared.utf8) || $0.key.utf8.starts(with: own.utf8) }
         let filter = try MessageStreamFilter(
-            kind: query["kind"].map(String.init), cursor: query["cursor"].map(String.init))
+            kind: query["kind"].map(String.init), cursor: query["cursor"].map(String.init),
+            member: query["member"].map(String.init), metadata: metadata.map { (String($0.key), String($0.value)) },
+            indexed: service.policy[\.streams].indexedMetadata)
         try service.limitStreamReads(on: try context.connection)
         try await context.carrier.reserve(upTo: MessageStreamPage.largest)
         let page = try await service.listMessageStreams(filter, for: try context.checkedSession)

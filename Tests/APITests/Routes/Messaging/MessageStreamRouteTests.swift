@@ -131,6 +131,32 @@ struct MessageStreamRouteTests {
         RouteCase("GET /streams", 400, .malformedRequest) { bench in
             try await bench.signIn().send("GET /streams?cursor=x")
         },
+        RouteCase("GET /streams", 200, policy: RouterBench.policy { $0.streams.indexedMetadata = ["topic", "pin"] }) {
+            bench in
+            let (pair, stream, _) = try await made("conversation", bench)
+            _ = try await open("conversation", [], by: pair.ann)
+            let call = "PATCH /streams/\(stream)/metadata"
+            _ = try await pair.ann.send(call, json: #"{"set":{"topic":"a & b"}}"#)
+            _ = try await pair.ann.send("\(call)/private", json: #"{"set":{"pin":1}}"#)
+            func ids(_ reply: Reply) -> [String?]? {
+                guard case .array(let rows) = reply["streams"] else { return nil }
+                return rows.map { $0["id"]?.text }
+            }
+            let topic = "metadata.shared.topic=a%20%26%20b"
+            let member = "member=test%2Fbob"
+            #expect(ids(try await pair.ann.send("GET /streams"))?.count == 2)
+            #expect(ids(try await pair.ann.send("GET /streams?\(member)")) == [stream])
+            #expect(ids(try await pair.bob.send("GET /streams?metadata.private.pin=1")) == [])
+            #expect(ids(try await pair.ann.send("GET /streams?\(topic)&kind=direct")) == [])
+            let reply = try await pair.ann.send("GET /streams?\(topic)&\(member)&metadata.private.pin=1")
+            #expect(ids(reply) == [stream])
+            return reply
+        },
+        RouteCase("GET /streams", 400, .malformedRequest) { bench in
+            let reply = try await bench.signIn().send("GET /streams?metadata.shared.topic=x")
+            #expect(reply.text("detail")?.contains("metadata.shared.topic") == true)
+            return reply
+        },
         on("conversation", "GET /streams/{id}", 200, byBob: true), strange("GET /streams/{id}"),
     ]
 
