@@ -70,7 +70,8 @@ struct RoundTripTests {
             try await call("append between two") { try await $0.send("x", to: direct, by: ann) }
             var asked = others.dropFirst()
             try await call("permission") {
-                let other = try #require(asked.popFirst())
+                let next = asked.popFirst()
+                let other = try #require(next)
                 let request = try PermissionRequest(
                     id: UUID().uuidString.lowercased(), to: other.userID.description, eventID: nil)
                 _ = try await $0.context.requestPermission(request, for: ann)
