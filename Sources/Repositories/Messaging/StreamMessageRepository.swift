@@ -56,7 +56,8 @@ package extension StreamMessageRepository {
             [.id(stream), after.value, before.value, (limit + 1).value]
         ).map(Self.sizes.read)
         var (count, sum) = (0, Int64(0))
-        for (_, size) in sizes.prefix(limit) where count == 0 || sum + size <= bytes {
+        for (_, size) in sizes.prefix(limit) {
+            guard count == 0 || sum + size <= bytes else { break }
             sum += size
             count += 1
         }

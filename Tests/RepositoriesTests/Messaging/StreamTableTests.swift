@@ -96,6 +96,21 @@ struct StreamTableTests {
         }
     }
 
+    @Test("A page ends before the first message that is too long for it", arguments: StoreKind.shared)
+    func pageEnd(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let made = try await Self.make(tables, members: [tables.user])
+            for size in [100, 500, 100] as [Int64] {
+                _ = try await Self.append(tables, made, by: tables.user, size: size)
+            }
+            let page = try await tables.read {
+                try StreamMessageRepository($0).list(
+                    of: made.stream.id, after: 0, before: .max, isForward: true, limit: 10, bytes: 400)
+            }
+            #expect(page.messages.map(\.sequence) == [1] && page.hasMore)
+        }
+    }
+
     @Test("Members leave, return and raise receipts", arguments: StoreKind.shared)
     func members(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
