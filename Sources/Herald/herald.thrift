@@ -56,10 +56,19 @@ struct Event {
   8: optional list<Part> parts
 }
 
+struct Profile {
+  1: required string user_id
+  2: required string address
+  3: optional string display_name
+  4: optional string initials
+  5: optional string picture_url
+}
+
 struct EventPage {
   1: required list<Event> events
   2: required bool more
   3: required i64 last_sequence
+  4: required list<Profile> profiles
 }
 
 struct Member {
@@ -68,6 +77,9 @@ struct Member {
   3: required string assurance
   4: required i64 delivered_through
   5: required i64 read_through
+  6: optional string address
+  7: optional string display_name
+  8: optional string picture_url
 }
 
 struct Stream {
@@ -85,6 +97,7 @@ struct Stream {
   12: required list<Member> members
   13: optional Json metadata
   14: optional Json private_metadata
+  15: required list<Profile> profiles
 }
 
 struct StreamPage {

@@ -2868,7 +2868,11 @@ extension ServiceDocument {
            "to": null,
            "event_id": null,
            "grant": null,
+           "block": "/authorizations/7f3d5cf7-a8d5-475e-8115-cde5cfb0e715/block",
            "partner": {
+            "user_id": null,
+            "address": null,
+            "display_name": null,
             "initials": "AB",
             "age": 30,
             "picture_url": "https://images.acme.example/alice.png",
@@ -2992,7 +2996,11 @@ extension ServiceDocument {
          "to": null,
          "event_id": null,
          "grant": null,
+         "block": "/authorizations/7f3d5cf7-a8d5-475e-8115-cde5cfb0e715/block",
          "partner": {
+          "user_id": null,
+          "address": null,
+          "display_name": null,
           "initials": "AB",
           "age": 30,
           "picture_url": "https://images.acme.example/alice.png",
@@ -3206,7 +3214,11 @@ extension ServiceDocument {
          "to": null,
          "event_id": null,
          "grant": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715 -> 1c0a4f5e-6a0b-4d6e-9f43-2f6d0f3a9b11",
+         "block": "/authorizations/7f3d5cf7-a8d5-475e-8115-cde5cfb0e715/block",
          "partner": {
+          "user_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+          "address": "acme/alice",
+          "display_name": "Alice",
           "initials": "AB",
           "age": 30,
           "picture_url": "https://images.acme.example/alice.png",
@@ -3311,6 +3323,7 @@ extension ServiceDocument {
          "to": null,
          "event_id": null,
          "grant": null,
+         "block": "/authorizations/7f3d5cf7-a8d5-475e-8115-cde5cfb0e715/block",
          "partner": null
         }
        }
@@ -3403,6 +3416,7 @@ extension ServiceDocument {
          "to": "acme/bob",
          "event_id": "event-1",
          "grant": null,
+         "block": null,
          "partner": null
         }
        }
@@ -3815,12 +3829,16 @@ extension ServiceDocument {
            "members": [
             {
              "user_id": "b4a1d8f2-6a63-4b0e-8a34-8f0f6cb7a001",
+             "address": "acme/alice",
+             "display_name": "Alice",
              "initials": "AB",
+             "picture_url": "https://images.acme.example/alice.png",
              "assurance": "barcode",
              "delivered_through": 1,
              "read_through": 1
             }
-           ]
+           ],
+           "profiles": []
           }
          ],
          "cursor": null
@@ -3982,12 +4000,16 @@ extension ServiceDocument {
          "members": [
           {
            "user_id": "b4a1d8f2-6a63-4b0e-8a34-8f0f6cb7a001",
+           "address": "acme/alice",
+           "display_name": "Alice",
            "initials": "AB",
+           "picture_url": "https://images.acme.example/alice.png",
            "assurance": "barcode",
            "delivered_through": 1,
            "read_through": 1
           }
          ],
+         "profiles": [],
          "metadata": {},
          "private_metadata": {}
         }
@@ -4289,12 +4311,21 @@ extension ServiceDocument {
           "last_sequence": {
            "type": "integer",
            "minimum": 0
+          },
+          "profiles": {
+           "type": "array",
+           "maxItems": 100,
+           "description": "The senders, each once. A removed user sees no names of them",
+           "items": {
+            "$ref": "#/components/schemas/PublicProfile"
+           }
           }
          },
          "required": [
           "events",
           "more",
-          "last_sequence"
+          "last_sequence",
+          "profiles"
          ]
         },
         "example": {
@@ -4316,7 +4347,16 @@ extension ServiceDocument {
           }
          ],
          "more": false,
-         "last_sequence": 1
+         "last_sequence": 1,
+         "profiles": [
+          {
+           "user_id": "b4a1d8f2-6a63-4b0e-8a34-8f0f6cb7a001",
+           "address": "acme/alice",
+           "display_name": "Alice",
+           "initials": "AB",
+           "picture_url": "https://images.acme.example/alice.png"
+          }
+         ]
         }
        }
       }
@@ -5195,12 +5235,16 @@ extension ServiceDocument {
             "members": [
              {
               "user_id": "b4a1d8f2-6a63-4b0e-8a34-8f0f6cb7a001",
+              "address": "acme/alice",
+              "display_name": "Alice",
               "initials": "AB",
+              "picture_url": "https://images.acme.example/alice.png",
               "assurance": "barcode",
               "delivered_through": 1,
               "read_through": 1
              }
-            ]
+            ],
+            "profiles": []
            },
            "notification": null
           }
@@ -11131,6 +11175,13 @@ extension ServiceDocument {
       ],
       "description": "<requester> -> <recipient> while both may message each other"
      },
+     "block": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "description": "For the recipient the path of the calls that block the requester and end the block, otherwise null"
+     },
      "partner": {
       "description": "The other side, of a request in the box in and of an approval, while that user is verified",
       "oneOf": [
@@ -11153,12 +11204,35 @@ extension ServiceDocument {
      "to",
      "event_id",
      "grant",
+     "block",
      "partner"
     ]
    },
    "AuthorizationPartner": {
     "type": "object",
     "properties": {
+     "user_id": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "uuid",
+      "description": "Of an approval only"
+     },
+     "address": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "description": "The address, <provider slug>/<external id>, of an approval only"
+     },
+     "display_name": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "description": "The name from the provider, of an approval only, if members of streams.yaml is names"
+     },
      "initials": {
       "type": [
        "string",
@@ -11198,6 +11272,9 @@ extension ServiceDocument {
      }
     },
     "required": [
+     "user_id",
+     "address",
+     "display_name",
      "initials",
      "age",
      "picture_url",
@@ -12005,6 +12082,49 @@ extension ServiceDocument {
      "parts"
     ]
    },
+   "PublicProfile": {
+    "type": "object",
+    "description": "What a user shows to other users of the provider",
+    "properties": {
+     "user_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "address": {
+      "type": "string",
+      "description": "The address, <provider slug>/<external id>"
+     },
+     "display_name": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "description": "The name from the provider, from the level phone and if members of streams.yaml is names"
+     },
+     "initials": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "description": "Of the name on the card, under the same conditions"
+     },
+     "picture_url": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "uri",
+      "description": "The picture from the provider, under the same conditions"
+     }
+    },
+    "required": [
+     "user_id",
+     "address",
+     "display_name",
+     "initials",
+     "picture_url"
+    ]
+   },
    "StreamMember": {
     "type": "object",
     "properties": {
@@ -12012,11 +12132,34 @@ extension ServiceDocument {
       "type": "string",
       "format": "uuid"
      },
+     "address": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "description": "The address, <provider slug>/<external id>, or null in a closed stream"
+     },
+     "display_name": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "description": "The name from the provider, from the level phone and if members of streams.yaml is names"
+     },
      "initials": {
       "type": [
        "string",
        "null"
-      ]
+      ],
+      "description": "Of the name on the card, under the same conditions"
+     },
+     "picture_url": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "uri",
+      "description": "The picture from the provider, under the same conditions"
      },
      "assurance": {
       "type": "string",
@@ -12040,7 +12183,10 @@ extension ServiceDocument {
     },
     "required": [
      "user_id",
+     "address",
+     "display_name",
      "initials",
+     "picture_url",
      "assurance",
      "delivered_through",
      "read_through"
@@ -12127,6 +12273,14 @@ extension ServiceDocument {
        "$ref": "#/components/schemas/StreamMember"
       }
      },
+     "profiles": {
+      "type": "array",
+      "maxItems": 2,
+      "description": "The creator and the sender of last_event, if they are not among the members. A removed user sees no names of them",
+      "items": {
+       "$ref": "#/components/schemas/PublicProfile"
+      }
+     },
      "metadata": {
       "type": "object"
      },
@@ -12146,7 +12300,8 @@ extension ServiceDocument {
      "last_sequence",
      "unread",
      "last_event",
-     "members"
+     "members",
+     "profiles"
     ]
    },
    "UserNotification": {

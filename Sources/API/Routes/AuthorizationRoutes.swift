@@ -102,8 +102,12 @@ package struct AuthorizationRoutes: Sendable {
             "expires_at": authorization.state == .request ? .string(authorization.expiresAt.rfc3339) : .null,
             "changed_at": .string(authorization.changedAt.rfc3339), "to": .text(view.to),
             "event_id": .text(view.eventID), "grant": .text(view.grant),
+            "block": view.box == .incoming ? .string("/authorizations/\(authorization.id)/block") : .null,
             "partner": view.partner.map { partner in
                 .object([
+                    "user_id": partner.profile.map { .id($0.userID) } ?? .null,
+                    "address": .text(partner.profile?.address),
+                    "display_name": .text(partner.profile?.displayName),
                     "initials": .text(partner.initials), "age": partner.age.map { .integer(Int64($0)) } ?? .null,
                     "picture_url": .text(partner.pictureURL), "assurance": .string(partner.assurance.rawValue),
                     "push_endpoint": .text(partner.pushEndpoint),

@@ -148,7 +148,16 @@ package struct MessageStreamPolicy: Sendable, Equatable {
         case provider
     }
 
+    /// What users see of each other in streams.
+    package enum MemberDisclosure: String, Sendable, CaseIterable {
+        /// Only user id, address and level.
+        case ids
+        /// Also the display name, the picture and the initials of users from the level ``Assurance/phone``.
+        case names
+    }
+
     package var conversationRequires = Requirement.authorization
+    package var members = MemberDisclosure.names
     /// The level that a user needs to write in a conversation or a forum.
     package var requiredLevel = Assurance.phone
     /// The largest number of streams that a user may have.

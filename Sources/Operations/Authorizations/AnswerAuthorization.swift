@@ -35,8 +35,7 @@ package extension Service {
         _ text: String, _ session: Session,
         _ event: @escaping @Sendable (AuthorizationBox) -> MessagingPermissionState.Event?
     ) async throws -> AuthorizationView {
-        let keys = keys.personal
-        return try await act(for: session, inTurn: .permissions) { transaction, _, events -> AuthorizationView in
+        try await act(for: session, inTurn: .permissions) { transaction, _, events -> AuthorizationView in
             let records = AuthorizationRepository(transaction)
             guard let id = AuthorizationID(text[...]), let found = try records.find(id),
                 let box = found.box(of: session.userID), let event = event(box)
@@ -48,7 +47,7 @@ package extension Service {
                     let box = permission.box(of: session.userID)
                 {
                     switch event {
-                    case .approve: return try AuthorizationView(permission, box, parties: parties, keys: keys)
+                    case .approve: return try AuthorizationView(permission, box, parties: parties, of: self)
                     // A user's "no" ends the permission, even if it comes second.
                     case .reject, .cancelByRequester, .cancelByRecipient:
                         try pair.move(permission, on: box.cancellation, &events)
@@ -56,17 +55,17 @@ package extension Service {
                     }
                 }
                 // The row is cancelled already. A rejection and its repetition get it.
-                if event == .reject { return try AuthorizationView(found, box, parties: parties, keys: keys) }
+                if event == .reject { return try AuthorizationView(found, box, parties: parties, of: self) }
             }
             guard let moved = try found.after(event, now: transaction.now) else {
-                return try AuthorizationView(found, box, parties: parties, keys: keys)
+                return try AuthorizationView(found, box, parties: parties, of: self)
             }
             if event == .approve {
                 try parties.requireCaller(session.userID)
                 try parties.requirePartner(found.requesterID)
             }
             try pair.move(found, on: event, &events)
-            return try AuthorizationView(moved, box, parties: parties, keys: keys)
+            return try AuthorizationView(moved, box, parties: parties, of: self)
         }
     }
 }

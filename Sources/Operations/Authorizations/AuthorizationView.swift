@@ -3,8 +3,11 @@ import Domain
 import Foundation
 import Repositories
 
-/// The data of one side of an authorization that the other side sees: no name, no number, no birthday.
+/// The data of one side of an authorization that the other side sees: no number and no birthday. Before the approval it
+/// has no id, address or name.
 package struct AuthorizationPartner: Sendable, Confidential {
+    /// The user's id, address and name, only for users who may message them.
+    package let profile: PublicProfile?
     /// The first letters of the name on the card; `nil` if no card was shown, or its level has expired.
     package let initials: String?
     /// The user's age today, by the card.
@@ -17,16 +20,21 @@ package struct AuthorizationPartner: Sendable, Confidential {
     package let pushEndpoint: String?
 
     /// Finds a user. The card's data is included while the user has the level that the card gave.
+    ///
+    /// - Parameter disclosure: what the policy shows of users who may message each other; `nil` before the approval,
+    ///   which shows no profile.
     static func find(
-        _ user: UserID, keys: PersonalKeys, in transaction: any Transaction
+        _ user: UserID, disclosing disclosure: MessageStreamPolicy.MemberDisclosure? = nil, keys: PersonalKeys,
+        in transaction: any Transaction
     ) throws -> AuthorizationPartner? {
-        guard let found = try UserRepository(transaction).find(user) else { return nil }
+        var profiles = try PublicProfiles(of: [user], disclosure ?? .ids, keys: keys, in: transaction)
+        guard let profile = try profiles.find(user) else { return nil }
         let proved = try AuthenticatedUserRepository(transaction, keys: keys).find(user)
-        let card = found.assurance >= .barcode ? proved : nil
+        let card = profile.assurance >= .barcode ? proved : nil
         return AuthorizationPartner(
-            initials: card?.initials, age: card?.age(on: CalendarDate(utcDayOf: transaction.now)),
-            pictureURL: try UserProfile.find(user, keys: keys, in: transaction).avatarURL,
-            assurance: found.assurance, pushEndpoint: proved?.pushEndpoint)
+            profile: disclosure == nil ? nil : profile, initials: card?.initials,
+            age: card?.age(on: CalendarDate(utcDayOf: transaction.now)), pictureURL: try profiles.findPicture(of: user),
+            assurance: profile.assurance, pushEndpoint: proved?.pushEndpoint)
     }
 }
 
@@ -47,9 +55,10 @@ package struct AuthorizationView: Sendable {
     /// An authorization as one side sees it. The other side's data and the permission are included only while both
     /// are verified.
     init(
-        _ authorization: MessagingPermission, _ box: AuthorizationBox, parties: AuthorizationParties, keys: PersonalKeys
+        _ authorization: MessagingPermission, _ box: AuthorizationBox, parties: AuthorizationParties,
+        of service: Service
     ) throws {
-        let transaction = parties.transaction
+        let (transaction, keys) = (parties.transaction, service.keys.personal)
         var shown = authorization
         shown.state = authorization.state(now: transaction.now)
         self.authorization = shown
@@ -58,12 +67,14 @@ package struct AuthorizationView: Sendable {
             box == .outgoing ? (shown.requesterID, shown.recipientID) : (shown.recipientID, shown.requesterID)
         let isShown = shown.state == .approval || (shown.state == .request && box == .incoming)
         let mayShow = try isShown && parties.mayTakePart(ownID) && parties.mayTakePart(partnerID)
-        let found =
-            try mayShow ? partnerID.flatMap { try AuthorizationPartner.find($0, keys: keys, in: transaction) } : nil
+        let disclosure = shown.state == .approval ? service.policy[\.streams].members : nil
+        let found = try (mayShow ? partnerID : nil).flatMap {
+            try AuthorizationPartner.find($0, disclosing: disclosure, keys: keys, in: transaction)
+        }
         partner = found.map { found in
             AuthorizationPartner(
-                initials: found.initials, age: found.age, pictureURL: found.pictureURL, assurance: found.assurance,
-                pushEndpoint: shown.state == .approval ? found.pushEndpoint : nil)
+                profile: found.profile, initials: found.initials, age: found.age, pictureURL: found.pictureURL,
+                assurance: found.assurance, pushEndpoint: shown.state == .approval ? found.pushEndpoint : nil)
         }
         grant = found == nil ? nil : shown.grant
         var words: SealedRequest?

@@ -72,7 +72,10 @@ struct PushAuthorizations: Sendable {
             let recipient = try AuthorizationPartner.find(message.userID, keys: keys, in: transaction)
             guard let endpoint = recipient?.pushEndpoint else { return .overtaken("there is no endpoint") }
             let other = row.type == .request ? authorization.requesterID : authorization.recipientID
-            let partner = try other.flatMap { try AuthorizationPartner.find($0, keys: keys, in: transaction) }
+            let disclosure = row.type == .approval ? policy[\.streams].members : nil
+            let partner = try other.flatMap {
+                try AuthorizationPartner.find($0, disclosing: disclosure, keys: keys, in: transaction)
+            }
             guard let partner else { return .overtaken("the user was erased") }
             guard let payload = AuthorizationPush(row, partner).payload else {
                 return .overtaken("the push is too long")
@@ -103,7 +106,8 @@ struct PushAuthorizations: Sendable {
     }
 }
 
-/// The text and data of one push: enough to open the page, and never a name, a number or a birthday.
+/// The text and data of one push: enough to open the page, but no number and no birthday. Before the approval it has no
+/// user id, address or name.
 struct AuthorizationPush {
     private let row: AuthorizationRow
     private let partner: AuthorizationPartner
@@ -120,7 +124,8 @@ struct AuthorizationPush {
     }
 
     private func notification(withPicture: Bool) -> PushNotification {
-        let person = [partner.initials, partner.age.map(String.init)].compactMap(\.self).joined(separator: ", ")
+        let name = partner.profile?.displayName ?? partner.initials
+        let person = [name, partner.age.map(String.init)].compactMap(\.self).joined(separator: ", ")
         let somebody = person.isEmpty ? "Somebody" : person
         var data = [(name: "authorization_id", value: row.authorizationID.description)]
         data.append((name: "type", value: row.type.rawValue))
@@ -132,6 +137,8 @@ struct AuthorizationPush {
             // A user who declines reveals nothing.
             return PushNotification(title: "Your request was declined", body: "You may ask somebody else.", data: data)
         }
+        // Initials and picture are shown to the other side whatever the policy.
+        data += (partner.profile?.pushData(withPicture: false) ?? []).filter { $0.name != "initials" }
         if let initials = partner.initials { data.append((name: "initials", value: initials)) }
         if let age = partner.age { data.append((name: "age", value: String(age))) }
         if withPicture, let picture = partner.pictureURL { data.append((name: "picture_url", value: picture)) }

@@ -90,7 +90,7 @@ package extension Service {
             let page = found.prefix(AuthorizationPage.size)
             return AuthorizationPage(
                 views: try page.map {
-                    try AuthorizationView($0.authorization, $0.box, parties: parties, keys: keys.personal)
+                    try AuthorizationView($0.authorization, $0.box, parties: parties, of: self)
                 },
                 cursor: found.count > page.count
                     ? page.last.map { AuthorizationFilter.cursor(behind: $0.authorization) } : nil)
@@ -113,7 +113,7 @@ package extension Service {
             case (.approval, .outgoing): try parties.requirePartner(found.recipientID)
             default: break
             }
-            return try AuthorizationView(found, box, parties: parties, keys: keys.personal)
+            return try AuthorizationView(found, box, parties: parties, of: self)
         }
     }
 }

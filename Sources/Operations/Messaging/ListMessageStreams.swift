@@ -11,8 +11,10 @@ package struct MessageStreamPage: Sendable {
     /// Milliseconds before the anchor. A forum's change may be committed later than that of the first forum although it
     /// is earlier, so forums of this time are listed again at the end.
     static let margin: Int64 = 10_000
+    /// After this many bytes of streams a page ends, because the names and pictures of many members are long.
+    static let bytes = 393_216
     /// The approximate maximum of bytes in one page.
-    package static let largest = size * MessageStreamView.largest
+    package static let largest = bytes + MessageStreamView.largest
 
     /// Sorted by change, newest first.
     package let views: [MessageStreamView]
@@ -40,8 +42,10 @@ package extension Service {
             if filter.member != nil, member == .some(nil) { return MessageStreamPage(views: [], cursor: nil) }
             let list = StreamList(
                 self, filter, (holder.user.id, holder.user.providerID), member: member ?? nil, in: transaction)
-            let (streams, cursor) = try list.page()
+            var (streams, cursor) = try list.page()
             var views = try MessageStreamViews(access, of: streams)
+            let size = try views.size(of: streams, upTo: MessageStreamPage.bytes)
+            if size < streams.count { (streams, cursor) = try list.page(size) }
             let shown = try streams.compactMap { stream -> MessageStreamView? in
                 guard let view = try views.view(of: stream, isWhole: false) else { return nil }
                 // What is not shown of a stream whose authorization has ended cannot be searched for either.

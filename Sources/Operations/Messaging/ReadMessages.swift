@@ -54,10 +54,12 @@ package struct MessagePage: Sendable {
     static let size = 100
     /// The maximum of bytes of bodies in one page.
     static let bytes: Int64 = 524_288
-    /// The maximum of bytes in one page, including the other members.
-    package static let largest = Int(bytes) + size * 512
+    /// The maximum of bytes in one page, including the other members and the senders.
+    package static let largest = Int(bytes) + size * (512 + PublicProfile.largest)
 
     package let views: [MessageView]
+    /// The senders, each once. A removed user sees no names of them.
+    package let profiles: [PublicProfile]
     package let hasMore: Bool
     /// The number of the last message that the reader may see.
     package let lastSequence: Int64
@@ -83,10 +85,25 @@ package extension Service {
             let end = found.lastVisible + 1
             let (messages, hasMore) = try StreamMessageRepository(transaction).list(
                 of: found.stream.id, after: range.after ?? 0, before: min(range.before ?? end, end),
-                isForward: range.after != nil, limit: range.limit, bytes: MessagePage.bytes)
+                isForward: range.after != nil, limit: range.limit, bytes: MessagePage.bytes
+            ) { senders, transaction in
+                _ = try PublicProfileRepository(transaction, keys: keys).find(senders)
+            }
             return MessagePage(
-                views: try messages.map { try MessageView($0, key) }, hasMore: hasMore,
+                views: try messages.map { try MessageView($0, key) },
+                profiles: try profiles(ofSenders: messages, in: found, transaction), hasMore: hasMore,
                 lastSequence: found.lastVisible)
+        }
+    }
+
+    private func profiles(
+        ofSenders messages: [StreamMessage], in found: MessageStreamAccess.Found, _ transaction: any Transaction
+    ) throws -> [PublicProfile] {
+        let senders = Set(messages.compactMap(\.senderID))
+        var profiles = try PublicProfiles(
+            of: senders, policy[\.streams].members, keys: keys.personal, in: transaction)
+        return try senders.sorted { $0.description < $1.description }.compactMap { user in
+            try found.membership == .former ? profiles.findAddress(of: user) : profiles.find(user)
         }
     }
 }

@@ -38,16 +38,20 @@ package extension StreamMessageRepository {
         try transaction.first(Self.columns, "WHERE stream_id = $1 AND sequence = $2", [.id(stream), sequence.value])
     }
 
-    private static let sizes = ColumnTuple(Column<Int64>("sequence"), Column<Int64>("size"))
+    private static let sizes = ColumnTuple(
+        Column<Int64>("sequence"), Column<Int64>("size"),
+        Column<UserID?>(ErasureRepository.hidden("stream_events.sender_id", of: "stream_events.sender_id")))
 
     /// Messages between two numbers, both excluded. Bodies are read up to a total size.
     ///
     /// - Parameters:
     ///   - isForward: whether the oldest come first.
     ///   - bytes: the maximum size of bodies; at least one message is read.
+    ///   - ahead: sends further queries with that of the messages, by their senders: see `Transaction/ahead(_:)`.
     /// - Returns: the messages, and whether there are more in that direction.
     func list(
-        of stream: MessageStreamID, after: Int64, before: Int64, isForward: Bool, limit: Int, bytes: Int64
+        of stream: MessageStreamID, after: Int64, before: Int64, isForward: Bool, limit: Int, bytes: Int64,
+        ahead: (Set<UserID>, any Transaction) throws -> Void = { _, _ in }
     ) throws -> (messages: [StreamMessage], hasMore: Bool) {
         let order = isForward ? "" : " DESC"
         let range = "stream_id = $1 AND sequence > $2 AND sequence < $3"
@@ -55,16 +59,24 @@ package extension StreamMessageRepository {
             "SELECT \(Self.sizes) FROM stream_events WHERE \(range) ORDER BY sequence\(order) LIMIT $4",
             [.id(stream), after.value, before.value, (limit + 1).value]
         ).map(Self.sizes.read)
-        var (count, sum) = (0, Int64(0))
-        for (_, size) in sizes.prefix(limit) {
+        var (count, sum, senders) = (0, Int64(0), Set<UserID>())
+        for (_, size, sender) in sizes.prefix(limit) {
             guard count == 0 || sum + size <= bytes else { break }
             sum += size
             count += 1
+            if let sender { senders.insert(sender) }
         }
         guard count > 0 else { return ([], false) }
-        let messages = try transaction.query(
-            Self.columns, "WHERE \(range) ORDER BY sequence\(order) LIMIT $4",
-            [.id(stream), after.value, before.value, count.value])
+        func read(_ transaction: any Transaction) throws -> [StreamMessage] {
+            try transaction.query(
+                Self.columns, "WHERE \(range) ORDER BY sequence\(order) LIMIT $4",
+                [.id(stream), after.value, before.value, count.value])
+        }
+        try transaction.ahead {
+            _ = try read($0)
+            try ahead(senders, $0)
+        }
+        let messages = try read(transaction)
         return (messages, sizes.count > count)
     }
 

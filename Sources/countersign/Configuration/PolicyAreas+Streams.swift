@@ -6,6 +6,7 @@ extension PolicyArea {
             name: "streams",
             fields: [
                 .choice("conversation_requires", \.streams.conversationRequires),
+                .choice("members", \.streams.members),
                 .choice("required_level", \.streams.requiredLevel, among: Assurance.reachable),
                 .whole("streams_per_user", \.streams.streamsPerUser, 1...1_000_000),
                 .whole("writes_per_minute", \.streams.writesPerMinute, 1...100_000),

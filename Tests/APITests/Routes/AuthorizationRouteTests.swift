@@ -32,6 +32,7 @@ struct AuthorizationRouteTests {
                 let id = try await bench.askPermission(ann, bob)
                 let reply = try await (byRecipient ? bob : ann).send("POST /authorizations/\(id)/\(word)")
                 #expect(reply.text("state") == state && reply.text("id") == id)
+                #expect(reply["partner"]?["address"]?.text == (state == "APPROVAL" ? "test/ann" : nil))
                 return reply
             },
             RouteCase(route, 404, .notFound) { bench in
@@ -113,6 +114,9 @@ struct AuthorizationRouteTests {
             let reply = try await bob.send("GET /authorizations?box=in")
             guard case .array(let rows) = reply["authorizations"] else { return reply }
             #expect(rows.count == 1 && rows[0]["id"]?.text == id && rows[0]["box"]?.text == "in")
+            #expect(rows[0]["partner"]?["user_id"] == .null && rows[0]["partner"]?["address"] == .null)
+            let block = try #require(rows[0]["block"]?.text)
+            #expect(try await bob.send("POST \(block)").status == 204)
             return reply
         },
         RouteCase("GET /authorizations", 400, .malformedRequest) { bench in
@@ -122,7 +126,7 @@ struct AuthorizationRouteTests {
             let (ann, bob) = try await pair(bench)
             let id = try await bench.askPermission(ann, bob)
             let reply = try await ann.send("GET /authorizations/\(id)")
-            #expect(reply.text("id") == id && reply.text("box") == "out")
+            #expect(reply.text("id") == id && reply.text("box") == "out" && reply["block"] == .null)
             return reply
         },
         RouteCase("GET /authorizations/{id}", 404, .notFound) { bench in

@@ -133,10 +133,10 @@ def walk(chosen, provider, carrier):
     # What the asked person sees.
     shown = bob.call("GET", f"/authorizations/{one}")
     seen = judge(path, shown)
-    equal((seen["box"], seen["state"], seen["to"], seen["event_id"], seen["grant"]),
-          ("in", "REQUEST", None, None, None), "the request")
+    equal((seen["box"], seen["state"], seen["to"], seen["event_id"], seen["grant"], seen["block"]),
+          ("in", "REQUEST", None, None, None, f"/authorizations/{one}/block"), "the request")
     equal(seen["partner"], {
-        "initials": data["initials"], "age": int(data["age"]), "picture_url": None, "assurance": "barcode",
+        "user_id": None, "address": None, "display_name": None, "initials": data["initials"], "age": int(data["age"]), "picture_url": None, "assurance": "barcode",
         "push_endpoint": None}, "what is shown of the asker")
     expect(not [secret for secret in alice.secrets if secret in shown.text], "the asker is shown too much of")
 
@@ -161,15 +161,18 @@ def walk(chosen, provider, carrier):
     accepted(alice.ask(str(uuid.uuid4()), f"{provider.slug}/nobody else"), 201)  # rings the outbox's bell
     pushes = carrier.pushes(2)
     data, text = next(push for push in pushes if push[0]["type"] == "APPROVAL")
-    equal(data["authorization_id"], one, "the push")
-    expect(not [secret for secret in alice.secrets + bob.secrets if secret in text], f"the push tells too much: {text}")
+    equal((data["authorization_id"], data["user_id"], data["address"]), (one, bob.user_id, bob.address), "the push")
+    hidden = alice.secrets + [secret for secret in bob.secrets if secret not in (bob.user_id, bob.name)]
+    expect(not [secret for secret in hidden if secret in text], f"the push tells too much: {text}")
 
     # A reinstalled app rebuilds its file.
-    for person, partner, box in ((alice, carrier.ready["live"], "out"), (bob, carrier.ready["live"], "in")):
+    for person, other, partner, box in (
+            (alice, bob, carrier.ready["live"], "out"), (bob, alice, carrier.ready["live"], "in")):
         page = judge("/authorizations", person.call("GET", "/authorizations?state=APPROVAL"))
         [row] = page["authorizations"]
         equal((row["id"], row["box"], row["grant"], row["partner"]["push_endpoint"], page["cursor"]),
               (one, box, f"{alice.user_id} -> {bob.user_id}", partner, None), "the row")
+        equal((row["partner"]["user_id"], row["partner"]["address"]), (other.user_id, other.address), "the partner")
     refused(alice.call("GET", "/authorizations?state=approved"), 400, "malformed_request")
 
     # They talk; either side ends it; a block is quiet.

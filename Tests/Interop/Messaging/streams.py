@@ -66,8 +66,11 @@ def talk(judge, alice, bob):
     page = judge(events, alice.call("GET", f"{path}/events?after=0"))
     equal([(one["sequence"], one["sender"], one["parts"][0]["body"]) for one in page["events"]],
           [(1, alice.user_id, "Hello, Bob"), (2, bob.user_id, "Hello, Alice")], "the messages")
+    addresses = {alice.user_id: alice.address, bob.user_id: bob.address}
+    equal({one["user_id"]: one["address"] for one in page["profiles"]}, addresses, "the senders")
     row = judge("/streams/{id}", alice.call("GET", path))
     equal({one["user_id"]: one["read_through"] for one in row["members"]}, {alice.user_id: 1, bob.user_id: 2}, "read")
+    equal({one["user_id"]: one["address"] for one in row["members"]}, addresses, "the members")
 
     # Nothing too large, too deep or too many; nobody else.
     for change in ({"set": nested(12)}, {"set": {f"k{number}": 1 for number in range(201)}}, {"merge": []}):

@@ -139,7 +139,7 @@ struct AuthorizationBench {
             _ = try proved.phoneProven(user, number, pushEndpoint: endpoint, at: now)
             let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user.id)
             try users.setProfile(
-                displayName: nil,
+                displayName: try key.seal("Person \(name)", in: .userDisplayName, of: user.id),
                 avatarURL: try key.seal(picture, in: .userAvatarURL, of: user.id),
                 index: Digest256.of(picture), of: user.id)
             if level > .phone, let facts = Self.facts {

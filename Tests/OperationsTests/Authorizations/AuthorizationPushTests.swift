@@ -38,10 +38,16 @@ struct AuthorizationPushTests {
             let approval = try bench.pushes.data()
             #expect((approval["authorization_id"]?.text, approval["type"]?.text) == (id, "APPROVAL"))
             #expect(approval["picture_url"]?.text == "https://pictures.example/bob.png")
+            #expect(approval["user_id"]?.text == bob.userID.description && approval["address"]?.text == "test/bob")
+            #expect(approval["display_name"]?.text == "Person bob" && approval["initials"]?.text == "MS")
             for (_, payload) in bench.pushes.sent {
                 for secret in AuthorizationBench.secrets { #expect(!payload.contains(secret)) }
-                for session in [alice, bob] { #expect(!payload.contains(session.userID.description)) }
+                for identity in [alice.userID.description, "test/alice", "Person alice"] {
+                    #expect(!payload.contains(identity))
+                }
             }
+            let asked = try #require(bench.pushes.sent.first?.payload)
+            for identity in [bob.userID.description, "test/bob", "Person bob"] { #expect(!asked.contains(identity)) }
         }
     }
 

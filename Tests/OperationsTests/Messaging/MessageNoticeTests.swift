@@ -111,6 +111,9 @@ struct MessageNoticeTests {
             #expect(people.pushes.endpoints.dropFirst(before) == ["bob"])
             let push = try people.pushes.data()
             #expect(push["stream_id"]?.text == stream && push["last_sequence"]?.text == "2")
+            #expect(push["user_id"]?.text == ann.userID.description && push["address"]?.text == "test/ann")
+            #expect(push["display_name"]?.text == "Person ann" && push["initials"]?.text == "MS")
+            #expect(push["picture_url"]?.text == "https://pictures.example/ann.png")
             let payload = try #require(people.pushes.sent.last?.payload)
             for secret in AuthorizationBench.secrets + ["secret"] { #expect(!payload.contains(secret)) }
             // A device came, and the next message is another push; one that a device has at once is none.

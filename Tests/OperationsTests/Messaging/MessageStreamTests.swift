@@ -32,7 +32,7 @@ struct MessageStreamTests {
             #expect(receipts == (2, 2))
             let seen = try await bench.show(stream, to: ann)
             #expect(seen.members.first { $0.member.userID == bob.userID }?.member.readThrough == 2)
-            #expect(seen.members.map(\.initials) == ["MS", "MS"])
+            #expect(seen.members.map(\.profile?.initials) == ["MS", "MS"])
             let order = try BanOrder(
                 target: .user(bob.userID.description), scope: .messaging, reason: try #require(BanBench.spam),
                 note: nil, endsAt: nil, withDevices: false)

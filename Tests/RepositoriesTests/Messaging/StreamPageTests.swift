@@ -100,16 +100,16 @@ struct StreamPageTests {
             var others: [UserID] = []
             for number in 0..<5 { others.append(try await tables.newUser("u\(number)")) }
             let some = others
-            let (users, permitted, banned, names) = try await tables.read { [keys = tables.keys] transaction in
+            let (users, permitted, banned, profiles) = try await tables.read { [keys = tables.keys] transaction in
                 (
                     try UserRepository(transaction).find(some + [UserID(UUID())]),
                     try AuthorizationRepository(transaction).permitted(with: tables.user, among: some),
                     try BanRepository(transaction).holdsInForce(on: some),
-                    try UserNameRepository(transaction, keys: keys).find(some)
+                    try PublicProfileRepository(transaction, keys: keys).find(some + [UserID(UUID())])
                 )
             }
             #expect(Set(users.keys) == Set(some))
-            #expect(permitted.isEmpty && banned.isEmpty && names.isEmpty)
+            #expect(permitted.isEmpty && banned.isEmpty && Set(profiles.keys) == Set(some))
             #expect(try await tables.read { try UserRepository($0).find([UserID]()) }.isEmpty)
         }
     }

@@ -68,6 +68,35 @@ struct UserTableTests {
         }
     }
 
+    @Test("What users show is found for many at once, and not of one who is being erased", arguments: StoreKind.shared)
+    func publicProfiles(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let (named, plain) = (tables.user, try await tables.newUser("plain"))
+            try await tables.write { [keys = tables.keys] transaction in
+                let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(named)
+                try UserRepository(transaction).setProfile(
+                    displayName: try key.seal("Ada", in: .userDisplayName, of: named),
+                    avatarURL: try key.seal("https://images.example/ada", in: .userAvatarURL, of: named),
+                    index: .of("profile"), of: named)
+                _ = try UserRepository(transaction).setAssurance(.barcode, until: TestTables.now, of: named)
+            }
+            let (found, texts, none) = try await tables.read { [keys = tables.keys] transaction in
+                let profiles = PublicProfileRepository(transaction, keys: keys)
+                let found = try profiles.find([plain, named, UserID(UUID())])
+                let (ada, other) = (try #require(found[named]), try #require(found[plain]))
+                return (found, try profiles.open(ada, of: named), try profiles.open(other, of: plain))
+            }
+            #expect(found.mapValues(\.address.text) == [named: "test/ada", plain: "test/plain"])
+            #expect(found.mapValues(\.level) == [named: .phone, plain: .none])
+            #expect(texts == ("Ada", "https://images.example/ada", nil) && none == (nil, nil, nil))
+            try await tables.write { try ErasureRepository($0).begin(named, at: TestTables.now) }
+            let left = try await tables.read { [keys = tables.keys] in
+                try PublicProfileRepository($0, keys: keys).find([plain, named])
+            }
+            #expect(Set(left.keys) == [plain])
+        }
+    }
+
     @Test("Data keys are made once, wrapped anew page by page, and erased for good", arguments: StoreKind.shared)
     func dataKeys(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in

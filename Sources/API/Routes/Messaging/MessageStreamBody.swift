@@ -13,14 +13,18 @@ enum MessageStreamBody {
             "image_url": view.opening?["image_url"] ?? .null, "last_sequence": .integer(view.lastSequence),
             "unread": view.unread.map { .integer($0) } ?? .null,
             "last_event": view.lastMessage.map(message) ?? .null, "members": .array(view.members.map(member)),
+            "profiles": .array(view.profiles.map(\.json)),
             "metadata": view.metadata?.value, "private_metadata": view.privateMetadata?.value,
         ])
     }
 
     private static func member(_ one: MessageStreamView.Member) -> JSONValue {
-        .object([
-            "user_id": .id(one.member.userID), "initials": .text(one.initials),
-            "assurance": .string(one.assurance.rawValue),
+        let profile = one.profile
+        return .object([
+            "user_id": .id(one.member.userID), "address": .text(profile?.address),
+            "display_name": .text(profile?.displayName), "initials": .text(profile?.initials),
+            "picture_url": .text(profile?.pictureURL),
+            "assurance": .string((profile?.assurance ?? .none).rawValue),
             "delivered_through": .integer(one.member.deliveredThrough),
             "read_through": .integer(one.member.readThrough),
         ])
@@ -48,5 +52,15 @@ enum MessageStreamBody {
 
     static func typing(_ notice: TypingNotices.Notice) -> JSONValue {
         .object(["stream_id": .id(notice.stream), "user_id": .id(notice.user)])
+    }
+}
+
+extension PublicProfile {
+    /// What the profile shows, without the level.
+    var json: JSONValue {
+        .object([
+            "user_id": .id(userID), "address": .string(address), "display_name": .text(displayName),
+            "initials": .text(initials), "picture_url": .text(pictureURL),
+        ])
     }
 }

@@ -125,7 +125,7 @@ package struct MessageStreamRoutes: Sendable {
         let page = try await service.readMessages(range, of: try Self.id(context), for: try context.checkedSession)
         return .json([
             "events": .array(page.views.map(MessageStreamBody.message)), "more": .bool(page.hasMore),
-            "last_sequence": .integer(page.lastSequence),
+            "last_sequence": .integer(page.lastSequence), "profiles": .array(page.profiles.map(\.json)),
         ])
     }
 

@@ -55,19 +55,21 @@ struct StreamList {
     }
 
     /// The first step, which depends on the request only.
-    func first() throws -> Step {
+    func first(_ size: Int = MessageStreamPage.size) throws -> Step {
         let range: StreamListRepository.Range =
             switch filter.cursor?.part {
             case nil: .before(nil)
             case .listed(let mark, _): .before(mark)
             case .changed(let mark): .after(mark)
             }
-        return try read(range, size: MessageStreamPage.size)
+        return try read(range, size: size)
     }
 
-    func page() throws -> (streams: [MessageStreamID], cursor: MessageStreamCursor?) {
-        let first = try first()
-        let (streams, end) = first.taken(MessageStreamPage.size)
+    /// - Parameter size: the largest number of streams.
+    func page(_ size: Int = MessageStreamPage.size) throws -> (streams: [MessageStreamID], cursor: MessageStreamCursor?)
+    {
+        let first = try first(size)
+        let (streams, end) = first.taken(size)
         let isOfForums = filter.isOfForums
         func cursor(_ part: MessageStreamCursor.Part) -> MessageStreamCursor { .init(isOfForums: isOfForums, part) }
         switch filter.cursor?.part {
@@ -79,7 +81,7 @@ struct StreamList {
             if let end { return (streams, cursor(.listed(before: end, anchor: anchor))) }
             let margin = isOfForums ? MessageStreamPage.margin : 0
             let start = StreamListRepository.Mark(number: max(0, anchor - margin))
-            let room = MessageStreamPage.size - streams.count
+            let room = size - streams.count
             guard room > 0 else { return (streams, cursor(.changed(after: start))) }
             let (changed, last) = try read(.after(start), size: room).taken(room)
             return (streams + changed, last.map { cursor(.changed(after: $0)) })

@@ -62,13 +62,19 @@ struct PushMessages: Sendable {
         do {
             let recipient = try AuthorizationPartner.find(member.userID, keys: keys, in: transaction)
             guard let endpoint = recipient?.pushEndpoint else { return .overtaken("there is no endpoint") }
-            let partner = try AuthorizationPartner.find(sender, keys: keys, in: transaction)
-            let somebody = partner?.initials ?? "Somebody"
-            let push = PushNotification(
-                title: count == 1 ? "A new message" : "New messages", body: "\(somebody) wrote to you.",
-                data: [("stream_id", id.description), ("last_sequence", "\(stream.lastSequence)")])
-            return push.payload.map { .message(.push(endpoint: endpoint, payload: $0)) }
-                ?? .overtaken("the push is too long")
+            var profiles = try PublicProfiles(of: [sender], policy[\.streams].members, keys: keys, in: transaction)
+            guard let profile = try profiles.find(sender) else { return .overtaken("the sender was erased") }
+            func payload(withPicture: Bool) -> String? {
+                PushNotification(
+                    title: count == 1 ? "A new message" : "New messages",
+                    body: "\(profile.displayName ?? profile.initials ?? "Somebody") wrote to you.",
+                    data: [("stream_id", id.description), ("last_sequence", "\(stream.lastSequence)")]
+                        + profile.pushData(withPicture: withPicture)
+                ).payload
+            }
+            return (payload(withPicture: true) ?? payload(withPicture: false)).map {
+                .message(.push(endpoint: endpoint, payload: $0))
+            } ?? .overtaken("the push is too long")
         } catch is SealingFailure {
             return .unreadable("the endpoint cannot be opened")
         }

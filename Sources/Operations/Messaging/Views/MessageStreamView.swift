@@ -15,17 +15,21 @@ package struct MessageStreamView: Sendable, Confidential {
     package let lastMessage: MessageView?
     /// The present members; empty in a forum, and for a user who was removed.
     package let members: [Member]
+    /// The creator and the sender of the last message, if they are not among the members. A removed user sees no names
+    /// of them.
+    package let profiles: [PublicProfile]
     package internal(set) var metadata: StreamMetadata?
     package internal(set) var privateMetadata: StreamMetadata?
 
     /// Its approximate maximum of bytes in a response: title, description, the image's URL, the last message, the
-    /// members.
-    static let largest = 8192 + 8192 + 256 * (1 + MessageStream.maximumMembers)
+    /// members, the creator and the last sender.
+    static let largest = 8192 + 8192 + 256 + (256 + PublicProfile.largest) * (MessageStream.maximumMembers + 2)
 
     /// Its approximate number of bytes in a response.
     var weight: Int {
         let texts = [opening, lastMessage?.parts, metadata?.value, privateMetadata?.value]
-        return texts.reduce(256 + 256 * members.count) { $0 + ($1?.jsonText.utf8.count ?? 0) }
+        let people = (members.compactMap(\.profile) + profiles).reduce(256 + 256 * members.count) { $0 + $1.weight }
+        return texts.reduce(people) { $0 + ($1?.jsonText.utf8.count ?? 0) }
     }
 }
 
@@ -38,12 +42,11 @@ package extension MessageStreamView {
         case left
     }
 
-    /// A member as other members see it, without name and number.
+    /// A member as other members see it.
     struct Member: Sendable, Confidential {
         package let member: StreamMember
-        /// The first letters of the name on the card; `nil` without a card.
-        package let initials: String?
-        package let assurance: Assurance
+        /// `nil` in a closed stream, which shows only the ids of its members.
+        package let profile: PublicProfile?
     }
     /// The approximate maximum of bytes with the metadata of both kinds.
     static let largestWhole = largest + 2 * StreamMetadata.maximumBytes

@@ -9,18 +9,13 @@ struct MessageStreamViews {
     private let access: MessageStreamAccess
     private let entries: [MessageStreamID: StreamPageRepository.Entry]
     private let metadata: (shared: [MessageStreamID: [UInt8]], own: [MessageStreamID: [UInt8]])
-    private let people: People
-    private var partners: [UserID: Partner] = [:]
+    private var people: People
     /// The finished views, without metadata.
     private var shown: [MessageStreamID: MessageStreamView?] = [:]
 
-    /// The data of members that other members see.
-    private typealias Partner = (initials: String?, assurance: Assurance)
-
-    /// The data of members. Most members are in several of the streams.
+    /// The data of members, creators and senders. Most of them are in several of the streams.
     private struct People {
-        let users: [UserID: User]
-        let names: [UserID: UserNameRepository.Sealed]
+        var profiles: PublicProfiles
         /// The banned users among the other sides of streams between two.
         let banned: Set<UserID>
         /// Those of the other sides who have a permission with the user.
@@ -49,13 +44,13 @@ struct MessageStreamViews {
         entries = try pages.find(streams, for: user, longest: Self.longestShown)
         metadata = try pages.metadata(of: described, for: user)
         let own = entries.values.filter { $0.stream.kind != .forum && $0.present.contains(user) }
-        let members = Array(Set(own.flatMap(\.present)))
+        let shown = own.flatMap(\.present) + entries.values.flatMap(\.named)
         let others = Array(Set(own.compactMap { $0.stream.kind.isBetweenTwo ? $0.other(than: user) : nil }))
         people = try access.transaction.together { transaction in
             let bans = try BanRepository(transaction).holdsInForce(on: others)
             return People(
-                users: try UserRepository(transaction).find(members),
-                names: try UserNameRepository(transaction, keys: keys).find(members),
+                profiles: try PublicProfiles(
+                    of: shown, access.context.policy[\.streams].members, keys: keys, in: transaction),
                 banned: Set(
                     bans.filter { AuthorizationParties.ban(among: $0.value, at: transaction.now) != nil }.keys),
                 permitted: try AuthorizationRepository(transaction).permitted(with: user, among: others))
@@ -76,6 +71,16 @@ struct MessageStreamViews {
         if shown[stream] == nil { shown.updateValue(try makeView(of: stream), forKey: stream) }
         guard let view = shown[stream] ?? nil else { return nil }
         return isWhole ? try addMetadata(to: view) : view
+    }
+
+    /// How many of some streams fit into a number of bytes, at least one.
+    mutating func size(of streams: [MessageStreamID], upTo maximum: Int) throws -> Int {
+        var bytes = 0
+        for (index, stream) in streams.enumerated() {
+            bytes += try view(of: stream, isWhole: false)?.weight ?? 0
+            if bytes > maximum { return max(1, index) }
+        }
+        return streams.count
     }
 
     private func addMetadata(to view: MessageStreamView) throws -> MessageStreamView {
@@ -104,7 +109,7 @@ struct MessageStreamViews {
         guard state != .closed else { return Self.view(found, state, members: members) }
         let key = try key(of: id)
         return Self.view(
-            found, state, members: members,
+            found, state, members: members, profiles: try profiles(of: entry, state, besides: members),
             opening: try entry.sealedOpening.map {
                 try StrictJSON.parse(Array(try key.open($0, in: .streamOpening).utf8))
             },
@@ -125,17 +130,17 @@ struct MessageStreamViews {
         let required = access.parties(entry.stream.kind).required
         return MessageStreamAccess.partner(
             isPermitted: people.permitted.contains(other), isBanned: people.banned.contains(other),
-            isVerified: people.users[other].map { $0.assurance >= required } ?? false)
+            isVerified: people.profiles.level(of: other).map { $0 >= required } ?? false)
     }
 
     private static func view(
         _ found: MessageStreamAccess.Found, _ state: MessageStreamView.State, members: [MessageStreamView.Member],
-        opening: JSONValue? = nil, last: MessageView? = nil
+        profiles: [PublicProfile] = [], opening: JSONValue? = nil, last: MessageView? = nil
     ) -> MessageStreamView {
         MessageStreamView(
             stream: found.stream, state: state, opening: opening, lastSequence: found.lastVisible,
             unread: found.member.map { max(0, found.lastVisible - $0.readThrough) }, lastMessage: last,
-            members: members, metadata: nil, privateMetadata: nil)
+            members: members, profiles: profiles, metadata: nil, privateMetadata: nil)
     }
 
     private mutating func members(
@@ -143,29 +148,28 @@ struct MessageStreamViews {
     ) throws -> [MessageStreamView.Member] {
         guard entry.stream.kind != .forum, state != .left else { return [] }
         return try entry.members.filter { $0.leftAt == nil }.map { member in
-            guard state == .open, let partner = try partner(member.userID) else {
-                return MessageStreamView.Member(member: member, initials: nil, assurance: .none)
-            }
-            return MessageStreamView.Member(
-                member: member, initials: partner.initials, assurance: partner.assurance)
+            MessageStreamView.Member(
+                member: member, profile: state == .open ? try people.profiles.find(member.userID) : nil)
         }
     }
 
-    /// A member as other members see it. Of the sealed data only the name is decrypted.
-    private mutating func partner(_ user: UserID) throws -> Partner? {
-        if let known = partners[user] { return known }
-        guard let member = people.users[user] else { return nil }
-        let names = UserNameRepository(access.transaction, keys: access.context.keys.personal)
-        let name = try member.assurance >= .barcode ? people.names[user].map { try names.open($0, of: user) } : nil
-        let partner = (AuthenticatedUser.initials(of: name), member.assurance)
-        partners[user] = partner
-        return partner
+    private mutating func profiles(
+        of entry: StreamPageRepository.Entry, _ state: MessageStreamView.State,
+        besides members: [MessageStreamView.Member]
+    ) throws -> [PublicProfile] {
+        let users = Set(entry.named).subtracting(members.map(\.member.userID))
+        return try users.sorted { $0.description < $1.description }.compactMap { user in
+            try state == .open ? people.profiles.find(user) : people.profiles.findAddress(of: user)
+        }
     }
 }
 
 extension StreamPageRepository.Entry {
     /// The ids of present members.
     fileprivate var present: [UserID] { members.filter { $0.leftAt == nil }.map(\.userID) }
+
+    /// The users that a view names besides its members.
+    fileprivate var named: [UserID] { [stream.createdBy, last?.senderID].compactMap(\.self) }
 
     fileprivate func other(than user: UserID) -> UserID? { present.first { $0 != user } }
 }

@@ -123,6 +123,9 @@ struct MessageStreamRouteTests {
             guard case .array(let rows) = reply["streams"] else { return reply }
             #expect(rows.count == 1 && rows[0]["id"]?.text == stream && rows[0]["unread"] == .integer(1))
             #expect(rows[0]["last_event"]?["id"]?.text == message && rows[0]["title"]?.text == "A title")
+            guard case .array(let members) = rows[0]["members"] else { return reply }
+            #expect(Set(members.map { $0["address"]?.text }) == ["test/ann", "test/bob"])
+            #expect(members.map { $0["initials"]?.text } == ["MS", "MS"] && rows[0]["profiles"] == .array([]))
             return reply
         },
         RouteCase("GET /streams", 400, .malformedRequest) { bench in
@@ -190,6 +193,9 @@ struct MessageStreamRouteTests {
             let reply = try await pair.bob.send("GET /streams/\(stream)/events?after=0&limit=5")
             guard case .array(let events) = reply["events"] else { return reply }
             #expect(events.count == 1 && events[0]["id"]?.text == message && reply["more"] == .bool(false))
+            guard case .array(let profiles) = reply["profiles"] else { return reply }
+            #expect(profiles.count == 1 && profiles[0]["user_id"] == events[0]["sender"])
+            #expect(profiles[0]["address"]?.text == "test/ann" && profiles[0]["initials"]?.text == "MS")
             return reply
         },
         RouteCase("GET /streams/{id}/events", 400, .malformedRequest) { bench in
