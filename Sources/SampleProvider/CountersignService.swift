@@ -43,8 +43,8 @@ actor CountersignService {
         return try JSONDecoder().decode(Provider.self, from: await call(.GET, "/provider")).slug
     }
 
-    /// `GET /provider/users/{external_id}`: the user's level at Countersign, as JSON (`user_id`, `assurance`,
-    /// `age_over_18`, `age_over_21`, `initials`, `banned`). It never has a name, a number or an address.
+    /// `GET /provider/users/{external_id}`: the user's level at Countersign, as JSON (`user_id`, `external_id`,
+    /// `assurance`, `age_over_18`, `age_over_21`, `initials`, `banned`). It never has a name, a number or an address.
     func verification(of user: String) async throws -> Data {
         try await call(.GET, "/provider/users/" + Self.percentEncoded(user))
     }

@@ -6920,6 +6920,88 @@ extension ServiceDocument {
     ]
    }
   },
+  "/provider/user-ids/{user_id}": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "get": {
+    "operationId": "providerUserByID",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "Find one of the provider's users by user id",
+    "description": "Members of streams and senders of messages have user ids. Never a name, a number or an address. An erased user is not found.",
+    "responses": {
+     "200": {
+      "description": "The user",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/ProviderUser"
+        },
+        "example": {
+         "user_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "external_id": "alice",
+         "assurance": "barcode",
+         "age_over_18": true,
+         "age_over_21": true,
+         "initials": "AB",
+         "banned": false
+        }
+       }
+      }
+     },
+     "400": {
+      "$ref": "#/components/responses/MalformedRequest"
+     },
+     "401": {
+      "$ref": "#/components/responses/ProviderTokenRequired"
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "$ref": "#/components/responses/NotFound"
+     },
+     "413": {
+      "$ref": "#/components/responses/PayloadTooLarge"
+     },
+     "429": {
+      "$ref": "#/components/responses/RateLimited"
+     },
+     "503": {
+      "$ref": "#/components/responses/Unavailable"
+     }
+    },
+    "parameters": [
+     {
+      "name": "user_id",
+      "in": "path",
+      "required": true,
+      "description": "The service's user id",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   }
+  },
   "/provider/users/{external_id}": {
    "servers": [
     {
@@ -6944,6 +7026,7 @@ extension ServiceDocument {
         },
         "example": {
          "user_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+         "external_id": "alice",
          "assurance": "barcode",
          "age_over_18": true,
          "age_over_21": true,
@@ -9962,6 +10045,10 @@ extension ServiceDocument {
       "type": "string",
       "format": "uuid"
      },
+     "external_id": {
+      "type": "string",
+      "description": "The provider's own user id"
+     },
      "assurance": {
       "type": "string",
       "enum": [
@@ -9997,6 +10084,7 @@ extension ServiceDocument {
     },
     "required": [
      "user_id",
+     "external_id",
      "assurance",
      "age_over_18",
      "age_over_21",

@@ -22,13 +22,12 @@ package struct ProviderRoutes: Sendable {
         router.delete("provider/keys/:key_id", cost: .write, query: ["sessions"], use: deleteKey)
         router.get("provider/users/:external_id", cost: .read) { request, context in
             let caller = try await service.caller(of: request, for: .usersRead, at: context.cost)
-            let found = try await service.readUserClaims(try externalID(context), of: caller.id)
-            func over(_ years: Int) -> JSONValue { found.isOver(years).map { .bool($0) } ?? .null }
-            return Response.json([
-                "user_id": .id(found.user.id), "assurance": .string(found.user.assurance.rawValue),
-                "age_over_18": over(18), "age_over_21": over(21), "initials": .text(found.initials),
-                "banned": .bool(found.isBanned),
-            ])
+            return describe(try await service.readUserClaims(try externalID(context), of: caller.id))
+        }
+        router.get("provider/user-ids/:user_id", cost: .read) { request, context in
+            let caller = try await service.caller(of: request, for: .usersRead, at: context.cost)
+            let id = try context.parameters.require("user_id")
+            return describe(try await service.readUserClaims(of: id, at: caller.id))
         }
         router.delete("provider/users/:external_id/sessions", cost: .write) { request, context in
             let caller = try await service.caller(of: request, for: .sessionsEnd, at: context.cost)
@@ -99,6 +98,15 @@ package struct ProviderRoutes: Sendable {
         return .json([
             "valid": .bool(result.defects.isEmpty), "defects": .array(defects), "ignored": .array(ignored),
             "clock_skew_seconds": result.clockSkew.map { .integer(Int64($0)) } ?? .null,
+        ])
+    }
+
+    private func describe(_ found: UserClaims) -> Response {
+        func over(_ years: Int) -> JSONValue { found.isOver(years).map { .bool($0) } ?? .null }
+        return .json([
+            "user_id": .id(found.user.id), "external_id": .string(found.user.externalID),
+            "assurance": .string(found.user.assurance.rawValue), "age_over_18": over(18), "age_over_21": over(21),
+            "initials": .text(found.initials), "banned": .bool(found.isBanned),
         ])
     }
 

@@ -19,7 +19,26 @@ package extension Service {
     ///
     /// - Throws: `Refusal` `not_found`.
     func readUserClaims(_ externalID: String, of provider: ProviderID) async throws -> UserClaims {
-        let user = try await user(externalID, of: provider)
+        try await claims(of: try await user(externalID, of: provider))
+    }
+
+    /// One of the provider's users like ``readUserClaims(_:of:)``, by the service's id. Members of streams and senders
+    /// of messages have it.
+    ///
+    /// - Throws: `Refusal` `not_found`, also for another provider's user and for an erased one.
+    func readUserClaims(of text: String, at provider: ProviderID) async throws -> UserClaims {
+        guard let id = UserID(text[...]) else { throw Refusal.unknownProviderUser }
+        let keys = keys.personal
+        let user = try await read { transaction in
+            // An erased user's id must not lead to the provider's account.
+            try DataKeyRepository(transaction, keys: keys).erasedAt(id) == nil
+                ? UserRepository(transaction).find(id) : nil
+        }
+        guard let user, user.providerID == provider else { throw Refusal.unknownProviderUser }
+        return try await claims(of: user)
+    }
+
+    private func claims(of user: User) async throws -> UserClaims {
         let today = CalendarDate(utcDayOf: environment.now())
         let keys = keys.personal
         let (proved, isBanned) = try await read { transaction in

@@ -112,8 +112,22 @@ struct ProviderRouteTests {
             let reply = try await bench.provider("GET /provider/users/ann")
             #expect(reply.text("user_id") == person.session.userID.description && reply.text("assurance") == "barcode")
             #expect(reply["age_over_21"] == .bool(true) && reply.text("initials") == "MS")
-            #expect(reply["banned"] == .bool(false))
+            #expect(reply["banned"] == .bool(false) && reply.text("external_id") == "ann")
             return reply
+        },
+        RouteCase("GET /provider/user-ids/{user_id}", 200) { bench in
+            let person = try await bench.verified("ann", 1)
+            let reply = try await bench.provider("GET /provider/user-ids/\(person.session.userID)")
+            #expect(reply.body == (try await bench.provider("GET /provider/users/ann")).body)
+            return reply
+        },
+        RouteCase("GET /provider/user-ids/{user_id}", 404, .notFound) { bench in
+            let person = try await bench.verified("ann", 1)
+            #expect(try await person.send("DELETE /me").status == 202)
+            for id in [UUID().uuidString, "ann"] {
+                #expect(try await bench.provider("GET /provider/user-ids/\(id)").status == 404, "\(id)")
+            }
+            return try await bench.provider("GET /provider/user-ids/\(person.session.userID)")
         },
         RouteCase("GET /provider/users/{external_id}", 404, .notFound) { bench in
             try await bench.provider("GET /provider/users/nobody")

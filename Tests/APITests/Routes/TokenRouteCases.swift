@@ -221,6 +221,10 @@ extension TokenRouteTests {
         RouteCase("GET /provider/users/{external_id}", 403, .insufficientScope) { bench in
             try await bench.open("GET /provider/users/ann", bearer: try await bench.access("sessions.read"))
         },
+        RouteCase("GET /provider/user-ids/{user_id}", 403, .insufficientScope) { bench in
+            try await bench.open(
+                "GET /provider/user-ids/\(UUID().uuidString)", bearer: try await bench.access("sessions.read"))
+        },
         RouteCase("DELETE /provider/users/{external_id}/sessions", 403, .insufficientScope) { bench in
             try await bench.open("DELETE /provider/users/ann/sessions", bearer: try await bench.access("users.read"))
         },

@@ -136,4 +136,24 @@ struct PersonTests {
             #expect(lapsed.isOver(18) == nil && lapsed.initials == nil)
         }
     }
+
+    @Test("is found by its own provider by user id, until the erasure")
+    func byUserID() async throws {
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
+            let alice = try await bench.withPhone("alice", "+14155552671")
+            let (id, provider) = (alice.session.userID.description, fixture.registration.provider.id)
+            let found = try await fixture.context.readUserClaims(of: id, at: provider)
+            #expect(found.user.externalID == "alice" && found.user.assurance == .phone)
+            for (text, caller) in [(id, ProviderID(UUID())), ("alice", provider), (UUID().uuidString, provider)] {
+                await #expect(throws: Refusal(.notFound, "")) {
+                    try await fixture.context.readUserClaims(of: text, at: caller)
+                }
+            }
+            _ = try await fixture.context.erasePersonalData(for: alice.session)
+            await #expect(throws: Refusal(.notFound, "")) {
+                try await fixture.context.readUserClaims(of: id, at: provider)
+            }
+        }
+    }
 }

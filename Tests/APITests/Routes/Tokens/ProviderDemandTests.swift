@@ -30,6 +30,7 @@ struct ProviderDemandTests {
         "POST /introspect": Demand(.sessionsRead), "POST /revoke": Demand(.sessionsEnd),
         "POST /provider/token-check": Demand(.sessionsRead),
         "GET /provider/users/{external_id}": Demand(.usersRead),
+        "GET /provider/user-ids/{user_id}": Demand(.usersRead),
         "DELETE /provider/users/{external_id}/sessions": Demand(.sessionsEnd),
         "POST /provider/users/{external_id}/notifications": Demand(.usersNotify),
         "GET /provider/webhook": Demand(.ssfRead), "POST /provider/webhook/test": Demand(.ssfManage),
