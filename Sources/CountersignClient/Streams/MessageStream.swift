@@ -18,6 +18,7 @@ public struct MessageStream: Sendable, Hashable, Codable {
     public let unread: Int64?
     public let lastMessage: StreamMessage?
     public let members: [Member]
+    private let named: [PublicProfile]?
     /// Included if a single stream is requested, and if metadata has changed.
     public let metadata: MetadataValue?
     public let privateMetadata: MetadataValue?
@@ -44,26 +45,34 @@ public struct MessageStream: Sendable, Hashable, Codable {
         public static let left = State(rawValue: "left")
     }
 
+    /// The profiles of the members, of the creator, and of the sender of the last message.
+    public var profiles: [PublicProfile] { members.compactMap(\.profile) + (named ?? []) }
+
     /// A member as other members see it.
     public struct Member: Sendable, Hashable, Codable {
         public let userID: UUID
+        private let address: String?
+        public let displayName: String?
         public let initials: String?
+        public let pictureURL: URL?
         public let assurance: Assurance
         public let deliveredThrough: Int64
         /// The last message that the member has read, never beyond ``deliveredThrough``.
         public let readThrough: Int64
 
-        public init(
-            userID: UUID, initials: String? = nil, assurance: Assurance = .none, deliveredThrough: Int64,
-            readThrough: Int64
-        ) {
-            (self.userID, self.initials, self.assurance) = (userID, initials, assurance)
-            (self.deliveredThrough, self.readThrough) = (deliveredThrough, readThrough)
+        /// `nil` in a closed stream.
+        public var profile: PublicProfile? {
+            address.map {
+                PublicProfile(
+                    userID: userID, address: $0, displayName: displayName, initials: initials, pictureURL: pictureURL)
+            }
         }
 
         private enum CodingKeys: String, CodingKey {
-            case initials, assurance
+            case address, initials, assurance
             case userID = "user_id"
+            case displayName = "display_name"
+            case pictureURL = "picture_url"
             case deliveredThrough = "delivered_through"
             case readThrough = "read_through"
         }
@@ -71,6 +80,7 @@ public struct MessageStream: Sendable, Hashable, Codable {
 
     private enum CodingKeys: String, CodingKey {
         case id, kind, state, title, unread, members, metadata
+        case named = "profiles"
         case createdBy = "created_by"
         case createdAt = "created_at"
         case about = "description"

@@ -18,8 +18,13 @@ public struct Streams: Sendable {
         public let hasMore: Bool
         /// The number of the last message that the user may see.
         public let lastSequence: Int64
+        private let named: [PublicProfile]?
+
+        /// What the senders of these messages show, each once.
+        public var profiles: [PublicProfile] { named ?? [] }
 
         private enum CodingKeys: String, CodingKey {
+            case named = "profiles"
             case messages = "events"
             case hasMore = "more"
             case lastSequence = "last_sequence"

@@ -117,6 +117,15 @@ public struct Permission: Sendable, Hashable, Decodable {
 
     /// The visible data of the other user.
     public struct Partner: Sendable, Hashable, Decodable {
+        /// The user's id, address and name; `nil` before the approval.
+        public var profile: PublicProfile? {
+            guard let userID, let address else { return nil }
+            return PublicProfile(
+                userID: userID, address: address, displayName: displayName, initials: initials, pictureURL: pictureURL)
+        }
+        private let userID: UUID?
+        private let address: String?
+        private let displayName: String?
         public let initials: String?
         public let age: Int?
         public let pictureURL: URL?
@@ -125,7 +134,9 @@ public struct Permission: Sendable, Hashable, Decodable {
         public let pushEndpoint: String?
 
         private enum CodingKeys: String, CodingKey {
-            case initials, age, assurance
+            case address, initials, age, assurance
+            case userID = "user_id"
+            case displayName = "display_name"
             case pictureURL = "picture_url"
             case pushEndpoint = "push_endpoint"
         }

@@ -73,12 +73,18 @@ enum LocalSchema {
             database_identifier INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
             stream_id TEXT NOT NULL,
             user_id TEXT NOT NULL,
-            initials TEXT,
             assurance TEXT NOT NULL,
             delivered_through INTEGER NOT NULL,
             read_through INTEGER NOT NULL,
             is_present INTEGER NOT NULL,
             UNIQUE (stream_id, user_id)
+        );
+        CREATE TABLE profiles (
+            user_id TEXT NOT NULL PRIMARY KEY,
+            address TEXT NOT NULL,
+            display_name TEXT,
+            initials TEXT,
+            picture_url TEXT
         );
         CREATE TABLE messages (
             database_identifier INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -96,6 +102,7 @@ enum LocalSchema {
         );
         CREATE INDEX messages_by_sequence ON messages (stream_id, sequence);
         CREATE INDEX messages_by_thread ON messages (stream_id, thread_id);
+        CREATE INDEX messages_by_sender ON messages (sender_id, stream_id);
         CREATE TABLE notifications (
             notification_id TEXT NOT NULL PRIMARY KEY,
             sent_at DATETIME NOT NULL,

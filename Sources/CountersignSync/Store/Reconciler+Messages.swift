@@ -36,6 +36,7 @@ extension Reconciler {
             // Another reading was faster, so there may be a gap between its page and this one.
             if direction == .newest, try through(of: stream) > 0 { return }
             for message in page.messages { try insert(message, stream.text) }
+            try keep(page.profiles, isComplete: try !isLeft(stream))
             let numbers = page.messages.map(\.sequence)
             if let low = numbers.min(), direction != .after { try set("first_sequence", "?", low, stream) }
             if let high = numbers.max(), direction != .before {
@@ -67,6 +68,12 @@ extension Reconciler {
                 sql: "UPDATE conversations SET state = ? WHERE stream_id = ? AND state = 'open'",
                 arguments: [state.rawValue, stream.text])
         }
+    }
+
+    private func isLeft(_ stream: UUID) throws -> Bool {
+        try Bool.fetchOne(
+            connection, sql: "SELECT state = 'left' FROM conversations WHERE stream_id = ?", arguments: [stream.text])
+            ?? false
     }
 
     private func insert(_ message: StreamMessage, _ stream: String) throws {

@@ -33,7 +33,7 @@ struct Reconciler {
         guard owner != user.text else { return }
         for table in [
             "synchronization", "streams", "events", "conversations", "participants", "messages", "syncable_changes",
-            "unprocessed_events", "notifications",
+            "unprocessed_events", "notifications", "profiles",
         ] { try connection.execute(sql: "DELETE FROM \(table)") }
         try connection.execute(
             sql: """
@@ -93,7 +93,9 @@ struct Reconciler {
                 arguments: [operation.streamID.text, message.text])
         } else if let stream = operation.stream {
             try apply(stream, epoch)
-            if operation.kind == .erased { try forgetErased(in: stream) }
+            guard operation.kind == .erased else { return }
+            try forgetErasedProfiles(in: stream)
+            try forgetErased(in: stream)
         } else if operation.kind == .deleted {
             try forget(operation.streamID.text)
         }
@@ -152,6 +154,7 @@ struct Reconciler {
                 id, row.kind.rawValue, row.state.rawValue, row.createdBy?.text, row.createdAt, changed, row.title,
                 row.about, row.imageURL, read, row.lastSequence,
             ])
+        try keep(row.profiles, isComplete: row.state != .left)
         try apply(row.members, of: row, pending)
         if let metadata = row.metadata { try setMetadata(metadata, .shared, id, pending) }
         if let metadata = row.privateMetadata { try setMetadata(metadata, .own, id, pending) }
@@ -173,17 +176,15 @@ struct Reconciler {
         for member in members {
             try connection.execute(
                 sql: """
-                    INSERT INTO participants (stream_id, user_id, initials, assurance, delivered_through, read_through,
-                        is_present) VALUES (?, ?, ?, ?, ?, ?, 0)
+                    INSERT INTO participants (stream_id, user_id, assurance, delivered_through, read_through, is_present)
+                    VALUES (?, ?, ?, ?, ?, 0)
                     ON CONFLICT (stream_id, user_id) DO UPDATE SET
-                        initials = coalesce(excluded.initials, participants.initials),
                         assurance = excluded.assurance,
                         delivered_through = max(participants.delivered_through, excluded.delivered_through),
                         read_through = max(participants.read_through, excluded.read_through)
                     """,
                 arguments: [
-                    id, member.userID.text, member.initials, member.assurance.rawValue, member.deliveredThrough,
-                    member.readThrough,
+                    id, member.userID.text, member.assurance.rawValue, member.deliveredThrough, member.readThrough,
                 ])
         }
         for user in present {
@@ -206,6 +207,7 @@ struct Reconciler {
 
     /// Deletes a stream that was deleted, or that the user can no longer see.
     func forget(_ stream: String) throws {
+        try forgetProfiles(of: stream)
         try connection.execute(
             sql: """
                 DELETE FROM unprocessed_events WHERE event_database_identifier IN (

@@ -91,12 +91,15 @@ extension Reconciler {
     private func others(in stream: String) throws -> [Participant] {
         try Row.fetchAll(
             connection,
-            sql: "SELECT * FROM participants WHERE stream_id = ? AND user_id <> ? AND is_present = 1 ORDER BY user_id",
+            sql: """
+                SELECT s.*, \(Self.profileColumns) FROM participants s LEFT JOIN profiles p ON p.user_id = s.user_id
+                WHERE s.stream_id = ? AND s.user_id <> ? AND s.is_present = 1 ORDER BY s.user_id
+                """,
             arguments: [stream, user.text]
         ).compactMap { row in
             UUID(uuidString: row["user_id"]).map { id in
                 Participant(
-                    id: id, initials: row["initials"], assurance: Assurance(rawValue: row["assurance"]),
+                    id: id, profile: Self.profile(in: row), assurance: Assurance(rawValue: row["assurance"]),
                     deliveredThrough: row["delivered_through"], readThrough: row["read_through"])
             }
         }
@@ -148,6 +151,7 @@ extension Reconciler {
 
     private func shown(_ sql: String, _ arguments: StatementArguments) throws -> [ShownMessage] {
         var others: [String: [Participant]] = [:]
+        var profiles: [String: PublicProfile?] = [:]
         return try Row.fetchAll(connection, sql: sql, arguments: arguments).compactMap { row in
             let place: String = row["stream_id"]
             guard let stream = UUID(uuidString: place), let id = UUID(uuidString: row["message_id"]) else { return nil }
@@ -159,9 +163,11 @@ extension Reconciler {
                 row["parts"], row["sequence"], row["is_deleted"]
             )
             let isOwn = sender == user.text
+            if let sender, profiles[sender] == nil { profiles.updateValue(try profile(of: sender), forKey: sender) }
             return ShownMessage(
                 id: id, stream: stream, sequence: number, sender: sender.flatMap { UUID(uuidString: $0) },
-                isOwn: isOwn, sentAt: row["sent_at"], inReplyTo: reply.flatMap { UUID(uuidString: $0) },
+                author: sender.flatMap { profiles[$0] ?? nil }, isOwn: isOwn, sentAt: row["sent_at"],
+                inReplyTo: reply.flatMap { UUID(uuidString: $0) },
                 thread: thread.flatMap { UUID(uuidString: $0) }, isDeleted: isDeleted,
                 parts: isDeleted ? [] : try parts.map { try Stored.value($0) } ?? [],
                 status: isOwn

@@ -8,6 +8,8 @@ public struct ShownMessage: Sendable, Hashable, Identifiable {
     /// `nil` until the service has it.
     public let sequence: Int64?
     public let sender: UUID?
+    /// What the sender shows of itself; `nil` after the sender's erasure, and before the service was asked.
+    public let author: PublicProfile?
     /// Whether the user wrote it, so that views can show it on its own side.
     public let isOwn: Bool
     public let sentAt: Date
@@ -20,10 +22,11 @@ public struct ShownMessage: Sendable, Hashable, Identifiable {
     public let status: MessageStatus?
 
     public init(
-        id: UUID, stream: UUID, sequence: Int64?, sender: UUID?, isOwn: Bool, sentAt: Date, inReplyTo: UUID? = nil,
-        thread: UUID? = nil, isDeleted: Bool = false, parts: [MessagePart] = [], status: MessageStatus? = nil
+        id: UUID, stream: UUID, sequence: Int64?, sender: UUID?, author: PublicProfile? = nil, isOwn: Bool,
+        sentAt: Date, inReplyTo: UUID? = nil, thread: UUID? = nil, isDeleted: Bool = false, parts: [MessagePart] = [],
+        status: MessageStatus? = nil
     ) {
-        (self.id, self.stream, self.sequence, self.sender) = (id, stream, sequence, sender)
+        (self.id, self.stream, self.sequence, self.sender, self.author) = (id, stream, sequence, sender, author)
         (self.isOwn, self.sentAt, self.inReplyTo, self.thread) = (isOwn, sentAt, inReplyTo, thread ?? id)
         (self.isDeleted, self.parts, self.status) = (isDeleted, parts, status)
     }
@@ -59,15 +62,17 @@ public enum MessageStatus: Sendable, Hashable {
 /// A member of a conversation, for views.
 public struct Participant: Sendable, Hashable, Identifiable {
     public let id: UUID
-    public let initials: String?
+    /// The member's name and picture; `nil` before the service was asked.
+    public let profile: PublicProfile?
     public let assurance: Assurance
     public let deliveredThrough: Int64
     public let readThrough: Int64
 
     public init(
-        id: UUID, initials: String? = nil, assurance: Assurance = .none, deliveredThrough: Int64, readThrough: Int64
+        id: UUID, profile: PublicProfile? = nil, assurance: Assurance = .none, deliveredThrough: Int64,
+        readThrough: Int64
     ) {
-        (self.id, self.initials, self.assurance) = (id, initials, assurance)
+        (self.id, self.profile, self.assurance) = (id, profile, assurance)
         (self.deliveredThrough, self.readThrough) = (deliveredThrough, readThrough)
     }
 

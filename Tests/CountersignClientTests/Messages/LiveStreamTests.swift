@@ -40,6 +40,7 @@ struct LiveStreamTests {
 
         let page = try await bob.streams.messages(in: stream, before: nil, limit: 2)
         #expect(page.messages.map(\.sequence) == [3, 2] && page.hasMore && page.lastSequence == 3)
+        #expect(Set(page.profiles.map(\.address)) == ["devices/ann", "devices/bob"])
         #expect(try await bob.streams.messages(in: stream, after: 0).messages.first?.parts == first.parts)
         let receipts = try await bob.streams.acknowledge(deliveredThrough: 9, readThrough: 2, in: stream)
         #expect(receipts.deliveredThrough == 3 && receipts.readThrough == 2)
@@ -81,6 +82,7 @@ struct LiveStreamTests {
         #expect(try await bob.texts(stream) == ["1 one"])
         let row = try #require(try await bob.local.conversations().first)
         #expect(row.title == "Off" && row.unread == 1 && row.participants.map(\.id) == [ann.session.userID])
+        #expect(row.participants.first?.profile?.address == "devices/ann" && row.last?.author?.address == "devices/ann")
         try await bob.local.send(NewMessage([.text("two")], inReplyTo: first.id), to: stream)
         try await bob.local.markRead(stream)
         try await bob.local.synchronize()

@@ -9,11 +9,11 @@ import Testing
 /// The store of a device without a service: what its triggers note, and what pages of the service make of it.
 @Suite("Messages on the device")
 struct LocalStoreTests {
-    private static let (ann, bob, stream) = (UUID(), UUID(), UUID())
+    static let (ann, bob, stream) = (UUID(), UUID(), UUID())
     private static let now = Date(timeIntervalSince1970: 1_790_000_000)
 
     /// A client that is never connected.
-    private func local(_ file: URL? = nil, user: UUID = LocalStoreTests.ann) async throws -> LocalStreams {
+    func local(_ file: URL? = nil, user: UUID = LocalStoreTests.ann) async throws -> LocalStreams {
         let place = try ScratchDirectory()
         let nowhere = try #require(URL(string: "https://127.0.0.1:1"))
         let client = Countersign(
@@ -36,13 +36,13 @@ struct LocalStoreTests {
         return try JSONDecoder.service.decode(MessageStream.self, from: Data(text.utf8))
     }
 
-    private static func message(_ sequence: Int64, _ text: String, id: UUID = UUID()) -> StreamMessage {
+    static func message(_ sequence: Int64, _ text: String, id: UUID = UUID()) -> StreamMessage {
         StreamMessage(
             sequence: sequence, id: id, sender: bob, sentAt: now.addingTimeInterval(Double(sequence)),
             parts: [.text(text)])
     }
 
-    private static func page(_ messages: [StreamMessage], last: Int64) throws -> Streams.Messages {
+    static func page(_ messages: [StreamMessage], last: Int64) throws -> Streams.Messages {
         struct Page: Encodable {
             let events: [StreamMessage]
             let more = false
@@ -57,7 +57,7 @@ struct LocalStoreTests {
             Streams.Messages.self, from: try JSONEncoder().encode(Page(events: messages, last: last)))
     }
 
-    private func take(
+    func take(
         _ operations: [SyncOperation], _ local: LocalStreams, to anchor: String, hasMore: Bool = false
     ) async throws {
         try await local.write { store in
@@ -67,7 +67,7 @@ struct LocalStoreTests {
         }
     }
 
-    private func count(_ table: String, _ local: LocalStreams) async throws -> Int {
+    func count(_ table: String, _ local: LocalStreams) async throws -> Int {
         try await local.read { try Int.fetchOne($0.connection, sql: "SELECT COUNT(*) FROM \(table)") ?? -1 }
     }
 
