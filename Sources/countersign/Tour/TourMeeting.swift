@@ -54,10 +54,14 @@ extension Tour {
         try await person.app.streams.append(hello, to: opening.id)
         script.expect("The second's device learns of it", "… and reads it")
         let changed = try await guest.app.streams.synchronize().operations.map(\.streamID)
-        let found = try await guest.app.streams.messages(in: opening.id, after: 0).messages
-        guard changed == [opening.id], found.map(\.id) == [hello.id] else {
+        let found = try await guest.app.streams.messages(in: opening.id, after: 0)
+        guard changed == [opening.id], found.messages.map(\.id) == [hello.id] else {
             throw CommandFailure("The message did not arrive.")
         }
+        guard let sender = found.profiles.first, sender.userID == found.messages.first?.sender else {
+            throw CommandFailure("The answer lacks the sender.")
+        }
+        script.show("from \(sender.address)")
         script.expect("A reply begins a thread", "The receipt says: read")
         let reply = try await guest.app.streams.append(
             NewMessage([.text("Hello to you")], inReplyTo: hello.id), to: opening.id)

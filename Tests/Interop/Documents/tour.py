@@ -41,7 +41,7 @@ def judge(number, tour):
     for index, line in enumerate(lines):
         expect(re.match(rf" *{index + 1}  ", line), f"step {index + 1} is {line!r}")
     for words in ("assurance: barcode", "session challenge", "initials MT", "Both may talk",
-                  "a thread of 2 messages, read through message 2", "state: BANNED", "state: closed", "ban lift",
+                  "from ", "a thread of 2 messages, read through message 2", "state: BANNED", "state: closed", "ban lift",
                   "The token is no longer valid", "The provider opens a stream of security events",
                   "The session was challenged by the provider's event", "The provider has the event"):
         expect(words in tour.stdout, f"{words!r} is not in {tour.stdout}")
