@@ -54,6 +54,14 @@ struct Event {
   6: optional string thread
   7: required bool deleted
   8: optional list<Part> parts
+  9: optional Json metadata
+  10: optional Json private_metadata
+}
+
+struct EventMetadata {
+  1: required i64 sequence
+  2: required Json metadata
+  3: required Json private_metadata
 }
 
 struct Profile {
@@ -136,6 +144,7 @@ struct Operation {
   3: optional string event_id
   4: optional Stream stream
   5: optional Notification notification
+  6: optional EventMetadata event
 }
 
 struct Changes {
@@ -172,6 +181,12 @@ service Streams {
     throws (1: Refused refused) (http = "GET /streams/{stream}/events?after&before&limit")
   void deleteEvent(1: string stream, 2: string event)
     throws (1: Refused refused) (http = "DELETE /streams/{stream}/events/{event}")
+  void deleteEventForMe(1: string stream, 2: string event)
+    throws (1: Refused refused) (http = "DELETE /streams/{stream}/events/{event}/copy")
+  Metadata changeEventMetadata(1: string stream, 2: string event, 3: MetadataChange change)
+    throws (1: Refused refused) (http = "PATCH /streams/{stream}/events/{event}/metadata")
+  Metadata changePrivateEventMetadata(1: string stream, 2: string event, 3: MetadataChange change)
+    throws (1: Refused refused) (http = "PATCH /streams/{stream}/events/{event}/metadata/private")
   Receipts raiseReceipts(1: string stream, 2: Receipts receipts)
     throws (1: Refused refused) (http = "POST /streams/{stream}/receipts")
   void addMember(1: string stream, 2: string user)
