@@ -1,6 +1,6 @@
 import Foundation
 
-/// A JSON value that an app keeps with a stream.
+/// A JSON value that an app keeps with a stream or a message.
 public indirect enum MetadataValue: Sendable, Hashable, Codable {
     case null
     case bool(Bool)

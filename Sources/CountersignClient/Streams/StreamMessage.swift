@@ -12,23 +12,31 @@ public struct StreamMessage: Sendable, Hashable, Codable {
     public let inReplyTo: UUID?
     /// The first message of its thread; `nil` if it is not a reply.
     public let thread: UUID?
+    /// Whether it was deleted, for all members or for the user only.
     public let isDeleted: Bool
     /// `nil` after its deletion, and in lists if the parts are long.
     public let parts: [MessagePart]?
+    /// Metadata that all members see; `nil` if there are none, and in a list of streams.
+    public let metadata: MetadataValue?
+    /// Metadata that only the user sees; `nil` if there are none, and in a list of streams.
+    public let privateMetadata: MetadataValue?
 
     public init(
         sequence: Int64, id: UUID, sender: UUID?, sentAt: Date, inReplyTo: UUID? = nil, thread: UUID? = nil,
-        isDeleted: Bool = false, parts: [MessagePart]?
+        isDeleted: Bool = false, parts: [MessagePart]?, metadata: MetadataValue? = nil,
+        privateMetadata: MetadataValue? = nil
     ) {
         (self.sequence, self.id, self.sender, self.sentAt) = (sequence, id, sender, sentAt)
         (self.inReplyTo, self.thread, self.isDeleted, self.parts) = (inReplyTo, thread, isDeleted, parts)
+        (self.metadata, self.privateMetadata) = (metadata, privateMetadata)
     }
 
     private enum CodingKeys: String, CodingKey {
-        case sequence, id, sender, thread, parts
+        case sequence, id, sender, thread, parts, metadata
         case sentAt = "sent_at"
         case inReplyTo = "in_reply_to"
         case isDeleted = "deleted"
+        case privateMetadata = "private_metadata"
     }
 }
 

@@ -133,6 +133,11 @@ public struct Streams: Sendable {
         try await client.send(Call(.delete, "/streams/\(stream.path)/events/\(message.path)"))
     }
 
+    /// Deletes a message for the user only, on all of the user's devices. Other members keep it.
+    public func deleteForMe(_ message: UUID, in stream: UUID) async throws(Refusal) {
+        try await client.send(Call(.delete, "/streams/\(stream.path)/events/\(message.path)/copy"))
+    }
+
     // MARK: Receipts, typing, members, metadata
 
     /// Reports the user's progress. Lower numbers change nothing.
@@ -165,7 +170,7 @@ public struct Streams: Sendable {
     public func set(
         _ metadata: MetadataValue, _ visibility: Visibility = .shared, of stream: UUID
     ) async throws(Refusal) -> MetadataValue {
-        try await change(["set": metadata], visibility, stream)
+        try await change(["set": metadata], visibility, of: stream.path)
     }
 
     /// Merges a patch (RFC 7396) into metadata.
@@ -173,14 +178,31 @@ public struct Streams: Sendable {
     public func merge(
         _ patch: MetadataValue, _ visibility: Visibility = .shared, into stream: UUID
     ) async throws(Refusal) -> MetadataValue {
-        try await change(["merge": patch], visibility, stream)
+        try await change(["merge": patch], visibility, of: stream.path)
+    }
+
+    /// Replaces the metadata of a message. All members see shared metadata.
+    @discardableResult
+    public func set(
+        _ metadata: MetadataValue, _ visibility: Visibility = .shared, of message: UUID, in stream: UUID
+    ) async throws(Refusal) -> MetadataValue {
+        try await change(["set": metadata], visibility, of: "\(stream.path)/events/\(message.path)")
+    }
+
+    /// Merges a patch (RFC 7396) into the metadata of a message. Patches of several devices for different names all
+    /// take effect.
+    @discardableResult
+    public func merge(
+        _ patch: MetadataValue, _ visibility: Visibility = .shared, into message: UUID, in stream: UUID
+    ) async throws(Refusal) -> MetadataValue {
+        try await change(["merge": patch], visibility, of: "\(stream.path)/events/\(message.path)")
     }
 
     private func change(
-        _ change: [String: MetadataValue], _ visibility: Visibility, _ stream: UUID
+        _ change: [String: MetadataValue], _ visibility: Visibility, of place: String
     ) async throws(Refusal) -> MetadataValue {
         let answer: [String: MetadataValue] = try await client.perform(
-            Call(.patch, "/streams/\(stream.path)/\(visibility.path)", body: change))
+            Call(.patch, "/streams/\(place)/\(visibility.path)", body: change))
         return answer.values.first ?? .object([:])
     }
 

@@ -71,10 +71,29 @@ public struct SyncPage: Sendable, Hashable, Decodable {
 public struct SyncOperation: Sendable, Hashable, Decodable {
     public let kind: Kind
     public let streamID: UUID
-    /// The deleted message; `nil` for a change of the stream.
+    /// The message that was deleted, or whose metadata changed; `nil` for a change of the stream.
     public let messageID: UUID?
-    /// The stream's current state; `nil` if it was deleted, or a message in it was.
+    /// The stream's current state; `nil` if it was deleted, and for a change of a message.
     public let stream: MessageStream?
+    /// The message's current metadata; `nil` unless they changed.
+    public let messageMetadata: MessageMetadata?
+
+    /// The metadata of a message, of both visibilities.
+    public struct MessageMetadata: Sendable, Hashable, Decodable {
+        /// The message's number in the stream.
+        public let sequence: Int64
+        public let metadata: MetadataValue
+        public let privateMetadata: MetadataValue
+
+        public init(sequence: Int64, metadata: MetadataValue, privateMetadata: MetadataValue) {
+            (self.sequence, self.metadata, self.privateMetadata) = (sequence, metadata, privateMetadata)
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case sequence, metadata
+            case privateMetadata = "private_metadata"
+        }
+    }
 
     /// A later version of the service may have others. Treat them like ``members``.
     public struct Kind: RawRepresentable, Sendable, Hashable, Decodable {
@@ -84,16 +103,21 @@ public struct SyncOperation: Sendable, Hashable, Decodable {
         public static let newMessage = Kind(rawValue: "NEW_MESSAGE")
         /// A member's receipts have risen.
         public static let updateStatus = Kind(rawValue: "UPDATE_STATUS")
+        /// Metadata of the stream or of a message changed.
         public static let updateTags = Kind(rawValue: "UPDATE_TAGS")
         public static let members = Kind(rawValue: "MEMBERS")
-        /// A message or a whole stream was deleted.
+        /// A message was deleted, for all members or for the user only, or a whole stream.
         public static let deleted = Kind(rawValue: "DELETED")
         /// A member's account was erased, with the bodies of that member's messages.
         public static let erased = Kind(rawValue: "ERASED")
     }
 
-    public init(_ kind: Kind, _ streamID: UUID, message: UUID? = nil, stream: MessageStream? = nil) {
+    public init(
+        _ kind: Kind, _ streamID: UUID, message: UUID? = nil, stream: MessageStream? = nil,
+        metadata: MessageMetadata? = nil
+    ) {
         (self.kind, self.streamID, messageID, self.stream) = (kind, streamID, message, stream)
+        messageMetadata = metadata
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -101,6 +125,7 @@ public struct SyncOperation: Sendable, Hashable, Decodable {
         case kind = "operation"
         case streamID = "stream_id"
         case messageID = "event_id"
+        case messageMetadata = "event"
     }
 }
 

@@ -88,6 +88,7 @@ struct Reconciler {
 
     private func apply(_ operation: SyncOperation, _ epoch: String) throws {
         if let message = operation.messageID {
+            guard operation.kind == .deleted else { return }
             try connection.execute(
                 sql: "UPDATE messages SET is_deleted = 1, parts = NULL WHERE stream_id = ? AND message_id = ?",
                 arguments: [operation.streamID.text, message.text])
