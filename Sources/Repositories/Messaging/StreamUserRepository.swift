@@ -8,6 +8,10 @@ import Foundation
 /// was offline reads only the latest state.
 package struct StreamUserRepository {
     private let transaction: any Transaction
+
+    /// The characters of a target before the message: the stream's id, and a space. A message's id is unique only in
+    /// its stream, so the target of a message's change names both.
+    private static let streamLength = 37
 }
 
 package extension StreamUserRepository {
@@ -81,7 +85,7 @@ package extension StreamUserRepository {
         _ change: UserChange, of stream: MessageStreamID, _ message: MessageID? = nil, for users: [UserID],
         at time: Date
     ) throws {
-        let target = message?.description ?? stream.description
+        let target = message.map { "\(stream) \($0)" } ?? stream.description
         let list = users.map(\.description).sorted().map(\.value)
         try transaction.once([change.value, .text(target), .id(stream)] + list) {
             try transaction.enqueue(Self.counting, list: list)
@@ -127,7 +131,7 @@ package extension StreamUserRepository {
         let (sequence, kind, stream, target) = try entry.read(row)
         return Entry(
             sequence: sequence, kind: kind, stream: stream,
-            message: target == stream.description ? nil : MessageID(target))
+            message: MessageID(target.dropFirst(streamLength)))
     }
 
     /// The number of a user's last change; 0 if there is none.
