@@ -126,11 +126,11 @@ package enum UserChange: String, Sendable, CaseIterable {
     case newMessage = "NEW_MESSAGE"
     /// A member's receipts have risen.
     case updateStatus = "UPDATE_STATUS"
-    /// Shared or private metadata changed.
+    /// Shared or private metadata of a stream or a message changed.
     case updateTags = "UPDATE_TAGS"
     /// A member was added or removed.
     case members = "MEMBERS"
-    /// A message or a whole stream was deleted.
+    /// A message was deleted, for all or for the user only, or a whole stream.
     case deleted = "DELETED"
     /// A member's account was erased, with the bodies and the sender of that member's messages.
     case erased = "ERASED"
@@ -166,7 +166,7 @@ package struct MessageStreamPolicy: Sendable, Equatable {
     package var writesPerMinute = 120
     /// Reads and synchronizations that a certificate may make in a minute, on each node.
     package var readsPerMinute = 600
-    /// The largest number of bytes stored for the messages of one sender.
+    /// The largest number of bytes stored for the messages of one user, and for the metadata of messages.
     package var storedBytes = 16_777_216
     /// The longest time that a synchronization waits for a change.
     package var pollWait: TimeInterval = 25

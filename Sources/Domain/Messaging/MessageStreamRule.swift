@@ -35,6 +35,8 @@ package extension MessageStreamRule {
         case changeMetadata
         case deleteOwnMessage
         case deleteOthersMessage
+        /// Deleting a message for the user only.
+        case deleteCopy
         case deleteStream
     }
 
@@ -74,12 +76,16 @@ package extension MessageStreamRule {
     /// The decision. Users who are not members learn neither that a stream exists, nor its state.
     func verdict(on action: Action) -> Verdict {
         if isDeleted || (kind != .forum && membership == .never) { return .unknown }
-        if kind != .forum, membership == .former { return action == .read ? .allowed : .left }
+        if kind != .forum, membership == .former {
+            return action == .read || action == .deleteCopy ? .allowed : .left
+        }
         switch (kind, action) {
         case (.direct, .addMember), (.direct, .removeMember), (.direct, .leave), (.call, .addMember),
             (.call, .removeMember), (.call, .leave):
             return .fixed
-        case (.forum, .addMember), (.forum, .removeMember), (.forum, .leave), (.forum, .acknowledge): return .fixed
+        case (.forum, .addMember), (.forum, .removeMember), (.forum, .leave), (.forum, .acknowledge),
+            (.forum, .deleteCopy):
+            return .fixed
         case (.direct, .append), (.direct, .changeMetadata), (.call, .append), (.call, .changeMetadata):
             return writing ?? permission(isWriting: true)
         case (.direct, .read), (.direct, .acknowledge), (.call, .read), (.call, .acknowledge):
@@ -89,7 +95,8 @@ package extension MessageStreamRule {
             return writing ?? .allowed
         case (.forum, .changeMetadata): return isCreator ? writing ?? .allowed : .unknown
         case (.conversation, .read), (.conversation, .acknowledge), (.conversation, .leave), (.forum, .read),
-            (_, .deleteOwnMessage), (.direct, .deleteStream), (.call, .deleteStream):
+            (_, .deleteOwnMessage), (.direct, .deleteCopy), (.call, .deleteCopy), (.conversation, .deleteCopy),
+            (.direct, .deleteStream), (.call, .deleteStream):
             return .allowed
         // Both users have equal rights in a direct stream.
         case (.direct, .deleteOthersMessage), (.call, .deleteOthersMessage): return .unknown

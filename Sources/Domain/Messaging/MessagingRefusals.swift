@@ -20,11 +20,11 @@ package extension Refusal {
     static let memberIsCaller = Refusal(
         .malformedRequest, "The list contains you. Name only the other users.", about: .streamMembers)
 
-    static func metadataTooLarge(_ subject: Subject) -> Refusal {
+    static func metadataTooLarge(_ subject: Subject, _ bounds: StreamMetadata.Bounds) -> Refusal {
         Refusal(
             .malformedRequest,
-            "The metadata are too large. They may have \(StreamMetadata.maximumKeys) names, "
-                + "\(StreamMetadata.maximumDepth) levels and \(StreamMetadata.maximumBytes) bytes.", about: subject)
+            "The metadata are too large. They may have \(bounds.names) names, \(bounds.levels) levels and "
+                + "\(bounds.bytes) bytes.", about: subject)
     }
 
     static func wrongNumberOfParts(allowed: Int) -> Refusal {
@@ -51,6 +51,9 @@ package extension Refusal {
 
     static let unknownRepliedMessage = Refusal(
         .notFound, "The stream has no such message. Check the id.", about: .repliedMessage)
+
+    static let unknownMessage = Refusal(
+        .notFound, "The stream has no such message, or it was deleted. Check the id.")
 
     static let unknownOwnMessage = Refusal(
         .notFound, "The stream has no such message that you may delete. Check the id.")

@@ -1,23 +1,31 @@
 import Encoding
 
-/// Named values that apps store with a stream, such as the caption of a picture or the colour of a thread.
+/// Named values that apps store with a stream or a message, such as the colour of a thread or a reaction.
 package struct StreamMetadata: Sendable, Equatable, Confidential {
     package let value: JSONValue
 }
 
 package extension StreamMetadata {
-    static let maximumBytes = 16_384
-    static let maximumKeys = 200
-    static let maximumDepth = 8
+    /// The largest size of metadata of one kind.
+    struct Bounds: Sendable {
+        package let bytes: Int
+        package let names: Int
+        package let levels: Int
+
+        /// For the metadata of a stream.
+        package static let stream = Bounds(bytes: 16_384, names: 200, levels: 8)
+        /// For the metadata of a message.
+        package static let message = Bounds(bytes: 4096, names: 50, levels: 8)
+    }
 
     static let empty = StreamMetadata(stored: .object([]))
 
     /// Validates an object.
     ///
     /// - Throws: ``Refusal`` `malformed_request` for another type, and if the object is too large.
-    init(_ value: JSONValue, about subject: Refusal.Subject) throws(Refusal) {
+    init(_ value: JSONValue, about subject: Refusal.Subject, within bounds: Bounds) throws(Refusal) {
         guard case .object = value else { throw Refusal.notObject(subject) }
-        try Self.requireBounds(value, about: subject)
+        try Self.require(bounds, of: value, about: subject)
         self.value = value
     }
 
@@ -47,12 +55,14 @@ package extension StreamMetadata {
     /// `null` removes.
     ///
     /// - Throws: ``Refusal`` `malformed_request` if patch or result is too large.
-    func merged(with patch: JSONValue, about subject: Refusal.Subject) throws(Refusal) -> StreamMetadata {
+    func merged(
+        with patch: JSONValue, about subject: Refusal.Subject, within bounds: Bounds
+    ) throws(Refusal) -> StreamMetadata {
         guard case .object = patch else { throw Refusal.notObject(subject) }
         // Checked first, so that the work is bounded.
-        try Self.requireBounds(patch, about: subject)
+        try Self.require(bounds, of: patch, about: subject)
         let merged = Self.merge(patch, into: value)
-        try Self.requireBounds(merged, about: subject)
+        try Self.require(bounds, of: merged, about: subject)
         return StreamMetadata(stored: merged)
     }
 
@@ -73,24 +83,26 @@ package extension StreamMetadata {
         return .object(members)
     }
 
-    private static func requireBounds(_ value: JSONValue, about subject: Refusal.Subject) throws(Refusal) {
-        var keys = 0
-        guard isShallow(value, depth: 1, &keys), keys <= maximumKeys, value.jsonText.utf8.count <= maximumBytes else {
-            throw Refusal.metadataTooLarge(subject)
+    private static func require(
+        _ bounds: Bounds, of value: JSONValue, about subject: Refusal.Subject
+    ) throws(Refusal) {
+        var names = 0
+        guard isWithin(bounds, value, level: 1, &names), value.jsonText.utf8.count <= bounds.bytes else {
+            throw Refusal.metadataTooLarge(subject, bounds)
         }
     }
 
-    private static func isShallow(_ value: JSONValue, depth: Int, _ keys: inout Int) -> Bool {
+    private static func isWithin(_ bounds: Bounds, _ value: JSONValue, level: Int, _ names: inout Int) -> Bool {
         switch value {
         case .object(let members):
-            keys += members.count
-            guard depth <= maximumDepth, keys <= maximumKeys else { return false }
-            for member in members where !isShallow(member.value, depth: depth + 1, &keys) { return false }
+            names += members.count
+            guard level <= bounds.levels, names <= bounds.names else { return false }
+            for member in members where !isWithin(bounds, member.value, level: level + 1, &names) { return false }
             return true
         case .array(let values):
-            keys += values.count
-            guard depth <= maximumDepth, keys <= maximumKeys else { return false }
-            for value in values where !isShallow(value, depth: depth + 1, &keys) { return false }
+            names += values.count
+            guard level <= bounds.levels, names <= bounds.names else { return false }
+            for value in values where !isWithin(bounds, value, level: level + 1, &names) { return false }
             return true
         default: return true
         }

@@ -120,6 +120,10 @@ extension MaintenanceTask {
             MaintenanceTask("stream_deletions", every: minute) {
                 try StreamUserRepository($0).purgeDeletions(before: $0.ago(StreamUserRepository.keptDeletions), $1)
             },
+            MaintenanceTask("message_metadata_changes", every: minute) {
+                try StreamUserRepository($0).purgeMessageTags(
+                    before: $0.ago(StreamUserRepository.keptDeletions), $1)
+            },
             MaintenanceTask("notifications", every: minute) {
                 try StreamUserRepository($0).purgeNotifications(before: $0.ago(UserNotification.lifetime), $1)
             },

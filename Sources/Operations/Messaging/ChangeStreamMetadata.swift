@@ -9,10 +9,13 @@ package enum MetadataChange: Sendable {
     /// Applies a merge patch (RFC 7396).
     case merge(JSONValue)
 
-    func applied(to present: StreamMetadata) throws(Refusal) -> StreamMetadata {
+    /// - Parameter bounds: those of the stream's or the message's metadata.
+    func applied(
+        to present: StreamMetadata, within bounds: StreamMetadata.Bounds
+    ) throws(Refusal) -> StreamMetadata {
         switch self {
-        case .set(let metadata): metadata
-        case .merge(let patch): try present.merged(with: patch, about: .metadataPatch)
+        case .set(let metadata): try StreamMetadata(metadata.value, about: .newMetadata, within: bounds)
+        case .merge(let patch): try present.merged(with: patch, about: .metadataPatch, within: bounds)
         }
     }
 }
@@ -31,7 +34,8 @@ package extension Service {
             let found = try access.require(.changeMetadata, stream).stream
             let id = found.id
             let (key, streams) = (try access.key(id), MessageStreamRepository(transaction))
-            let changed = try change.applied(to: try StreamMetadata.shared(id, key, in: transaction))
+            let changed = try change.applied(
+                to: try StreamMetadata.shared(id, key, in: transaction), within: .stream)
             try streams.setMetadata(try key.seal(changed.value.jsonText, in: .streamMetadata), of: id)
             try metadataIndex.write(changed, of: id, at: found.providerID, in: transaction)
             try access.note(
@@ -54,7 +58,8 @@ package extension Service {
             let id = try access.require(.acknowledge, stream).stream.id
             let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(holder.user.id)
             let members = StreamMemberRepository(transaction)
-            let changed = try change.applied(to: try StreamMetadata.kept(id, of: holder.user.id, keys, in: transaction))
+            let changed = try change.applied(
+                to: try StreamMetadata.kept(id, of: holder.user.id, keys, in: transaction), within: .stream)
             try members.setMetadata(
                 try key.seal(changed.value.jsonText, in: .memberMetadata, of: id), of: holder.user.id, in: id)
             try metadataIndex.write(changed, of: id, for: holder.user.id, in: transaction)

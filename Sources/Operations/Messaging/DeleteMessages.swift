@@ -41,15 +41,36 @@ package extension Service {
                 try old.senderID == holder.user.id || access.verdict(.deleteOthersMessage, found) == .allowed
             else { throw Refusal.unknownOwnMessage }
             guard old.sealedBody != nil else { return }
-            let freed = try messages.deleteBody(old)
+            let released = try messages.deleteBody(old)
             // Members who were removed after the message have it too.
             let readers = try StreamMemberRepository(transaction).list(of: found.stream.id).filter {
                 $0.leftAt ?? .max >= old.sequence
             }
             try access.note(.deleted, found.stream.id, id, for: readers.map(\.userID), &events)
-            if let sender = old.senderID {
-                try StreamUserRepository(transaction).release(bytes: freed, of: sender)
-            }
+            try StreamUserRepository(transaction).release(bytes: released)
+        }
+    }
+
+    /// Deletes a message for the user only, on all of the user's devices. A repetition changes nothing.
+    ///
+    /// - Throws: `Refusal` `not_found`, `conflict` for a forum, `rate_limited`, `unavailable`.
+    func deleteMessageCopy(_ message: String, in stream: String, for session: Session) async throws {
+        try await act(
+            for: session, in: stream, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+        ) { transaction, holder, events in
+            let access = MessageStreamAccess(self, holder.user, in: transaction)
+            let (found, user) = (try access.require(.deleteCopy, stream), holder.user.id)
+            guard let id = MessageID(message[...]),
+                let old = try StreamMessageRepository(transaction).find(id, in: found.stream.id),
+                old.sequence <= found.lastVisible
+            else { throw Refusal.unknownMessage }
+            let metadata = MessageMetadataRepository(transaction)
+            let own = try metadata.own(of: old, for: user)
+            let isDeleted = old.sealedBody == nil || own.map { $0.sealed == nil } ?? false
+            guard !isDeleted else { return }
+            try metadata.deleteCopy(of: old, for: user)
+            try access.note(.deleted, found.stream.id, id, for: [user], &events)
+            try StreamUserRepository(transaction).release(bytes: own?.size ?? 0, of: user)
         }
     }
 }

@@ -8,6 +8,10 @@ package struct MessageView: Sendable, Confidential {
     package let message: StreamMessage
     /// The parts of its body; `nil` if it was deleted, or is too long for a list.
     package let parts: JSONValue?
+    /// Metadata that all members see; `nil` if there are none, for a removed member, and in lists.
+    package private(set) var metadata: StreamMetadata?
+    /// Metadata that only the reader sees; `nil` in the same cases.
+    package private(set) var privateMetadata: StreamMetadata?
 
     /// - Parameter maximum: the largest body that is included, in bytes.
     init(_ message: StreamMessage, _ key: StreamKey, upTo maximum: Int64 = .max) throws {
@@ -18,6 +22,18 @@ package struct MessageView: Sendable, Confidential {
             : message.sealedBody.map {
                 try StrictJSON.parse(Array(try key.open($0, in: .messageBody, of: message.id).utf8))
             }
+    }
+
+    /// A message with its metadata.
+    ///
+    /// - Parameter own: the reader's own key; `nil` if there is none.
+    init(_ read: StreamMessageRepository.Read, _ key: StreamKey, own: DataKey?, for user: UserID) throws {
+        try self.init(read.message, key)
+        guard parts != nil else { return }
+        metadata = try read.shared.map { try StreamMetadata.shared($0, of: message.id, key) }
+        privateMetadata = try read.own.map {
+            try StreamMetadata.own($0, of: message.id, in: message.streamID, user, own)
+        }
     }
 }
 
@@ -84,14 +100,23 @@ package extension Service {
             let key = try access.key(found.stream.id)
             let end = found.lastVisible + 1
             let (messages, hasMore) = try StreamMessageRepository(transaction).list(
-                of: found.stream.id, after: range.after ?? 0, before: min(range.before ?? end, end),
-                isForward: range.after != nil, limit: range.limit, bytes: MessagePage.bytes
+                of: found.stream.id, for: holder.user.id, after: range.after ?? 0,
+                before: min(range.before ?? end, end), isForward: range.after != nil, limit: range.limit,
+                bytes: MessagePage.bytes
             ) { senders, transaction in
                 _ = try PublicProfileRepository(transaction, keys: keys).find(senders)
             }
+            let profiles = try profiles(ofSenders: messages.map(\.message), in: found, transaction)
+            guard found.membership != .former else {
+                let views = try messages.map { try MessageView($0.message, key) }
+                return MessagePage(
+                    views: views, profiles: profiles, hasMore: hasMore, lastSequence: found.lastVisible)
+            }
+            let hasOwn = messages.contains { $0.own != nil }
+            let own = hasOwn ? try DataKeyRepository(transaction, keys: keys).find(holder.user.id) : nil
             return MessagePage(
-                views: try messages.map { try MessageView($0, key) },
-                profiles: try profiles(ofSenders: messages, in: found, transaction), hasMore: hasMore,
+                views: try messages.map { try MessageView($0, key, own: own, for: holder.user.id) },
+                profiles: profiles, hasMore: hasMore,
                 lastSequence: found.lastVisible)
         }
     }

@@ -37,7 +37,9 @@ package struct StreamOpening: Sendable, Confidential {
         }
         (self.title, about, self.imageURL) = (title, description, imageURL)
         self.metadata =
-            try metadata.map { value throws(Refusal) in try StreamMetadata(value, about: .streamMetadata) } ?? .empty
+            try metadata.map { value throws(Refusal) in
+                try StreamMetadata(value, about: .streamMetadata, within: .stream)
+            } ?? .empty
     }
 
     private static func members(

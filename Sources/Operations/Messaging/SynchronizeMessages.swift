@@ -72,10 +72,12 @@ package extension SyncAnchor {
 package struct SyncOperation: Sendable {
     package let change: UserChange
     package let stream: MessageStreamID
-    /// The deleted message; `nil` if the whole stream was deleted.
+    /// The message that was deleted, or whose metadata changed; `nil` for a change of the stream.
     package let message: MessageID?
-    /// The user's current view of the stream; `nil` if it was deleted, or a message in it was.
+    /// The user's current view of the stream; `nil` if it was deleted, and for a change of a message.
     package let view: MessageStreamView?
+    /// The message's current metadata; `nil` unless they changed.
+    package var metadata: MessageMetadataView?
     /// A notification of the user's provider. Then there is no stream.
     package var notification: (content: UserNotification, sentAt: Date)?
 }
@@ -162,13 +164,15 @@ package extension Service {
         of entries: ArraySlice<StreamUserRepository.Entry>, _ access: MessageStreamAccess
     ) throws -> (operations: [SyncOperation], taken: Int) {
         let (user, keys) = (access.user.id, keys.personal)
-        func named(_ kinds: (UserChange) -> Bool) -> [MessageStreamID] {
-            entries.filter { kinds($0.kind) }.map(\.stream)
+        func named(_ isNamed: (StreamUserRepository.Entry) -> Bool) -> [MessageStreamID] {
+            entries.filter(isNamed).map(\.stream)
         }
-        let notified = named { $0 == .notification }.map { OutboxMessageID($0.uuid) }
+        let notified = named { $0.kind == .notification }.map { OutboxMessageID($0.uuid) }
         let notifications = try NotificationRepository(access.transaction, keys: keys).find(notified, of: user)
         var views = try MessageStreamViews(
-            access, of: named { $0 != .notification && $0 != .deleted }, whole: Set(named { $0 == .updateTags }))
+            access, of: named { $0.kind != .notification && $0.kind != .deleted },
+            whole: Set(named { $0.kind == .updateTags && $0.message == nil }))
+        let changed = try ChangedMessageMetadata(access, of: entries)
         var (operations, bytes, taken) = ([SyncOperation](), 0, 0)
         for entry in entries where operations.isEmpty || bytes < SyncAnswer.bytes {
             taken += 1
@@ -179,6 +183,15 @@ package extension Service {
                 operations.append(
                     SyncOperation(change: entry.kind, stream: entry.stream, message: nil, view: nil, notification: kept)
                 )
+                continue
+            }
+            if entry.kind == .updateTags, entry.message != nil {
+                guard let metadata = try changed.view(for: entry, &views) else { continue }
+                bytes += metadata.weight
+                operations.append(
+                    SyncOperation(
+                        change: entry.kind, stream: entry.stream, message: entry.message, view: nil,
+                        metadata: metadata))
                 continue
             }
             let view =

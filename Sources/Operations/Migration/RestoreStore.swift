@@ -9,7 +9,7 @@ import Repositories
 ///
 /// All sessions end, nonces get a new generation, unsent messages are dropped. If the replaced store can still be read,
 /// its later erasures, bans and revocations are replayed. These include certificates, provider keys, disabled
-/// providers, deleted messages and streams, and permissions that users revoked. They also include receivers, URLs and
+/// providers, messages and streams deleted for all or for one user, and permissions that users revoked. They also include receivers, URLs and
 /// client ids that providers lost, spent one-time tokens, and the number of the revocation list.
 package struct RestoreStore: Sendable {
     private let restored: any Database
@@ -107,6 +107,7 @@ package extension RestoreStore {
         let clients: ReplayIssuerClients
         let streams: [(id: MessageStreamID, at: Date)]
         let messages: [(stream: MessageStreamID, message: MessageID)]
+        let copies: [MessageMetadataRepository.DeletedCopy]
         let audit: AuditChain
 
         init(of transaction: any Transaction, keys: PersonalKeys) throws {
@@ -127,6 +128,7 @@ package extension RestoreStore {
             clients = try ReplayIssuerClients(of: transaction)
             streams = try MessageStreamRepository(transaction).deletions()
             messages = try StreamMessageRepository(transaction).deletions()
+            copies = try MessageMetadataRepository(transaction).deletedCopies()
             audit = try AuditChainRepository(transaction).head().chain
         }
     }
@@ -165,6 +167,7 @@ package extension RestoreStore {
         for (identifier, expiry) in losses.spent { try records.spend(identifier, until: expiry) }
         for (id, time) in losses.streams { _ = try MessageStreamRepository(transaction).delete(id, at: time) }
         for (stream, message) in losses.messages { try delete(message, in: stream, transaction) }
+        for copy in losses.copies { try MessageMetadataRepository(transaction).delete(again: copy) }
         report.withdrawals = try losses.withdrawals(in: transaction)
         for removal in try losses.receivers(in: transaction) + losses.clients(in: transaction) {
             report.receivers.append("provider \(removal.provider): \(removal.what)")
@@ -187,10 +190,7 @@ package extension RestoreStore {
     private func delete(_ id: MessageID, in stream: MessageStreamID, _ transaction: any Transaction) throws {
         let messages = StreamMessageRepository(transaction)
         guard let message = try messages.find(id, in: stream), message.sealedBody != nil else { return }
-        let freed = try messages.deleteBody(message)
-        if let sender = message.senderID {
-            try StreamUserRepository(transaction).release(bytes: freed, of: sender)
-        }
+        try StreamUserRepository(transaction).release(bytes: try messages.deleteBody(message))
     }
 
     /// Revokes a certificate again. A certificate that was issued since the copy is added with its revocation, so the

@@ -53,6 +53,7 @@ struct EraseRest {
             return others.count + 1
         }
         let acts: [(Int) throws -> Int] = [
+            { try MessageMetadataRepository(transaction).erase(user, limit: $0) },
             { try StreamMessageRepository(transaction).erase(user, limit: $0) },
             { try MessageStreamRepository(transaction).erase(createdBy: user, limit: $0) },
             { try AuthorizationRepository(transaction).erase(user, at: time, limit: $0) },

@@ -10,6 +10,8 @@ struct ExportedMessages: Sendable, Confidential {
     let messages: [MessageView]
     /// The streams of which the user is or was a member, with the user's private metadata.
     let streams: [(member: StreamMember, metadata: StreamMetadata)]
+    /// The user's private metadata of messages.
+    let metadata: [(message: MessageMetadataRepository.Exported, metadata: StreamMetadata)]
     /// Notifications from the user's provider that wait for the user's devices.
     let notifications: [(content: UserNotification, sentAt: Date)]
 
@@ -39,8 +41,35 @@ struct ExportedMessages: Sendable, Confidential {
             ($0, try StreamMetadata.kept($0.streamID, of: user, keys, in: transaction))
         }
         return ExportedMessages(
-            messages: messages, streams: streams,
+            messages: messages, streams: streams, metadata: try metadata(of: user, keys: keys, in: transaction),
             notifications: try NotificationRepository(transaction, keys: keys).list(of: user))
+    }
+
+    /// The number of these messages is limited by the user's quota of bytes.
+    private static func metadata(
+        of user: UserID, keys: PersonalKeys, in transaction: any Transaction
+    ) throws -> [(message: MessageMetadataRepository.Exported, metadata: StreamMetadata)] {
+        let (repository, key) = (
+            MessageMetadataRepository(transaction), try DataKeyRepository(transaction, keys: keys).find(user)
+        )
+        var found: [(message: MessageMetadataRepository.Exported, metadata: StreamMetadata)] = []
+        while true {
+            let rows = try repository.list(of: user, after: found.last?.message, limit: page)
+            for row in rows {
+                found.append((row, try StreamMetadata.own(row.sealed, of: row.message, in: row.stream, user, key)))
+            }
+            if rows.count < page { return found }
+        }
+    }
+
+    var metadataJSON: JSONValue {
+        .array(
+            metadata.map { message, metadata in
+                .object([
+                    "stream_id": .string(message.stream.description), "sequence": .integer(message.sequence),
+                    "id": .string(message.message.description), "private_metadata": metadata.value,
+                ])
+            })
     }
 
     var notificationsJSON: JSONValue { .array(notifications.map { $0.content.json(sentAt: $0.sentAt) }) }

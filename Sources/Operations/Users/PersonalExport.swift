@@ -79,7 +79,7 @@ package extension PersonalExport {
             "blocked_requesters": .array(blockedRequesters.map { .string($0.description) }),
             "findable_addresses": .array(findable.map { .string($0.type.rawValue) }),
             "streams": written.streamsJSON, "messages": written.messagesJSON,
-            "notifications": written.notificationsJSON,
+            "message_metadata": written.metadataJSON, "notifications": written.notificationsJSON,
         ])
     }
 

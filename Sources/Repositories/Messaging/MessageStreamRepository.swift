@@ -110,6 +110,8 @@ package extension MessageStreamRepository {
             SELECT id FROM streams WHERE deleted_at IS NOT NULL AND is_emptied = 0 ORDER BY deleted_at, id LIMIT 1
             """)
         guard let stream else { return MaintenanceBatch.Outcome(rows: 0, isFinished: true) }
+        let metadata = try MessageMetadataRepository(transaction).delete(of: stream, limit: batch.limit)
+        guard metadata == 0 else { return MaintenanceBatch.Outcome(rows: metadata, isFinished: false) }
         let rows = try transaction.query(
             """
             DELETE FROM stream_events WHERE stream_id = $1 AND sequence IN (
@@ -119,10 +121,7 @@ package extension MessageStreamRepository {
         ).map(Self.removed.read)
         var released: [UserID: Int64] = [:]
         for (sender, size) in rows { if let sender { released[sender, default: 0] += size } }
-        let users = StreamUserRepository(transaction)
-        for (sender, size) in released.sorted(by: { $0.key.description < $1.key.description }) {
-            try users.release(bytes: size, of: sender)
-        }
+        try StreamUserRepository(transaction).release(bytes: released)
         if rows.count < batch.limit {
             try transaction.execute("DELETE FROM stream_members WHERE stream_id = $1", [.id(stream)])
             try StreamMetadataRepository(transaction).delete(stream)

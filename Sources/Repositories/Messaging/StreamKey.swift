@@ -30,6 +30,24 @@ package extension StreamKey {
     }
 }
 
+package extension DataKey {
+    /// Seals metadata of a message that only one reader sees, under the reader's key.
+    func sealMetadata(
+        _ text: String, of message: MessageID, in stream: MessageStreamID, for user: UserID
+    ) throws -> [UInt8] {
+        try seal(text, in: .readerMetadata, row: "\(stream) \(message) \(user)")
+    }
+
+    /// Opens a text that ``sealMetadata(_:of:in:for:)`` sealed for the same place.
+    ///
+    /// - Throws: ``SealingFailure``.
+    func openMetadata(
+        _ sealed: [UInt8], of message: MessageID, in stream: MessageStreamID, for user: UserID
+    ) throws -> String {
+        try open(sealed, in: .readerMetadata, row: "\(stream) \(message) \(user)")
+    }
+}
+
 /// The keys of streams of messages, each wrapped under a version of the wrapping key. Deleting the key makes the stream
 /// unreadable, in the store and in every later copy.
 package struct StreamKeyRepository {

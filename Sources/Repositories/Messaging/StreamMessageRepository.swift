@@ -15,9 +15,17 @@ package struct StreamMessageRepository {
         Field("in_reply_to", \.inReplyTo),
         Field("thread_id", \.thread),
         Field("size", \.size),
-        Field(.messageBody, \.sealedBody) {
-            ErasureRepository.hidden("\($0).\(SealedColumn.messageBody.name)", of: "\($0).sender_id")
-        })
+        Field(.messageBody, \.sealedBody, readAs: { body(of: $0) }))
+
+    /// An expression: the body of a message, or null if its sender is being erased.
+    private static func body(of event: String) -> String {
+        ErasureRepository.hidden("\(event).\(SealedColumn.messageBody.name)", of: "\(event).sender_id")
+    }
+
+    /// An expression: the body of a message, or null if the message is deleted for a reader.
+    static func body(of event: String, for user: String) -> String {
+        MessageMetadataRepository.visible(body(of: event), of: event, to: user)
+    }
 }
 
 package extension StreamMessageRepository {
@@ -38,27 +46,47 @@ package extension StreamMessageRepository {
         try transaction.first(Self.columns, "WHERE stream_id = $1 AND sequence = $2", [.id(stream), sequence.value])
     }
 
-    private static let sizes = ColumnTuple(
-        Column<Int64>("sequence"), Column<Int64>("size"),
-        Column<UserID?>(ErasureRepository.hidden("stream_events.sender_id", of: "stream_events.sender_id")))
+    /// A message as a reader sees it: without a body if it is deleted for the reader. The metadata are sealed.
+    struct Read: Sendable {
+        package let message: StreamMessage
+        /// Metadata that all members see.
+        package let shared: [UInt8]?
+        /// Metadata that only the reader sees.
+        package let own: [UInt8]?
+    }
 
-    /// Messages between two numbers, both excluded. Bodies are read up to a total size.
+    private static let sizes = ColumnTuple(
+        Column<Int64>("e.sequence"),
+        Column<Int64>(
+            "e.size + COALESCE(\(MessageMetadataRepository.shared("size", of: "e")), 0)"
+                + " + COALESCE(\(MessageMetadataRepository.own("size", of: "e", for: "$5")), 0)"),
+        Column<UserID?>(ErasureRepository.hidden("e.sender_id", of: "e.sender_id")))
+    private static let reading = ColumnTuple(
+        columns.of("e"),
+        Column<[UInt8]?>(MessageMetadataRepository.shared(SealedColumn.messageMetadata.name, of: "e")),
+        Column<[UInt8]?>(MessageMetadataRepository.own(SealedColumn.readerMetadata.name, of: "e", for: "$5")))
+    private static let read = reading.description.replacing(body(of: "e"), with: body(of: "e", for: "$5"))
+
+    /// Messages between two numbers, both excluded. Bodies and metadata are read up to a total size.
     ///
     /// - Parameters:
+    ///   - user: the reader.
     ///   - isForward: whether the oldest come first.
-    ///   - bytes: the maximum size of bodies; at least one message is read.
+    ///   - bytes: the maximum size of bodies and metadata; at least one message is read.
     ///   - ahead: sends further queries with that of the messages, by their senders: see `Transaction/ahead(_:)`.
     /// - Returns: the messages, and whether there are more in that direction.
     func list(
-        of stream: MessageStreamID, after: Int64, before: Int64, isForward: Bool, limit: Int, bytes: Int64,
-        ahead: (Set<UserID>, any Transaction) throws -> Void = { _, _ in }
-    ) throws -> (messages: [StreamMessage], hasMore: Bool) {
+        of stream: MessageStreamID, for user: UserID, after: Int64, before: Int64, isForward: Bool, limit: Int,
+        bytes: Int64, ahead: (Set<UserID>, any Transaction) throws -> Void = { _, _ in }
+    ) throws -> (messages: [Read], hasMore: Bool) {
         let order = isForward ? "" : " DESC"
-        let range = "stream_id = $1 AND sequence > $2 AND sequence < $3"
-        let sizes = try transaction.query(
-            "SELECT \(Self.sizes) FROM stream_events WHERE \(range) ORDER BY sequence\(order) LIMIT $4",
-            [.id(stream), after.value, before.value, (limit + 1).value]
-        ).map(Self.sizes.read)
+        let range = "e.stream_id = $1 AND e.sequence > $2 AND e.sequence < $3"
+        func rows(_ columns: String, limit: Int, in transaction: any Transaction) throws -> [Row] {
+            try transaction.query(
+                "SELECT \(columns) FROM stream_events e WHERE \(range) ORDER BY e.sequence\(order) LIMIT $4",
+                [.id(stream), after.value, before.value, limit.value, .id(user)])
+        }
+        let sizes = try rows(Self.sizes.description, limit: limit + 1, in: transaction).map(Self.sizes.read)
         var (count, sum, senders) = (0, Int64(0), Set<UserID>())
         for (_, size, sender) in sizes.prefix(limit) {
             guard count == 0 || sum + size <= bytes else { break }
@@ -67,29 +95,29 @@ package extension StreamMessageRepository {
             if let sender { senders.insert(sender) }
         }
         guard count > 0 else { return ([], false) }
-        func read(_ transaction: any Transaction) throws -> [StreamMessage] {
-            try transaction.query(
-                Self.columns, "WHERE \(range) ORDER BY sequence\(order) LIMIT $4",
-                [.id(stream), after.value, before.value, count.value])
-        }
         try transaction.ahead {
-            _ = try read($0)
+            _ = try rows(Self.read, limit: count, in: $0)
             try ahead(senders, $0)
         }
-        let messages = try read(transaction)
+        let messages = try rows(Self.read, limit: count, in: transaction).map { row in
+            let (message, shared, own) = try Self.reading.read(row)
+            return Read(message: message, shared: shared, own: own)
+        }
         return (messages, sizes.count > count)
     }
 
-    /// Deletes the body of a message. The row keeps its number, and uses the minimum size of its sender's quota until
-    /// the stream is deleted.
+    /// Deletes the body of a message and its metadata. The row keeps its number, and uses the minimum size of its
+    /// sender's quota until the stream is deleted.
     ///
-    /// - Returns: how many bytes of the sender's quota are released.
-    func deleteBody(_ message: StreamMessage) throws -> Int64 {
+    /// - Returns: how many bytes of each user's quota are released.
+    func deleteBody(_ message: StreamMessage) throws -> [UserID: Int64] {
+        var released = try MessageMetadataRepository(transaction).deleteAll(of: message)
         let left = min(message.size, StreamMessage.smallestSize)
         try transaction.execute(
             "UPDATE stream_events SET sealed_body = NULL, size = $3 WHERE stream_id = $1 AND sequence = $2",
             [.id(message.streamID), message.sequence.value, left.value])
-        return message.size - left
+        if let sender = message.senderID { released[sender, default: 0] += message.size - left }
+        return released
     }
 
     private static let deletion = ColumnTuple(Column<MessageStreamID>("stream_id"), Column<MessageID>("event_id"))
@@ -121,16 +149,22 @@ package extension StreamMessageRepository {
             ])
     }
 
-    /// Deletes the body and sender of some of a user's own messages.
+    /// Deletes the metadata of some of a user's own messages, or their bodies and sender if they have none.
     ///
-    /// - Returns: how many.
+    /// - Returns: how many rows.
     @discardableResult
     func erase(_ user: UserID, limit: Int = 1000) throws -> Int {
-        try transaction.execute(
+        let messages = """
+            SELECT stream_id, sequence FROM stream_events WHERE sender_id = $1
+            ORDER BY sent_at, stream_id, sequence LIMIT \(limit)
             """
-            UPDATE stream_events SET sealed_body = NULL, size = 0, sender_id = NULL WHERE (stream_id, sequence) IN (
-                SELECT stream_id, sequence FROM stream_events WHERE sender_id = $1
-                ORDER BY sent_at, stream_id, sequence LIMIT \(limit))
+        let metadata = try MessageMetadataRepository(transaction).delete(
+            ofMessages: messages, [.id(user)], limit: limit)
+        guard metadata == 0 else { return metadata }
+        return try transaction.execute(
+            """
+            UPDATE stream_events SET sealed_body = NULL, size = 0, sender_id = NULL
+            WHERE (stream_id, sequence) IN (\(messages))
             """, [.id(user)])
     }
 }

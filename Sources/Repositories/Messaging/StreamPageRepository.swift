@@ -33,8 +33,9 @@ package extension StreamPageRepository {
     private static let last = ColumnTuple(StreamMessageRepository.columns.of("e"))
     private static let lastMessages = ListStatement(after: 2) { list in
         let body = "e.\(SealedColumn.messageBody.name)"
+        let short = "CASE WHEN e.size > $2 THEN substr(\(body), 1, 1) ELSE \(body) END"
         let columns = last.description.replacing(
-            body, with: "CASE WHEN e.size > $2 THEN substr(\(body), 1, 1) ELSE \(body) END")
+            body, with: MessageMetadataRepository.visible(short, of: "e", to: "$1"))
         return """
             SELECT \(columns)
             FROM streams s LEFT JOIN stream_members m ON m.stream_id = s.id AND m.user_id = $1

@@ -9,8 +9,13 @@ import Foundation
 package struct StreamUserRepository {
     private let transaction: any Transaction
 
-    /// The characters of a target before the message: the stream's id, and a space. A message's id is unique only in
-    /// its stream, so the target of a message's change names both.
+    /// An expression: the message of a change. A message's id is unique only in its stream, so a change's target names
+    /// both.
+    ///
+    /// - Parameter target: the column.
+    static func message(_ target: String) -> String { "substr(\(target), \(streamLength + 1))" }
+
+    /// The characters of a target before the message: the stream's id, and a space.
     private static let streamLength = 37
 }
 
@@ -63,6 +68,13 @@ package extension StreamUserRepository {
             """, [.id(user), streams.value, bytes.value])
     }
 
+    /// Releases bytes of several users' quotas, in the order in which every writer locks the users' rows.
+    func release(bytes: [UserID: Int64]) throws {
+        for (user, size) in bytes.sorted(by: { $0.key.description < $1.key.description }) {
+            try release(bytes: size, of: user)
+        }
+    }
+
     // MARK: Changes
 
     /// A change with its number among the user's changes.
@@ -70,7 +82,7 @@ package extension StreamUserRepository {
         package let sequence: Int64
         package let kind: UserChange
         package let stream: MessageStreamID
-        /// The deleted message; `nil` for a change of the stream.
+        /// The message that was deleted, or whose metadata changed; `nil` for a change of the stream.
         package let message: MessageID?
     }
 
@@ -80,7 +92,7 @@ package extension StreamUserRepository {
 
     /// Records a change for some users, once in a transaction. Every writer locks their rows in the order of their ids.
     ///
-    /// - Parameter message: the deleted message.
+    /// - Parameter message: the message that was deleted, or whose metadata changed.
     func note(
         _ change: UserChange, of stream: MessageStreamID, _ message: MessageID? = nil, for users: [UserID],
         at time: Date
@@ -163,11 +175,22 @@ package extension StreamUserRepository {
         return changes + (try transaction.execute("DELETE FROM stream_users WHERE user_id = $1", [.id(user)]))
     }
 
-    /// How long a deletion is kept for offline devices, in seconds.
+    /// How long a change of a message is kept for offline devices, in seconds.
     static let keptDeletions: TimeInterval = 90 * 86_400
 
     private static let deletions = AgedRows(
         of: "user_changes", key: "user_id, kind, target", age: "at", and: "kind = 'DELETED'")
+    private static let messageTags = AgedRows(
+        of: "user_changes", key: "user_id, kind, target", age: "at",
+        and: "kind = 'UPDATE_TAGS' AND target <> stream_id")
+
+    /// Deletes changes of messages' metadata from before a time. Devices read the metadata with the messages, too.
+    @discardableResult
+    func purgeMessageTags(
+        before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
+    ) throws -> MaintenanceBatch.Outcome {
+        try Self.messageTags.take(before: moment, batch, in: transaction)
+    }
 
     /// Deletes records of deletions from before a time.
     @discardableResult

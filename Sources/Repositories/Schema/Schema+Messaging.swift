@@ -73,6 +73,38 @@ extension Schema {
         """,
         // For a restore, which reads only deleted messages.
         "CREATE INDEX stream_events_deleted ON stream_events (stream_id, sequence) WHERE sealed_body IS NULL",
+        // Shared metadata of messages, and what readers store with a message for themselves. A reader's row without
+        // metadata means that the reader deleted the message for the reader only.
+        """
+        CREATE TABLE stream_event_metadata (
+            stream_id TEXT NOT NULL REFERENCES streams (id),
+            sequence BIGINT NOT NULL,
+            writer_id TEXT REFERENCES users (id),
+            size BIGINT NOT NULL,
+            sealed_metadata BYTEA NOT NULL,
+            PRIMARY KEY (stream_id, sequence)
+        )
+        """,
+        """
+        CREATE INDEX stream_event_metadata_by_writer ON stream_event_metadata (writer_id, stream_id, sequence)
+        WHERE writer_id IS NOT NULL
+        """,
+        """
+        CREATE TABLE stream_event_readers (
+            stream_id TEXT NOT NULL REFERENCES streams (id),
+            sequence BIGINT NOT NULL,
+            user_id TEXT NOT NULL REFERENCES users (id),
+            size BIGINT NOT NULL,
+            sealed_metadata BYTEA,
+            PRIMARY KEY (stream_id, sequence, user_id)
+        )
+        """,
+        "CREATE INDEX stream_event_readers_by_user ON stream_event_readers (user_id, stream_id, sequence)",
+        // For a restore, which reads only deleted messages.
+        """
+        CREATE INDEX stream_event_readers_deleted ON stream_event_readers (stream_id, sequence)
+        WHERE sealed_metadata IS NULL
+        """,
         """
         CREATE TABLE stream_users (
             user_id TEXT NOT NULL PRIMARY KEY REFERENCES users (id),
@@ -95,6 +127,7 @@ extension Schema {
         "CREATE UNIQUE INDEX user_changes_by_sequence ON user_changes (user_id, sequence)",
         "CREATE INDEX user_changes_by_kind ON user_changes (user_id, kind, sequence)",
         "CREATE INDEX user_changes_deleted ON user_changes (at) WHERE kind = 'DELETED'",
+        "CREATE INDEX user_changes_tagged ON user_changes (at) WHERE kind = 'UPDATE_TAGS' AND target <> stream_id",
         "CREATE INDEX user_changes_notified ON user_changes (at) WHERE kind = 'NOTIFICATION'",
     ]
 }

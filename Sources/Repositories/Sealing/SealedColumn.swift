@@ -19,7 +19,8 @@ package struct SealedColumn: Sendable, Hashable {
         userDisplayName, userAvatarURL, phoneNumber, pushEndpoint, fullName, dateOfBirth, postalAddress,
         documentNumber, jurisdiction, verificationNumber, verificationPushEndpoint, cardFacts, cardInput, cardReason,
         authorizationTo, authorizationEvent, outboxPayload, banNote, banLiftNote,
-        streamAuthorization, memberMetadata, streamOpening, streamMetadata, messageBody,
+        streamAuthorization, memberMetadata, readerMetadata, streamOpening, streamMetadata, messageBody,
+        messageMetadata,
     ]
 }
 
@@ -46,11 +47,14 @@ package extension SealedColumn {
     static let outboxPayload = SealedColumn(table: "outbox", name: "payload")
 
     static let memberMetadata = SealedColumn(table: "stream_members", name: "sealed_metadata")
+    /// The row names stream, message and user: see ``DataKey/sealMetadata(_:of:in:for:)``.
+    static let readerMetadata = SealedColumn(table: "stream_event_readers", name: "sealed_metadata")
 
     // Sealed under the key of a stream of messages.
     static let streamOpening = SealedColumn(table: "streams", name: "sealed_opening")
     static let streamMetadata = SealedColumn(table: "streams", name: "sealed_metadata")
     static let messageBody = SealedColumn(table: "stream_events", name: "sealed_body")
+    static let messageMetadata = SealedColumn(table: "stream_event_metadata", name: "sealed_metadata")
 }
 
 extension Column where Content: ColumnContent {

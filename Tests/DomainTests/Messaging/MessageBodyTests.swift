@@ -90,8 +90,10 @@ struct StreamMetadataTests {
             ("{}", #"{"a":{"bb":{"ccc":null}}}"#, #"{"a":{"bb":{}}}"#),
         ])
     func merges(target: String, patch: String, result: String) throws {
-        let metadata = try StreamMetadata(try Self.json(target), about: .newMetadata)
-        #expect(try metadata.merged(with: try Self.json(patch), about: .newMetadata).value == Self.json(result))
+        let metadata = try StreamMetadata(try Self.json(target), about: .newMetadata, within: .stream)
+        #expect(
+            try metadata.merged(with: try Self.json(patch), about: .newMetadata, within: .stream).value
+                == Self.json(result))
     }
 
     @Test("have a text for each declared string, number, true and false of at most 256 bytes")
@@ -101,7 +103,7 @@ struct StreamMetadataTests {
             try Self.json(
                 #"{"a":"x","b":7,"c":1.5,"d":false,"e":"","f":"\#(long)","g":"\#(long)x","h":null,"i":[1],"j":{"a":1},"k":1}"#
             ),
-            about: .newMetadata)
+            about: .newMetadata, within: .stream)
         #expect(
             metadata.indexed(["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "z"])
                 == ["a": "x", "b": "7", "c": "1.5", "d": "false", "e": "", "f": long])
@@ -122,16 +124,18 @@ struct StreamMetadataTests {
         }
         var deep = JSONValue.object([])
         for _ in 0..<7 { deep = .object([JSONMember(name: "d", value: deep)]) }
-        _ = try StreamMetadata(deep, about: .newMetadata)
+        _ = try StreamMetadata(deep, about: .newMetadata, within: .stream)
         let deeper = JSONValue.object([JSONMember(name: "d", value: deep)])
         let long = JSONValue.object([JSONMember(name: "l", value: .string(String(repeating: "x", count: 16_384)))])
         let list = JSONValue.object([JSONMember(name: "a", value: .array(Array(repeating: .null, count: 200)))])
         for bad in [names(0..<201), names(0..<100_000), deeper, long, list, .array([]), .string("x"), .null] {
-            #expect(throws: refusal) { try StreamMetadata(bad, about: .newMetadata) }
-            #expect(throws: refusal) { try StreamMetadata.empty.merged(with: bad, about: .newMetadata) }
+            #expect(throws: refusal) { try StreamMetadata(bad, about: .newMetadata, within: .stream) }
+            #expect(throws: refusal) {
+                try StreamMetadata.empty.merged(with: bad, about: .newMetadata, within: .stream)
+            }
         }
-        let many = try StreamMetadata(names(0..<150), about: .newMetadata)
-        #expect(throws: refusal) { try many.merged(with: names(150..<250), about: .newMetadata) }
-        _ = try many.merged(with: names(0..<150), about: .newMetadata)
+        let many = try StreamMetadata(names(0..<150), about: .newMetadata, within: .stream)
+        #expect(throws: refusal) { try many.merged(with: names(150..<250), about: .newMetadata, within: .stream) }
+        _ = try many.merged(with: names(0..<150), about: .newMetadata, within: .stream)
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Domain
 
-/// Every action × every situation: 10 actions, 4 kinds, 3 memberships, 3 partners and 4 yes-or-no facts.
+/// Every action × every situation: 11 actions, 4 kinds, 3 memberships, 3 partners and 4 yes-or-no facts.
 @Suite("Who may do what to a stream of messages")
 struct MessageStreamRuleTests {
     typealias Rule = MessageStreamRule
@@ -27,22 +27,22 @@ struct MessageStreamRuleTests {
         .direct: [
             .append: .allowed, .read: .allowed, .acknowledge: .allowed, .addMember: .fixed, .removeMember: .fixed,
             .leave: .fixed, .changeMetadata: .allowed, .deleteOwnMessage: .allowed, .deleteOthersMessage: .unknown,
-            .deleteStream: .allowed,
+            .deleteCopy: .allowed, .deleteStream: .allowed,
         ],
         .call: [
             .append: .allowed, .read: .allowed, .acknowledge: .allowed, .addMember: .fixed, .removeMember: .fixed,
             .leave: .fixed, .changeMetadata: .allowed, .deleteOwnMessage: .allowed, .deleteOthersMessage: .unknown,
-            .deleteStream: .allowed,
+            .deleteCopy: .allowed, .deleteStream: .allowed,
         ],
         .conversation: [
             .append: .allowed, .read: .allowed, .acknowledge: .allowed, .addMember: .allowed,
             .removeMember: .allowed, .leave: .allowed, .changeMetadata: .allowed, .deleteOwnMessage: .allowed,
-            .deleteOthersMessage: .unknown, .deleteStream: .unknown,
+            .deleteOthersMessage: .unknown, .deleteCopy: .allowed, .deleteStream: .unknown,
         ],
         .forum: [
             .append: .allowed, .read: .allowed, .acknowledge: .fixed, .addMember: .fixed, .removeMember: .fixed,
             .leave: .fixed, .changeMetadata: .unknown, .deleteOwnMessage: .allowed, .deleteOthersMessage: .unknown,
-            .deleteStream: .unknown,
+            .deleteCopy: .fixed, .deleteStream: .unknown,
         ],
     ]
     /// What only who opened the stream may.
@@ -57,7 +57,7 @@ struct MessageStreamRuleTests {
         let isForum = rule.kind == .forum
         if rule.isDeleted { return .unknown }
         if !isForum, rule.membership == .never { return .unknown }
-        if !isForum, rule.membership == .former { return action == .read ? .allowed : .left }
+        if !isForum, rule.membership == .former { return [.read, .deleteCopy].contains(action) ? .allowed : .left }
         var usual = members[rule.kind]?[action]
         if rule.isCreator, creators[rule.kind]?.contains(action) == true { usual = .allowed }
         guard usual == .allowed else { return usual }
@@ -65,7 +65,7 @@ struct MessageStreamRuleTests {
             if rule.isBanned { return .banned }
             if !rule.hasLevel { return .levelTooLow }
         }
-        if [.direct, .call].contains(rule.kind), ![.deleteOwnMessage, .deleteStream].contains(action) {
+        if [.direct, .call].contains(rule.kind), ![.deleteOwnMessage, .deleteCopy, .deleteStream].contains(action) {
             if rule.partner == .notPermitted { return .closed }
             if rule.partner == .notVerified, writing.contains(action) { return .partnerNotVerified }
         }

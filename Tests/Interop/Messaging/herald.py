@@ -318,6 +318,17 @@ def calls(chosen, rpc, alice, bob):
     equal(streams.changeMetadata(stream, change).metadata, '{"colour":["green"],"size":1}', "the metadata")
     change = rpc.types.MetadataChange(set_='{"mine":true}')
     equal(streams.changePrivateMetadata(stream, change).private_metadata, '{"mine":true}', "the private metadata")
+    change = rpc.types.MetadataChange(merge='{"heart":1}')
+    equal(others.changeEventMetadata(stream, event.id, change).metadata, '{"heart":1}', "a message's metadata")
+    change = rpc.types.MetadataChange(merge='{"later":true}')
+    equal(others.changePrivateEventMetadata(stream, event.id, change).private_metadata, '{"later":true}', "private ones")
+    tags = [(one.event.sequence, one.event.metadata) for one in streams.synchronize(None).operations if one.event]
+    equal(tags, [(1, '{"heart":1}')], "what alice's device learns")
+    tagged = others.readEvents(stream, 0, None, 1).events[0]
+    equal((tagged.metadata, tagged.private_metadata), ('{"heart":1}', '{"later":true}'), "the message with them")
+    others.deleteEventForMe(stream, reply.id)
+    equal([one.deleted for one in others.readEvents(stream, 0, None, None).events], [False, True], "bob's messages")
+    equal([one.deleted for one in streams.readEvents(stream, 0, None, None).events], [False, False], "alice's")
     row = streams.showStream(stream)
     equal({one.user_id: one.read_through for one in row.members}, {alice.user_id: 1, bob.user_id: 2}, "read")
     expect(mine.largest <= 256, f"a frame of {mine.largest} bytes")

@@ -88,9 +88,30 @@ def talk(judge, alice, bob):
     equal([one["id"] for one in accepted(alice.call("GET", f"/streams?member={bob.user_id}"))["streams"]], [stream],
           "the streams with bob")
     judge("/streams/{id}/metadata", alice.call("PATCH", f"{path}/metadata", json={"merge": {"colour": "green"}}))
+    tagged(judge, alice, bob, path, first["id"])
     export = accepted(alice.call("GET", "/me/export"))
     equal([one["id"] for one in export["messages"]], [one["id"] for one in (first, *largest)], "alice's export")
+    equal([one["private_metadata"] for one in export["message_metadata"]], [{"later": True}], "her metadata of messages")
     return path
+
+
+def tagged(judge, alice, bob, path, event):
+    """A message with metadata of both kinds, which bob then deletes for himself alone."""
+    route = "/streams/{id}/events/{event}"
+    anchor = judge("/sync", alice.call("GET", "/sync?anchor=latest"))["anchor"]
+    shared = judge(f"{route}/metadata", bob.call("PATCH", f"{path}/events/{event}/metadata", json={"merge": {"heart": 1}}))
+    own = judge(f"{route}/metadata/private",
+                alice.call("PATCH", f"{path}/events/{event}/metadata/private", json={"set": {"later": True}}))
+    equal((shared, own), ({"metadata": {"heart": 1}}, {"private_metadata": {"later": True}}), "the metadata")
+    [operation] = judge("/sync", alice.call("GET", f"/sync?anchor={anchor}"))["operations"]
+    equal((operation["operation"], operation["event_id"], operation["event"]),
+          ("UPDATE_TAGS", event, {"sequence": 1, **shared, **own}), "what alice's devices learn")
+    refused(bob.call("PATCH", f"{path}/events/{event}/metadata", json={"set": {"x": "y" * 4096}}), 400, "malformed_request")
+    equal(bob.call("DELETE", f"{path}/events/{event}/copy").status_code, 204, "the deletion for bob")
+    refused(bob.call("PATCH", f"{path}/events/{event}/metadata", json={"set": {}}), 404, "not_found")
+    for person, members in ((alice, {"deleted": False, **shared, **own}), (bob, {"deleted": True, "parts": None})):
+        read = judge("/streams/{id}/events", person.call("GET", f"{path}/events?after=0&limit=1"))["events"][0]
+        equal({name: read[name] for name in members}, members, "the message")
 
 
 def nested(levels):

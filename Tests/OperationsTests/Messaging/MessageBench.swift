@@ -158,6 +158,14 @@ struct MessageBench: Sendable {
             ("remove", { try await context.removeMember(other, from: stream, for: $0) }),
             ("share", { _ = try await context.changeSharedMetadata(.set(.empty), in: stream, for: $0) }),
             ("keep", { _ = try await context.changeOwnMetadata(.set(.empty), in: stream, for: $0) }),
+            (
+                "tag",
+                { _ = try await context.changeSharedMessageMetadata(.set(.empty), of: message, in: stream, for: $0) }
+            ),
+            (
+                "tag privately",
+                { _ = try await context.changeOwnMessageMetadata(.set(.empty), of: message, in: stream, for: $0) }
+            ), ("delete copy", { try await context.deleteMessageCopy(message, in: stream, for: $0) }),
             ("delete message", { try await context.deleteMessage(message, in: stream, for: $0) }),
             ("delete", { try await context.deleteMessageStream(stream, for: $0) }),
         ]

@@ -11,7 +11,13 @@ import Testing
 @Suite("Synchronization of streams")
 struct MessageSyncTests {
     private enum Step: CaseIterable {
-        case send, sendTwice, receipt, share, keep, remove, add, deleteMessage
+        case send, sendTwice, receipt, share, keep, remove, add, deleteMessage, tag, tagPrivately, deleteCopy
+    }
+
+    /// The last message that a user sees in a stream.
+    private static func last(_ stream: String, _ person: Session, _ node: MessageBench) async throws -> StreamMessage? {
+        let range = try MessageRange(after: nil, before: nil, limit: "1")
+        return try await node.context.readMessages(range, of: stream, for: person).views.first?.message
     }
 
     /// Some change, of which several are made at the same time. What the state forbids by then is refused.
@@ -38,11 +44,15 @@ struct MessageSyncTests {
             case .remove: try await node.remove(other, from: stream, by: person)
             case .add: try await node.add(other, to: stream, by: person)
             case .deleteMessage:
-                let range = try MessageRange(after: nil, before: nil, limit: "1")
-                guard let last = try await context.readMessages(range, of: stream, for: person).views.first else {
-                    return
-                }
-                try await context.deleteMessage(last.message.id.description, in: stream, for: person)
+                guard let last = try await last(stream, person, node) else { return }
+                try await context.deleteMessage(last.id.description, in: stream, for: person)
+            case .tag, .tagPrivately:
+                guard let last = try await last(stream, person, node) else { return }
+                let change = JSONValue.object(["k\(number % 3)": .integer(Int64(number)), "last": .null])
+                try await node.tag(change, last, isPrivate: step == .tagPrivately, by: person)
+            case .deleteCopy:
+                guard let last = try await last(stream, person, node) else { return }
+                try await node.deleteCopy(of: last, by: person)
             }
         } catch let refusal as Refusal where [.conflict, .notFound].contains(refusal.code) {
             return

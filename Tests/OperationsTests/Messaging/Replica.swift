@@ -15,6 +15,14 @@ struct Replica {
         var members: [String] = []
         var metadata: JSONValue = .object([])
         var own: JSONValue = .object([])
+        /// The metadata of messages, shared and private, by number.
+        var tags: [Int64: [JSONValue]] = [:]
+
+        /// Takes the metadata of a message, which a change of it contains.
+        mutating func take(_ one: MessageMetadataView) {
+            let both = [one.shared.value, one.own.value]
+            tags[one.sequence] = both == [.object([]), .object([])] ? nil : both
+        }
     }
 
     init(_ session: Session) { self.session = session }
@@ -35,10 +43,12 @@ struct Replica {
 
     private mutating func apply(_ operation: SyncOperation, _ node: MessageBench) async throws {
         guard let view = operation.view else {
+            if let metadata = operation.metadata { streams[operation.stream]?.take(metadata) }
             if operation.message == nil { streams[operation.stream] = nil }
             // The message's own place says that it is gone.
-            if operation.message != nil, streams[operation.stream] != nil {
+            if operation.change == .deleted, operation.message != nil, streams[operation.stream] != nil {
                 streams[operation.stream]?.messages = try await node.read("\(operation.stream)", by: session)
+                streams[operation.stream]?.tags = try await node.tags("\(operation.stream)", by: session)
             }
             return
         }
@@ -50,6 +60,7 @@ struct Replica {
         }
         if operation.change == .newMessage {
             known.messages = try await node.read("\(operation.stream)", by: session)
+            if view.state == .open { known.tags = try await node.tags("\(operation.stream)", by: session) }
         }
         streams[operation.stream] = known
     }
@@ -63,7 +74,8 @@ struct Replica {
             found[id] = Known(
                 messages: try await node.read("\(id)", by: session), members: Self.members(view),
                 metadata: isOpen ? view.metadata?.value ?? .object([]) : streams[id]?.metadata ?? .object([]),
-                own: isOpen ? view.privateMetadata?.value ?? .object([]) : streams[id]?.own ?? .object([]))
+                own: isOpen ? view.privateMetadata?.value ?? .object([]) : streams[id]?.own ?? .object([]),
+                tags: isOpen ? try await node.tags("\(id)", by: session) : streams[id]?.tags ?? [:])
         }
         return found
     }

@@ -25,7 +25,7 @@ struct StreamFilterTests {
     }
 
     private static func change(_ text: String) throws -> MetadataChange {
-        .set(try StreamMetadata(try StrictJSON.parse(text.utf8), about: .newMetadata))
+        .set(try StreamMetadata(try StrictJSON.parse(text.utf8), about: .newMetadata, within: .stream))
     }
 
     private static func list(

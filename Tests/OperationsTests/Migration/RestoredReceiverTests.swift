@@ -155,7 +155,8 @@ struct RestoredReceiverTests {
         "provider_resources": .replayed, "provider_webhooks": .replayed, "providers": .replayed, "rates": .follows,
         "recent_certifications": .follows, "revocation_counter": .follows, "revocation_lists": .replayed,
         "revoked_keys": .replayed, "schema_migrations": .follows, "sessions": .ended, "spent_identifiers": .replayed,
-        "store_settings": .follows, "stream_events": .replayed, "stream_metadata": .replayed,
+        "store_settings": .follows, "stream_event_metadata": .follows, "stream_event_readers": .replayed,
+        "stream_events": .replayed, "stream_metadata": .replayed,
         "stream_members": .replayed, "stream_users": .follows, "streams": .replayed, "user_changes": .follows,
         "users": .replayed, "wrapping_versions": .follows,
     ]

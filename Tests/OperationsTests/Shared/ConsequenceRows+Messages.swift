@@ -101,6 +101,20 @@ extension ConsequenceTests {
         row("ChangeSharedMetadata") { context, id, alice, _ in
             _ = try await context.changeSharedMetadata(.set(.empty), in: id, for: alice)
         },
+        row("ChangeOwnMessageMetadata", notices: ["messages", "messages"]) { context, id, alice, _ in
+            let sent = try await context.appendMessage(try MessageBench.text("tagged"), to: id, for: alice)
+            _ = try await context.changeOwnMessageMetadata(
+                .merge(.object(["a": .null, "b": .bool(true)])), of: sent.id.description, in: id, for: alice)
+        },
+        row("ChangeSharedMessageMetadata", notices: ["messages", "messages"]) { context, id, alice, _ in
+            let sent = try await context.appendMessage(try MessageBench.text("tagged"), to: id, for: alice)
+            _ = try await context.changeSharedMessageMetadata(
+                .merge(.object(["a": .null, "b": .bool(true)])), of: sent.id.description, in: id, for: alice)
+        },
+        row("DeleteMessageCopy", notices: ["messages", "messages"]) { context, id, alice, bob in
+            let sent = try await context.appendMessage(try MessageBench.text("gone"), to: id, for: alice)
+            try await context.deleteMessageCopy(sent.id.description, in: id, for: bob)
+        },
         row("SayTyping", notices: ["typing"]) { context, id, alice, _ in
             try await context.sayTyping(in: id, for: alice)
         },

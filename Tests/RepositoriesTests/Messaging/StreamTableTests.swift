@@ -63,10 +63,11 @@ struct StreamTableTests {
             {
                 let page = try await tables.read {
                     try StreamMessageRepository($0).list(
-                        of: made.stream.id, after: after, before: before, isForward: forward, limit: limit,
+                        of: made.stream.id, for: tables.user, after: after, before: before, isForward: forward,
+                        limit: limit,
                         bytes: bytes)
                 }
-                return (page.messages.map(\.sequence), page.hasMore)
+                return (page.messages.map(\.message.sequence), page.hasMore)
             }
             #expect(try await list(0, .max, true, 3) == ([1, 2, 3], true))
             #expect(try await list(3, .max, true, 3) == ([4, 5], false))

@@ -142,6 +142,7 @@ struct StatementPlanTests {
                 try BanMaintenance(transaction).purge()
                 _ = try MessageStreamRepository(transaction).empty(MaintenanceBatch())
                 try StreamUserRepository(transaction).purgeDeletions(before: transaction.now)
+                try StreamUserRepository(transaction).purgeMessageTags(before: transaction.now)
                 try StreamUserRepository(transaction).purgeNotifications(before: transaction.now)
                 _ = try BanMaintenance(transaction).purge(MaintenanceBatch())
             }

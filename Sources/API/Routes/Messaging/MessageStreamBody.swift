@@ -37,7 +37,8 @@ enum MessageStreamBody {
             "sender": message.senderID.map { .id($0) } ?? .null, "sent_at": .string(message.sentAt.rfc3339),
             "in_reply_to": message.inReplyTo.map { .id($0) } ?? .null,
             "thread": message.thread.map { .id($0) } ?? .null, "deleted": .bool(message.sealedBody == nil),
-            "parts": view.parts ?? .null,
+            "parts": view.parts ?? .null, "metadata": view.metadata?.value,
+            "private_metadata": view.privateMetadata?.value,
         ])
     }
 
@@ -46,7 +47,14 @@ enum MessageStreamBody {
             "operation": .string(one.change.rawValue),
             "stream_id": one.notification == nil ? .id(one.stream) : .null,
             "event_id": one.message.map { .id($0) } ?? .null, "stream": one.view.map(row) ?? .null,
+            "event": one.metadata.map(metadata) ?? .null,
             "notification": one.notification.map { $0.content.json(sentAt: $0.sentAt) } ?? .null,
+        ])
+    }
+
+    private static func metadata(_ view: MessageMetadataView) -> JSONValue {
+        .object([
+            "sequence": .integer(view.sequence), "metadata": view.shared.value, "private_metadata": view.own.value,
         ])
     }
 

@@ -59,14 +59,33 @@ package struct MessageStreamRoutes: Sendable {
         streams.get(":id/events", cost: .heavy, query: ["after", "before", "limit"], use: readMessages)
         streams.delete(":id/events/:event", cost: .write) { _, context in
             try await service.deleteMessage(
-                try context.parameters.require("event"), in: try Self.id(context), for: try context.checkedSession)
+                try Self.event(context), in: try Self.id(context), for: try context.checkedSession)
             return Response(status: .noContent)
+        }
+        streams.delete(":id/events/:event/copy", cost: .write) { _, context in
+            try await service.deleteMessageCopy(
+                try Self.event(context), in: try Self.id(context), for: try context.checkedSession)
+            return Response(status: .noContent)
+        }
+        streams.patch(":id/events/:event/metadata", cost: .write) { request, context in
+            let (change, session) = (try await change(in: request), try context.checkedSession)
+            let value = try await service.changeSharedMessageMetadata(
+                change, of: try Self.event(context), in: try Self.id(context), for: session)
+            return Response.json(["metadata": value])
+        }
+        streams.patch(":id/events/:event/metadata/private", cost: .write) { request, context in
+            let (change, session) = (try await change(in: request), try context.checkedSession)
+            let value = try await service.changeOwnMessageMetadata(
+                change, of: try Self.event(context), in: try Self.id(context), for: session)
+            return Response.json(["private_metadata": value])
         }
     }
 
     private static let filters: RouteQuery = ["kind", "member", "metadata.shared.", "metadata.private.", "cursor"]
 
     private static func id(_ context: ClientContext) throws -> String { try context.parameters.require("id") }
+
+    private static func event(_ context: ClientContext) throws -> String { try context.parameters.require("event") }
 
     @Sendable private func openStream(_ request: Request, _ context: ClientContext) async throws -> Response {
         var body = try await request.members(upTo: service.policy[\.requests].maximumBody)
@@ -139,12 +158,13 @@ package struct MessageStreamRoutes: Sendable {
         return .json(["delivered_through": .integer(receipts.delivered), "read_through": .integer(receipts.read)])
     }
 
+    /// The bounds of a message's metadata are smaller: see `MetadataChange`.
     private func change(in request: Request) async throws -> MetadataChange {
         var body = try await request.members(upTo: service.policy[\.requests].maximumBody)
         let (set, merge) = (try body.optionalValue("set"), try body.optionalValue("merge"))
         try body.rejectUnknown()
         switch (set, merge) {
-        case (let set?, nil): return .set(try StreamMetadata(set, about: .newMetadata))
+        case (let set?, nil): return .set(try StreamMetadata(set, about: .newMetadata, within: .stream))
         case (nil, let merge?): return .merge(merge)
         default: throw Refusal.oneMemberOf(["set", "merge"])
         }

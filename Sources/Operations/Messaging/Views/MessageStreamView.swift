@@ -49,5 +49,5 @@ package extension MessageStreamView {
         package let profile: PublicProfile?
     }
     /// The approximate maximum of bytes with the metadata of both kinds.
-    static let largestWhole = largest + 2 * StreamMetadata.maximumBytes
+    static let largestWhole = largest + 2 * StreamMetadata.Bounds.stream.bytes
 }

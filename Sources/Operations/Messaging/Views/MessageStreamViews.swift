@@ -116,7 +116,8 @@ struct MessageStreamViews {
             last: try entry.last.map { try MessageView($0, key, upTo: Self.longestShown) })
     }
 
-    private func key(of id: MessageStreamID) throws -> StreamKey {
+    /// The key of a stream among these; refused if it was deleted.
+    func key(of id: MessageStreamID) throws -> StreamKey {
         let pages = StreamPageRepository(access.transaction, keys: access.context.keys.personal)
         guard let entry = entries[id], let key = try pages.key(of: entry) else { throw Refusal.unknownStream }
         return key

@@ -13,7 +13,7 @@ struct MessageStreamRouteTests {
     @Test("answer, and refuse by each code of theirs", arguments: cases)
     func answers(_ one: RouteCase) async throws { try await one.run() }
 
-    private typealias Pair = (ann: SignedIn, bob: SignedIn)
+    typealias Pair = (ann: SignedIn, bob: SignedIn)
 
     /// Two users with an approved authorization; its id.
     private static func pair(_ bench: RouterBench) async throws -> (Pair, authorization: String) {
@@ -37,7 +37,7 @@ struct MessageStreamRouteTests {
     }
 
     /// A stream of two users with one message; its id and the message's.
-    private static func made(_ kind: String, _ bench: RouterBench) async throws -> (Pair, String, String) {
+    static func made(_ kind: String, _ bench: RouterBench) async throws -> (Pair, String, String) {
         let (pair, _) = try await pair(bench)
         let opened = try await open(kind, kind == "forum" ? [] : [pair.bob], by: pair.ann)
         let stream = try #require(opened.text("id"), "\(opened)")
@@ -46,7 +46,7 @@ struct MessageStreamRouteTests {
     }
 
     /// What a call on a stream gives one of its users.
-    private static func on(
+    static func on(
         _ kind: String, _ route: String, _ status: Int, _ code: Refusal.Code? = nil, json: String? = nil,
         state: String? = nil, byBob: Bool = false
     ) -> RouteCase {
@@ -61,7 +61,7 @@ struct MessageStreamRouteTests {
     }
 
     /// The same by somebody whom the stream is nothing to.
-    private static func strange(_ route: String, json: String? = nil) -> RouteCase {
+    static func strange(_ route: String, json: String? = nil) -> RouteCase {
         RouteCase(route, 404, .notFound) { bench in
             let (pair, stream, message) = try await made("conversation", bench)
             let call = route.replacing("{id}", with: stream).replacing("{event}", with: message)
@@ -70,7 +70,7 @@ struct MessageStreamRouteTests {
         }
     }
 
-    static let cases = [opening, listing, messages, changing, synchronizing].flatMap(\.self)
+    static let cases = [opening, listing, messages, tagging, changing, synchronizing].flatMap(\.self)
 
     private static let opening: [RouteCase] = [
         RouteCase("POST /streams", 201) { bench in
