@@ -102,6 +102,36 @@ struct HeraldMessagingTests {
         }
     }
 
+    @Test("change the metadata of messages and delete them for one user, as HTTP does")
+    func messageMetadata() async throws {
+        let live = try await LiveService(policies: LiveService.openStreams)
+        let (ann, bob) = (try await Self.device(live, "ann"), try await MessagingDevice(live, "bob"))
+        let opening = Self.opening("devices/bob")
+        try await ann.streams.open(opening)
+        let message = NewMessage([.text("hello")])
+        try await ann.streams.append(message, to: opening.id)
+        let (heart, later) = (
+            MetadataValue.object(["heart": .integer(1)]), MetadataValue.object(["later": .bool(true)])
+        )
+        #expect(try await ann.streams.merge(heart, into: message.id, in: opening.id) == heart)
+        #expect(try await ann.streams.merge(.object([:]), into: message.id, in: opening.id) == heart)
+        for device in [ann, bob] {
+            #expect(try await device.streams.set(later, .own, of: message.id, in: opening.id) == later)
+            let read = try #require(try await device.streams.messages(in: opening.id, after: 0).messages.first)
+            #expect(read.metadata == heart && read.privateMetadata == later)
+            let change = try #require(
+                try await device.streams.synchronize().operations.first { $0.messageID == message.id })
+            #expect(change.kind == .updateTags && change.stream == nil)
+            #expect(change.messageMetadata == .init(sequence: 1, metadata: heart, privateMetadata: later))
+        }
+        try await bob.streams.deleteForMe(message.id, in: opening.id)
+        for (device, isDeleted) in [(ann, false), (bob, true)] {
+            let read = try await device.streams.messages(in: opening.id, after: 0).messages
+            #expect(read.map(\.isDeleted) == [isDeleted] && (read.first?.metadata == nil) == isDeleted)
+        }
+        await expectRefusal(.notFound) { _ = try await bob.streams.set(later, of: message.id, in: opening.id) }
+    }
+
     @Test("go on in a session that was challenged, over a connection that broke, and end with a ban")
     func endings() async throws {
         let live = try await LiveService(policies: LiveService.openStreams)
