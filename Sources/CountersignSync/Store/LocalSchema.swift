@@ -24,7 +24,8 @@ enum LocalSchema {
             anchor TEXT NOT NULL,
             epoch TEXT NOT NULL,
             synchronized_at DATETIME NOT NULL,
-            is_reconciling INTEGER NOT NULL DEFAULT 0
+            is_reconciling INTEGER NOT NULL DEFAULT 0,
+            last_move INTEGER NOT NULL DEFAULT 0
         );
         CREATE TABLE streams (
             stream_id TEXT NOT NULL PRIMARY KEY,
@@ -66,7 +67,8 @@ enum LocalSchema {
             read_through INTEGER NOT NULL,
             last_sequence INTEGER NOT NULL,
             opening TEXT,
-            refusal TEXT
+            refusal TEXT,
+            move INTEGER NOT NULL DEFAULT 0
         );
         CREATE INDEX conversations_by_change ON conversations (changed_at);
         CREATE TABLE participants (
@@ -141,8 +143,25 @@ enum LocalSchema {
         """
     }
 
+    /// Numbers each change of a conversation's place in the list. Times cannot do it: a message that arrives late moves a
+    /// conversation to a place that was listed before.
+    private static func move(_ name: String, _ event: String, _ condition: String) -> String {
+        """
+        CREATE TRIGGER \(name) AFTER \(event) ON conversations WHEN \(condition)
+        BEGIN
+            UPDATE synchronization SET last_move = last_move + 1;
+            UPDATE conversations SET move = (SELECT last_move FROM synchronization)
+            WHERE database_identifier = NEW.database_identifier;
+        END;
+        """
+    }
+
     private static var triggers: String {
         [
+            move("number_new_conversations", "INSERT", "1"),
+            move(
+                "number_moved_conversations", "UPDATE OF changed_at, state",
+                "NEW.changed_at <> OLD.changed_at OR NEW.state <> OLD.state"),
             """
             CREATE TRIGGER queue_events_for_processing AFTER INSERT ON events WHEN NEW.server_sequence IS NOT NULL
             BEGIN

@@ -3,11 +3,6 @@ import Foundation
 import GRDB
 
 extension LocalStreams {
-    /// The user's conversations, most recently changed first.
-    public func conversations(limit: Int = 100) async throws(Refusal) -> [ConversationRow] {
-        try await read { try $0.conversations(limit: limit) }
-    }
-
     /// Messages of a conversation, by day.
     ///
     /// - Parameter sequence: ``MessagePage/before`` of the previous page; `nil` for the newest.
@@ -68,27 +63,7 @@ extension LocalStreams {
 }
 
 extension Reconciler {
-    func conversations(limit: Int) throws -> [ConversationRow] {
-        try Row.fetchAll(
-            connection,
-            sql: "SELECT * FROM conversations WHERE state <> 'deleted' ORDER BY changed_at DESC, stream_id LIMIT ?",
-            arguments: [limit]
-        ).compactMap { row in
-            guard let stream = UUID(uuidString: row["stream_id"]) else { return nil }
-            let (creator, last, read): (String?, Int64, Int64) = (
-                row["created_by"], row["last_sequence"], row["read_through"]
-            )
-            return ConversationRow(
-                id: stream, kind: row["kind"], state: ConversationRow.State(rawValue: row["state"]) ?? .closed,
-                createdBy: creator.flatMap { UUID(uuidString: $0) }, changedAt: row["changed_at"],
-                title: row["title"], about: row["about"], imageURL: row["image_url"],
-                participants: try others(in: stream.text),
-                last: try messages(of: stream, before: nil, limit: 1).first, unread: max(0, last - read),
-                readThrough: read, refusal: row["refusal"])
-        }
-    }
-
-    private func others(in stream: String) throws -> [Participant] {
+    func others(in stream: String) throws -> [Participant] {
         try Row.fetchAll(
             connection,
             sql: """
@@ -150,9 +125,14 @@ extension Reconciler {
     }
 
     private func shown(_ sql: String, _ arguments: StatementArguments) throws -> [ShownMessage] {
+        try shown(Row.fetchAll(connection, sql: sql, arguments: arguments)).map(\.message)
+    }
+
+    /// Rows of `messages` as views show them, each with its row.
+    func shown(_ rows: [Row]) throws -> [(message: ShownMessage, row: Row)] {
         var others: [String: [Participant]] = [:]
         var profiles: [String: PublicProfile?] = [:]
-        return try Row.fetchAll(connection, sql: sql, arguments: arguments).compactMap { row in
+        return try rows.compactMap { row in
             let place: String = row["stream_id"]
             guard let stream = UUID(uuidString: place), let id = UUID(uuidString: row["message_id"]) else { return nil }
             if others[place] == nil { others[place] = try self.others(in: place) }
@@ -164,7 +144,7 @@ extension Reconciler {
             )
             let isOwn = sender == user.text
             if let sender, profiles[sender] == nil { profiles.updateValue(try profile(of: sender), forKey: sender) }
-            return ShownMessage(
+            let message = ShownMessage(
                 id: id, stream: stream, sequence: number, sender: sender.flatMap { UUID(uuidString: $0) },
                 author: sender.flatMap { profiles[$0] ?? nil }, isOwn: isOwn, sentAt: row["sent_at"],
                 inReplyTo: reply.flatMap { UUID(uuidString: $0) },
@@ -172,6 +152,7 @@ extension Reconciler {
                 parts: isDeleted ? [] : try parts.map { try Stored.value($0) } ?? [],
                 status: isOwn
                     ? MessageStatus.of(number, refusal: row["refusal"], others: others[place] ?? []) : nil)
+            return (message, row)
         }
     }
 }

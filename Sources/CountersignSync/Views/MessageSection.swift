@@ -75,34 +75,3 @@ public struct QueueEntry: Sendable, Hashable, Identifiable {
         }
     }
 }
-
-/// A conversation as a list shows it.
-public struct ConversationRow: Sendable, Hashable, Identifiable {
-    public let id: UUID
-    public let kind: String
-    public let state: State
-    public let createdBy: UUID?
-    public let changedAt: Date
-    public let title: String?
-    public let about: String?
-    public let imageURL: String?
-    public let participants: [Participant]
-    public let last: ShownMessage?
-    /// The number of messages after the user's last read one.
-    public let unread: Int64
-    public let readThrough: Int64
-    /// The reason if the service refused to open or delete it.
-    public let refusal: String?
-
-    /// The state of a conversation on this device.
-    public enum State: String, Sendable, Hashable {
-        /// It was not opened at the service yet.
-        case opening
-        case open
-        /// The permission between the two users has ended.
-        case closed
-        case left
-        /// The service refused to open it.
-        case refused
-    }
-}

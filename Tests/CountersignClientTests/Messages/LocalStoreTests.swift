@@ -10,7 +10,7 @@ import Testing
 @Suite("Messages on the device")
 struct LocalStoreTests {
     static let (ann, bob, stream) = (UUID(), UUID(), UUID())
-    private static let now = Date(timeIntervalSince1970: 1_790_000_000)
+    static let now = Date(timeIntervalSince1970: 1_790_000_000)
 
     /// A client that is never connected.
     func local(_ file: URL? = nil, user: UUID = LocalStoreTests.ann) async throws -> LocalStreams {
@@ -23,14 +23,19 @@ struct LocalStoreTests {
         return try await LocalStreams(file: file, user: user, client: client, now: Self.now)
     }
 
-    private static func row(_ last: Int64, state: String = "open", metadata: String? = nil) throws -> MessageStream {
+    static func row(
+        _ last: Int64, state: String = "open", metadata: String? = nil, of stream: UUID = LocalStoreTests.stream,
+        title: String = "T",
+        initials: String? = nil
+    ) throws -> MessageStream {
+        let name = initials.map { #""\#($0)""# } ?? "null"
         let both = [ann, bob].map {
-            #"{"user_id":"\#($0)","initials":null,"assurance":"phone","delivered_through":0,"read_through":0}"#
+            #"{"user_id":"\#($0)","initials":\#(name),"assurance":"phone","delivered_through":0,"read_through":0}"#
         }
         let values = metadata.map { #","metadata":\#($0),"private_metadata":{}"# } ?? ""
         let text = """
             {"id":"\(stream)","kind":"conversation","state":"\(state)","created_by":"\(bob)",
-            "created_at":"2026-11-22T09:00:00Z","title":"T","description":null,"image_url":null,
+            "created_at":"2026-11-22T09:00:00Z","title":"\(title)","description":null,"image_url":null,
             "last_sequence":\(last),"unread":0,"last_event":null,"members":[\(both.joined(separator: ","))]\(values)}
             """
         return try JSONDecoder.service.decode(MessageStream.self, from: Data(text.utf8))
@@ -71,7 +76,7 @@ struct LocalStoreTests {
         try await local.read { try Int.fetchOne($0.connection, sql: "SELECT COUNT(*) FROM \(table)") ?? -1 }
     }
 
-    private func texts(_ local: LocalStreams) async throws -> [String] {
+    func texts(_ local: LocalStreams) async throws -> [String] {
         try await local.messages(in: Self.stream).sections.flatMap(\.messages).map(\.text)
     }
 
