@@ -21,6 +21,7 @@ extension LocalStreams {
             (hasMore, wait) = (page.hasMore, 0)
         }
         try await deliver()
+        try await removeDeletedWords()
     }
 
     /// Synchronizes as long as the task runs, so that changes on either side reach the other at once.

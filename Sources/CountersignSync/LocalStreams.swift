@@ -29,6 +29,8 @@ public actor LocalStreams {
         do {
             var configuration = Configuration()
             configuration.busyMode = .timeout(5)
+            // Deleted texts are overwritten in the file.
+            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA secure_delete = ON") }
             database =
                 try file.map { try DatabaseQueue(path: $0.path, configuration: configuration) }
                 ?? DatabaseQueue(configuration: configuration)

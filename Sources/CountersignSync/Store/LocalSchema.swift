@@ -12,6 +12,7 @@ enum LocalSchema {
             try connection.execute(sql: app)
             try connection.execute(sql: queues)
             try connection.execute(sql: triggers)
+            for index in SearchIndex.all { try connection.execute(sql: index.schema) }
         }
         try migrator.migrate(database)
     }
@@ -25,6 +26,7 @@ enum LocalSchema {
             epoch TEXT NOT NULL,
             synchronized_at DATETIME NOT NULL,
             is_reconciling INTEGER NOT NULL DEFAULT 0,
+            merge_step INTEGER NOT NULL DEFAULT 0,
             last_move INTEGER NOT NULL DEFAULT 0
         );
         CREATE TABLE streams (

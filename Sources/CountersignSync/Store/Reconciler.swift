@@ -39,6 +39,7 @@ struct Reconciler {
             sql: """
                 INSERT INTO synchronization (id, user_id, anchor, epoch, synchronized_at) VALUES (1, ?, '0', ?, ?)
                 """, arguments: [user.text, UUID().text, now])
+        try rebuildIndexes()
     }
 
     /// Synchronizes everything again if the device was offline for more than 60 days. The service keeps deletions for
@@ -49,6 +50,7 @@ struct Reconciler {
         try connection.execute(
             sql: "UPDATE synchronization SET anchor = '0', epoch = ?, synchronized_at = ?",
             arguments: [UUID().text, now])
+        try rebuildIndexes()
     }
 
     // MARK: Inbound
@@ -84,6 +86,7 @@ struct Reconciler {
                 UPDATE streams SET last_sequence = 0, first_sequence = 0, through_sequence = 0;
                 """)
         try connection.execute(sql: "UPDATE synchronization SET epoch = ?", arguments: [UUID().text])
+        try rebuildIndexes()
     }
 
     private func apply(_ operation: SyncOperation, _ epoch: String) throws {
