@@ -68,7 +68,7 @@ public actor LocalStreams {
     }
 
     /// Writes a change of the user, which the triggers record, and sends it if a synchronization is running.
-    private func change(_ body: @escaping @Sendable (Database) throws -> Void) async throws(Refusal) {
+    func change(_ body: @escaping @Sendable (Database) throws -> Void) async throws(Refusal) {
         try await write { try body($0.connection) }
         guard running > 0 else { return }
         Task { try? await publish() }
@@ -126,11 +126,20 @@ public actor LocalStreams {
             [stream.text, message.text])
     }
 
-    /// Deletes an own message for all members, or another user's message on this device.
+    /// Deletes a message for all members. The sender and the stream's creator may do so. A refused deletion is reverted.
     public func delete(_ message: UUID, in stream: UUID) async throws(Refusal) {
         try await change(
             "UPDATE messages SET is_deleted = 1 WHERE stream_id = ? AND message_id = ? AND is_deleted = 0",
             [stream.text, message.text])
+    }
+
+    /// Deletes a message for the user only, on all of the user's devices. Other members keep it.
+    public func deleteForMe(_ message: UUID, in stream: UUID) async throws(Refusal) {
+        try await change(
+            """
+            UPDATE messages SET is_deleted = 1, is_deleted_for_user = 1
+            WHERE stream_id = ? AND message_id = ? AND is_deleted = 0
+            """, [stream.text, message.text])
     }
 
     /// Deletes a stream for all members.
@@ -157,7 +166,7 @@ public actor LocalStreams {
     public func set(
         _ metadata: MetadataValue, _ visibility: Streams.Visibility = .shared, of stream: UUID
     ) async throws(Refusal) {
-        let column = visibility == .shared ? "metadata" : "private_metadata"
+        let column = visibility.column
         guard let text = try? Stored.text(metadata) else { throw .storage(.damaged) }
         try await change(
             "UPDATE conversations SET \(column) = ?1 WHERE stream_id = ?2 AND \(column) <> ?1", [text, stream.text])

@@ -15,7 +15,7 @@ enum Synchronizer {
     /// The current content of the changed row.
     enum Subject: Sendable, Hashable {
         case conversation(Conversation, column: String?)
-        case message(Message)
+        case message(Message, column: String? = nil)
         case participant(user: UUID, stream: UUID, isPresent: Bool)
         case nothing
     }
@@ -40,6 +40,10 @@ enum Synchronizer {
         /// Whether the service has assigned a number.
         var isSent = false
         var isDeleted = false
+        /// Whether it was deleted for the user only.
+        var isDeletedForUser = false
+        var known = Metadata()
+        var shown = Metadata()
     }
 
     /// An event that is not published yet.
@@ -69,10 +73,13 @@ enum Synchronizer {
             switch (change.subject, change.type) {
             case (.conversation(let one, _), .delete): delete(one.stream, &waiting, &plan)
             case (.conversation(let one, let column), _):
-                for event in events(of: one, column, change.type) { add(event, &plan) }
-            case (.message(let one), .delete): delete(one, &waiting, &plan)
-            case (.message(let one), _) where !one.isSent && !one.isDeleted:
+                for event in events(of: one, column, change.type, waiting) { add(event, &plan) }
+            case (.message(let one, _), .delete): delete(one, &waiting, &plan)
+            case (.message(let one, _), .insert) where !one.isSent && !one.isDeleted:
                 add(.append(one.message, stream: one.stream), &plan)
+            case (.message(let one, let column), .update) where !one.isDeleted:
+                let event = metadata(one.known, one.shown, column, of: one.message.id, in: one.stream, waiting)
+                if let event { add(event, &plan) }
             case (.participant(let user, let stream, let isPresent), _):
                 add(isPresent ? .add(user: user, stream: stream) : .remove(user: user, stream: stream), &plan)
             case (.message, _), (.nothing, _): continue
@@ -81,18 +88,32 @@ enum Synchronizer {
         return plan
     }
 
-    private static func events(of one: Conversation, _ column: String?, _ type: ChangeType) -> [OutboundEvent] {
+    private static func events(
+        of one: Conversation, _ column: String?, _ type: ChangeType, _ waiting: [Pending]
+    ) -> [OutboundEvent] {
         if type == .insert { return one.opening.map { [.open($0)] } ?? [] }
-        switch column {
-        case "read_through": return [.read(through: one.readThrough, stream: one.stream)]
-        case "metadata":
-            let patch = one.known.shared.patch(to: one.shown.shared)
-            return [.share(patch, stream: one.stream)]
-        case "private_metadata":
-            let patch = one.known.own.patch(to: one.shown.own)
-            return [.keep(patch, stream: one.stream)]
-        default: return []
+        if column == "read_through" { return [.read(through: one.readThrough, stream: one.stream)] }
+        return metadata(one.known, one.shown, column, of: nil, in: one.stream, waiting).map { [$0] } ?? []
+    }
+
+    /// The differences between the service's metadata and the user's. `nil` if there are none to send.
+    private static func metadata(
+        _ known: Metadata, _ shown: Metadata, _ column: String?, of message: UUID?, in stream: UUID,
+        _ waiting: [Pending]
+    ) -> OutboundEvent? {
+        func event(_ patch: MetadataValue) -> OutboundEvent? {
+            switch column {
+            case Streams.Visibility.shared.column: .share(patch, message: message, stream: stream)
+            case Streams.Visibility.own.column: .keep(patch, message: message, stream: stream)
+            default: nil
+            }
         }
+        let isShared = column == Streams.Visibility.shared.column
+        let (old, new) = isShared ? (known.shared, shown.shared) : (known.own, shown.own)
+        let name = event(.null)?.name
+        let replaced = waiting.first { $0.event.stream == stream && $0.event.name == name }?.event.patch
+        let patch = old.patch(to: new, replacing: replaced)
+        return patch == .object([:]) ? nil : event(patch)
     }
 
     private static func add(_ event: OutboundEvent, _ plan: inout Plan) {
@@ -100,18 +121,22 @@ enum Synchronizer {
         plan.events.append(event)
     }
 
-    /// A message that was never sent is dropped. One that the service may have is deleted there.
+    /// A message that was never sent is dropped, with its metadata. One that the service may have is deleted there.
     private static func delete(_ one: Message, _ waiting: inout [Pending], _ plan: inout Plan) {
-        let append = OutboundEvent.append(one.message, stream: one.stream)
-        let isPlanned = plan.events.contains { $0.stream == one.stream && $0.name == append.name }
-        let index = waiting.firstIndex { $0.event.stream == one.stream && $0.event.name == append.name }
-        if let index, waiting[index].tries > 0 {
-            add(.deleteMessage(one.message.id, stream: one.stream), &plan)
-        } else if one.isSent {
-            add(.deleteMessage(one.message.id, stream: one.stream), &plan)
+        func isOfMessage(_ event: OutboundEvent) -> Bool {
+            event.stream == one.stream && event.message == one.message.id
+        }
+        let name = OutboundEvent.append(one.message, stream: one.stream).name
+        let mayBeSent = waiting.contains { isOfMessage($0.event) && $0.event.name == name && $0.tries > 0 }
+        if one.isSent || mayBeSent {
+            let (message, stream) = (one.message.id, one.stream)
+            add(
+                one.isDeletedForUser ? .deleteForMe(message, stream: stream) : .deleteMessage(message, stream: stream),
+                &plan)
         } else {
-            if isPlanned { plan.events.removeAll { $0.stream == one.stream && $0.name == append.name } }
-            if let index { plan.withdrawn.append(waiting.remove(at: index).event) }
+            plan.events.removeAll(where: isOfMessage)
+            plan.withdrawn += waiting.map(\.event).filter(isOfMessage)
+            waiting.removeAll { isOfMessage($0.event) }
             plan.discarded.append(one.message.id)
         }
     }
@@ -158,12 +183,15 @@ enum Synchronizer {
     // MARK: Conflicts
 
     /// Metadata to show: the service's values, with the unconfirmed local changes applied.
-    static func shown(_ value: MetadataValue, _ pending: [OutboundEvent], _ visibility: Streams.Visibility)
-        -> MetadataValue
-    {
+    ///
+    /// - Parameter message: `nil` for metadata of the stream.
+    static func shown(
+        _ value: MetadataValue, _ pending: [OutboundEvent], _ visibility: Streams.Visibility, of message: UUID? = nil
+    ) -> MetadataValue {
         pending.reduce(value) { value, event in
             switch (event, visibility) {
-            case (.share(let patch, _), .shared), (.keep(let patch, _), .own): value.merged(with: patch)
+            case (.share(let patch, message, _), .shared), (.keep(let patch, message, _), .own):
+                value.merged(with: patch)
             default: value
             }
         }
@@ -195,7 +223,8 @@ enum Synchronizer {
         if problem.status >= 500 || problem.code == .rateLimited || problem.status == 401 { return .later }
         switch event {
         // Another user has deleted it.
-        case .deleteMessage, .deleteStream: return problem.code == .notFound ? .done : .refused(problem.code.rawValue)
+        case .deleteMessage, .deleteForMe, .deleteStream:
+            return problem.code == .notFound ? .done : .refused(problem.code.rawValue)
         case .append where problem.state == "deleted": return .done
         // Receipts for deleted or closed streams are useless.
         case .read: return .done

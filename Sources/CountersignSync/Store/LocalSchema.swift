@@ -46,6 +46,8 @@ enum LocalSchema {
             server_sequence INTEGER,
             content TEXT NOT NULL,
             tries INTEGER NOT NULL DEFAULT 0,
+            metadata TEXT NOT NULL DEFAULT '{}',
+            private_metadata TEXT NOT NULL DEFAULT '{}',
             UNIQUE (stream_id, event_id),
             UNIQUE (stream_id, server_sequence)
         );
@@ -100,7 +102,10 @@ enum LocalSchema {
             in_reply_to TEXT,
             thread_id TEXT,
             is_deleted INTEGER NOT NULL DEFAULT 0,
+            is_deleted_for_user INTEGER NOT NULL DEFAULT 0,
             parts TEXT,
+            metadata TEXT NOT NULL DEFAULT '{}',
+            private_metadata TEXT NOT NULL DEFAULT '{}',
             refusal TEXT,
             UNIQUE (stream_id, message_id)
         );
@@ -184,6 +189,10 @@ enum LocalSchema {
                 "track_repeated_messages", "UPDATE OF refusal", on: "messages",
                 "NEW.sequence IS NULL AND NEW.refusal IS NULL", type: 0),
             track("track_deleted_messages", "UPDATE OF is_deleted", on: "messages", "NEW.is_deleted = 1", type: 2),
+            track("track_message_metadata", "UPDATE OF metadata", on: "messages", type: 1, column: "metadata"),
+            track(
+                "track_private_message_metadata", "UPDATE OF private_metadata", on: "messages", type: 1,
+                column: "private_metadata"),
             track("track_participants", "INSERT", on: "participants", type: 0),
             track(
                 "track_changed_participants", "UPDATE OF is_present", on: "participants", type: 1,

@@ -92,11 +92,13 @@ extension Reconciler {
             try connection.execute(
                 sql: "UPDATE events SET server_sequence = ?, content = '' WHERE stream_id = ? AND event_id = ?",
                 arguments: [message.sequence, stream, message.id.text])
+            try know(message.metadata, message.privateMetadata, of: message.id.text, stream)
             return try show(message, stream)
         }
         try connection.execute(
             sql: "INSERT INTO events (stream_id, event_id, server_sequence, content) VALUES (?, ?, ?, ?)",
             arguments: [stream, message.id.text, message.sequence, try Stored.text(message)])
+        try know(message.metadata, message.privateMetadata, of: message.id.text, stream)
     }
 
     /// Inbound reconciliation: events become messages. An event of an unknown conversation stays in the queue.
@@ -135,6 +137,7 @@ extension Reconciler {
                 message.inReplyTo?.text, message.thread?.text, message.isDeleted,
                 try message.parts.map { try Stored.text($0) },
             ])
+        try showMetadata(of: message.id.text, stream)
         try connection.execute(
             sql: "UPDATE conversations SET changed_at = max(changed_at, ?) WHERE stream_id = ?",
             arguments: [message.sentAt, stream])

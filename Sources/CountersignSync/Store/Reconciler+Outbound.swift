@@ -63,7 +63,7 @@ extension Reconciler {
     private static func stream(_ change: Synchronizer.Change) -> UUID? {
         switch change.subject {
         case .conversation(let one, _): one.stream
-        case .message(let one): one.stream
+        case .message(let one, _): one.stream
         case .participant(_, let stream, _): stream
         case .nothing: nil
         }
@@ -78,7 +78,7 @@ extension Reconciler {
             let subject: Synchronizer.Subject? =
                 switch table {
                 case "conversations": try conversation(id).map { .conversation($0, column: row["column_name"]) }
-                case "messages": try message(id).map { .message($0) }
+                case "messages": try message(id).map { .message($0, column: row["column_name"]) }
                 default: try participant(id)
                 }
             return Synchronizer.Change(number: row["change_identifier"], type: type, subject: subject ?? .nothing)
@@ -96,20 +96,31 @@ extension Reconciler {
         let opening: String? = row["opening"]
         return Synchronizer.Conversation(
             stream: stream, opening: try opening.map { try Stored.value($0) }, readThrough: row["read_through"],
-            known: .init(shared: try Stored.value(row["known"]), own: try Stored.value(row["known_own"])),
-            shown: .init(shared: try Stored.value(row["metadata"]), own: try Stored.value(row["private_metadata"])))
+            known: try Self.metadata(row, "known", "known_own"),
+            shown: try Self.metadata(row, "metadata", "private_metadata"))
     }
 
     private func message(_ id: Int64) throws -> Synchronizer.Message? {
         let row = try Row.fetchOne(
-            connection, sql: "SELECT * FROM messages WHERE database_identifier = ?", arguments: [id])
+            connection,
+            sql: """
+                SELECT m.*, coalesce(e.metadata, '{}') AS known, coalesce(e.private_metadata, '{}') AS known_own
+                FROM messages m LEFT JOIN events e ON e.stream_id = m.stream_id AND e.event_id = m.message_id
+                WHERE m.database_identifier = ?
+                """, arguments: [id])
         guard let row, let stream = UUID(uuidString: row["stream_id"]), let id = UUID(uuidString: row["message_id"])
         else { return nil }
         let (parts, reply, number): (String?, String?, Int64?) = (row["parts"], row["in_reply_to"], row["sequence"])
         let message = NewMessage(
             try parts.map { try Stored.value($0) } ?? [], inReplyTo: reply.flatMap { UUID(uuidString: $0) }, id: id)
         return Synchronizer.Message(
-            stream: stream, message: message, isSent: number != nil, isDeleted: row["is_deleted"])
+            stream: stream, message: message, isSent: number != nil, isDeleted: row["is_deleted"],
+            isDeletedForUser: row["is_deleted_for_user"], known: try Self.metadata(row, "known", "known_own"),
+            shown: try Self.metadata(row, "metadata", "private_metadata"))
+    }
+
+    private static func metadata(_ row: Row, _ shared: String, _ own: String) throws -> Synchronizer.Metadata {
+        .init(shared: try Stored.value(row[shared]), own: try Stored.value(row[own]))
     }
 
     private func participant(_ id: Int64) throws -> Synchronizer.Subject? {
@@ -140,10 +151,10 @@ extension Reconciler {
                     sql:
                         "UPDATE conversations SET opening = NULL, state = 'open' WHERE stream_id = ? AND state = 'opening'",
                     arguments: [opening.id.text])
-            case .share(let patch, let stream): try merge(patch, "metadata", stream)
-            case .keep(let patch, let stream): try merge(patch, "private_metadata", stream)
+            case .share(let patch, let message, let stream): try merge(patch, .shared, message, stream)
+            case .keep(let patch, let message, let stream): try merge(patch, .own, message, stream)
             case .deleteStream(let stream): try forget(stream.text)
-            case .read, .add, .remove, .deleteMessage: break
+            case .read, .add, .remove, .deleteMessage, .deleteForMe: break
             }
             try remove(one)
         }
@@ -165,15 +176,25 @@ extension Reconciler {
                 try connection.execute(
                     sql: "UPDATE participants SET is_present = 1 - is_present WHERE stream_id = ? AND user_id = ?",
                     arguments: [stream, user.text])
-            case .share: try showKnown("metadata", stream)
-            case .keep: try showKnown("private_metadata", stream)
+            case .share(_, nil, _): try showKnown("metadata", stream)
+            case .keep(_, nil, _): try showKnown("private_metadata", stream)
+            // Shown again below, without the refused event.
+            case .share, .keep: break
+            case .deleteMessage(let message, _), .deleteForMe(let message, _):
+                // A message that was deleted by somebody else meanwhile has no parts.
+                try connection.execute(
+                    sql: """
+                        UPDATE messages SET is_deleted = 0, is_deleted_for_user = 0
+                        WHERE stream_id = ? AND message_id = ? AND parts IS NOT NULL
+                        """, arguments: [stream, message.text])
             case .deleteStream:
                 try connection.execute(
                     sql: "UPDATE conversations SET state = 'open', refusal = ? WHERE stream_id = ?",
                     arguments: [code, stream])
-            case .read, .deleteMessage: break
+            case .read: break
             }
             try remove(one)
+            if let message = one.event.message, one.event.patch != nil { try showMetadata(of: message.text, stream) }
         }
     }
 
@@ -209,14 +230,19 @@ extension Reconciler {
             arguments: [stream.text, id.text])
     }
 
-    private func merge(_ patch: MetadataValue, _ column: String, _ stream: UUID) throws {
+    private func merge(
+        _ patch: MetadataValue, _ visibility: Streams.Visibility, _ message: UUID?, _ stream: UUID
+    ) throws {
+        let (table, condition) = message == nil ? ("streams", "") : ("events", "AND event_id = ?")
+        let place = [stream.text] + (message.map { [$0.text] } ?? [])
         let known = try String.fetchOne(
-            connection, sql: "SELECT \(column) FROM streams WHERE stream_id = ?", arguments: [stream.text])
+            connection, sql: "SELECT \(visibility.column) FROM \(table) WHERE stream_id = ? \(condition)",
+            arguments: StatementArguments(place))
         guard let known else { return }
         let value: MetadataValue = try Stored.value(known)
         try connection.execute(
-            sql: "UPDATE streams SET \(column) = ? WHERE stream_id = ?",
-            arguments: [try Stored.text(value.merged(with: patch)), stream.text])
+            sql: "UPDATE \(table) SET \(visibility.column) = ? WHERE stream_id = ? \(condition)",
+            arguments: StatementArguments([try Stored.text(value.merged(with: patch))] + place))
     }
 
     private func showKnown(_ column: String, _ stream: String) throws {

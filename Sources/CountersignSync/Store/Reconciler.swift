@@ -91,10 +91,7 @@ struct Reconciler {
 
     private func apply(_ operation: SyncOperation, _ epoch: String) throws {
         if let message = operation.messageID {
-            guard operation.kind == .deleted else { return }
-            try connection.execute(
-                sql: "UPDATE messages SET is_deleted = 1, parts = NULL WHERE stream_id = ? AND message_id = ?",
-                arguments: [operation.streamID.text, message.text])
+            try apply(operation, to: message.text, operation.streamID.text)
         } else if let stream = operation.stream {
             try apply(stream, epoch)
             guard operation.kind == .erased else { return }
@@ -201,7 +198,7 @@ struct Reconciler {
     private func setMetadata(
         _ value: MetadataValue, _ visibility: Streams.Visibility, _ id: String, _ pending: [OutboundEvent]
     ) throws {
-        let column = visibility == .shared ? "metadata" : "private_metadata"
+        let column = visibility.column
         let shown = Synchronizer.shown(value, pending, visibility)
         try connection.execute(
             sql: "UPDATE streams SET \(column) = ? WHERE stream_id = ?", arguments: [try Stored.text(value), id])

@@ -39,7 +39,7 @@ extension LocalStreams {
     public func metadata(
         _ visibility: Streams.Visibility = .shared, of stream: UUID
     ) async throws(Refusal) -> MetadataValue {
-        let column = visibility == .shared ? "metadata" : "private_metadata"
+        let column = visibility.column
         return try await read { store in
             let text = try String.fetchOne(
                 store.connection, sql: "SELECT \(column) FROM conversations WHERE stream_id = ?",
@@ -144,6 +144,9 @@ extension Reconciler {
             )
             let isOwn = sender == user.text
             if let sender, profiles[sender] == nil { profiles.updateValue(try profile(of: sender), forKey: sender) }
+            func metadata(_ visibility: Streams.Visibility) throws -> MetadataValue {
+                isDeleted ? .object([:]) : try Stored.value(row[visibility.column])
+            }
             let message = ShownMessage(
                 id: id, stream: stream, sequence: number, sender: sender.flatMap { UUID(uuidString: $0) },
                 author: sender.flatMap { profiles[$0] ?? nil }, isOwn: isOwn, sentAt: row["sent_at"],
@@ -151,7 +154,8 @@ extension Reconciler {
                 thread: thread.flatMap { UUID(uuidString: $0) }, isDeleted: isDeleted,
                 parts: isDeleted ? [] : try parts.map { try Stored.value($0) } ?? [],
                 status: isOwn
-                    ? MessageStatus.of(number, refusal: row["refusal"], others: others[place] ?? []) : nil)
+                    ? MessageStatus.of(number, refusal: row["refusal"], others: others[place] ?? []) : nil,
+                metadata: try metadata(.shared), privateMetadata: try metadata(.own))
             return (message, row)
         }
     }

@@ -20,15 +20,21 @@ public struct ShownMessage: Sendable, Hashable, Identifiable {
     public let parts: [MessagePart]
     /// The status of an own message; `nil` for another user's.
     public let status: MessageStatus?
+    /// Metadata that all members see, with the user's unconfirmed changes.
+    public let metadata: MetadataValue
+    /// Metadata that only the user sees.
+    public let privateMetadata: MetadataValue
 
     public init(
         id: UUID, stream: UUID, sequence: Int64?, sender: UUID?, author: PublicProfile? = nil, isOwn: Bool,
         sentAt: Date, inReplyTo: UUID? = nil, thread: UUID? = nil, isDeleted: Bool = false, parts: [MessagePart] = [],
-        status: MessageStatus? = nil
+        status: MessageStatus? = nil, metadata: MetadataValue = .object([:]),
+        privateMetadata: MetadataValue = .object([:])
     ) {
         (self.id, self.stream, self.sequence, self.sender, self.author) = (id, stream, sequence, sender, author)
         (self.isOwn, self.sentAt, self.inReplyTo, self.thread) = (isOwn, sentAt, inReplyTo, thread ?? id)
         (self.isDeleted, self.parts, self.status) = (isDeleted, parts, status)
+        (self.metadata, self.privateMetadata) = (metadata, privateMetadata)
     }
 
     /// The texts of its parts, one a line.

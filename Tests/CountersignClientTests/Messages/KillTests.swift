@@ -7,7 +7,7 @@ import Testing
 /// Three devices on two nodes, one of which is killed again and again while they synchronize.
 @Suite("Streams while nodes are killed", .serialized)
 struct KillTests {
-    private enum Step: CaseIterable { case send, reply, read, share, keep, delete }
+    private enum Step: CaseIterable { case send, reply, read, share, keep, tag, delete }
 
     /// What a run knows of its messages.
     private final class Record {
@@ -50,6 +50,13 @@ struct KillTests {
         case .keep:
             let value = MetadataValue.object(["own": .integer(Int64.random(in: 0..<1000, using: &random))])
             try await device.local.set(value, .own, of: stream)
+        case .tag:
+            let known = messages.filter { !$0.isDeleted && $0.sequence != nil }
+            guard let message = known.randomElement(using: &random) else { return }
+            let name = "k\(Int.random(in: 0..<3, using: &random))"
+            let patch = MetadataValue.object([name: .integer(Int64.random(in: 0..<1000, using: &random))])
+            let visibility: Streams.Visibility = Bool.random(using: &random) ? .shared : .own
+            try await device.local.merge(patch, visibility, into: message.id, in: stream)
         case .delete:
             let own = messages.filter { $0.isOwn && !$0.isDeleted && $0.sequence != nil }
             guard let message = own.randomElement(using: &random) else { return }
@@ -125,6 +132,11 @@ struct KillTests {
             let found = try await Self.shown(device, stream).reversed()
             #expect(found.map(\.id) == ids && found.map(\.isDeleted) == truth.map(\.isDeleted), "seed \(seed)")
             #expect(found.map(\.parts) == truth.map { $0.parts ?? [] }, "seed \(seed)")
+            #expect(found.map(\.metadata) == truth.map { $0.metadata ?? .object([:]) }, "seed \(seed)")
+            if device.session.userID == devices[0].session.userID {
+                #expect(
+                    found.map(\.privateMetadata) == truth.map { $0.privateMetadata ?? .object([:]) }, "seed \(seed)")
+            }
             #expect(try await device.local.metadata(of: stream) == row.metadata ?? .object([:]), "seed \(seed)")
         }
         let own = [

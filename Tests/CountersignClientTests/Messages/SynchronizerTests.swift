@@ -1,4 +1,5 @@
 import CountersignClient
+import Fixtures
 import Foundation
 import Testing
 
@@ -21,8 +22,13 @@ struct SynchronizerTests {
         return .conversation(one, column: column)
     }
 
-    private static func subject(isSent: Bool = false, isDeleted: Bool = false) -> Synchronizer.Subject {
-        .message(Synchronizer.Message(stream: stream, message: message, isSent: isSent, isDeleted: isDeleted))
+    private static func subject(
+        isSent: Bool = false, isDeleted: Bool = false, column: String? = nil,
+        _ change: (inout Synchronizer.Message) -> Void = { _ in }
+    ) -> Synchronizer.Subject {
+        var one = Synchronizer.Message(stream: stream, message: message, isSent: isSent, isDeleted: isDeleted)
+        change(&one)
+        return .message(one, column: column)
     }
 
     struct Case: Sendable, CustomTestStringConvertible {
@@ -66,6 +72,46 @@ struct SynchronizerTests {
             changes: [(.update, conversation("private_metadata") { $0.shown.own = .object(["muted": .bool(true)]) })],
             plan: .init(events: [.keep(.object(["muted": .bool(true)]), stream: stream)])),
         Case(
+            testDescription: "a change that is taken back before it was sent",
+            changes: [(.update, conversation("metadata"))]),
+        Case(
+            testDescription: "a change that is taken back, and that the service may have",
+            changes: [
+                (
+                    .update,
+                    conversation("metadata") {
+                        $0.known.shared = .object(["b": .integer(1)])
+                        $0.shown.shared = $0.known.shared
+                    }
+                )
+            ],
+            pending: [.init(event: .share(.object(["a": .integer(1), "b": .null]), stream: stream), tries: 1)],
+            plan: .init(events: [
+                .share(.object(["a": .null, "b": .integer(1)]), stream: stream)
+            ])),
+        Case(
+            testDescription: "metadata of a message are what differs, each visibility by itself",
+            changes: [
+                (
+                    .update,
+                    subject(isSent: true, column: "metadata") {
+                        $0.known.shared = .object(["heart": .integer(1), "by": .text("bob")])
+                        $0.shown.shared = .object(["heart": .integer(2), "by": .text("bob")])
+                    }
+                ), (.update, subject(column: "private_metadata") { $0.shown.own = .object(["later": .bool(true)]) }),
+            ],
+            plan: .init(events: [
+                .share(.object(["heart": .integer(2)]), message: message.id, stream: stream),
+                .keep(.object(["later": .bool(true)]), message: message.id, stream: stream),
+            ])),
+        Case(
+            testDescription: "those of a message that waits follow it",
+            changes: [
+                (.insert, subject()),
+                (.update, subject(column: "metadata") { $0.shown.shared = .object(["a": .integer(1)]) }),
+            ],
+            plan: .init(events: [append, .share(.object(["a": .integer(1)]), message: message.id, stream: stream)])),
+        Case(
             testDescription: "a member who is added and removed is removed",
             changes: [
                 (.insert, .participant(user: user, stream: stream, isPresent: true)),
@@ -79,6 +125,21 @@ struct SynchronizerTests {
             testDescription: "one that waits and was never sent",
             changes: [(.delete, subject(isDeleted: true))], pending: [.init(event: append, tries: 0)],
             plan: .init(withdrawn: [append], discarded: [message.id])),
+        Case(
+            testDescription: "one that waits with its metadata",
+            changes: [(.delete, subject(isDeleted: true) { $0.isDeletedForUser = true })],
+            pending: [
+                .init(event: append, tries: 0),
+                .init(event: .keep(.object(["a": .null]), message: message.id, stream: stream), tries: 0),
+                .init(event: .keep(.object(["a": .null]), stream: stream), tries: 0),
+            ],
+            plan: .init(
+                withdrawn: [append, .keep(.object(["a": .null]), message: message.id, stream: stream)],
+                discarded: [message.id])),
+        Case(
+            testDescription: "one that is deleted for the user only",
+            changes: [(.delete, subject(isSent: true, isDeleted: true) { $0.isDeletedForUser = true })],
+            plan: .init(events: [.deleteForMe(message.id, stream: stream)])),
         Case(
             testDescription: "one that the service may have",
             changes: [(.delete, subject(isDeleted: true))], pending: [.init(event: append, tries: 1)],
@@ -145,6 +206,9 @@ struct SynchronizerTests {
         let deleted = try Self.problem(409, "conflict", state: "deleted")
         #expect(Synchronizer.outcome(of: deleted, for: append) == .done)
         let unknown = try Self.problem(404, "not_found")
+        let forMe = OutboundEvent.deleteForMe(Self.message.id, stream: Self.stream)
+        #expect(Synchronizer.outcome(of: unknown, for: forMe) == .done)
+        #expect(Synchronizer.outcome(of: conflict, for: forMe) == .refused("conflict"))
         #expect(Synchronizer.outcome(of: unknown, for: append) == .refused("not_found"))
         #expect(Synchronizer.outcome(of: unknown, for: delete) == .done)
         #expect(Synchronizer.outcome(of: try Self.problem(403, "user_banned"), for: delete) == .refused("user_banned"))
@@ -185,5 +249,35 @@ struct SynchronizerTests {
         let base = MetadataValue.object(["a": .integer(1), "b": .number(0.5)])
         #expect(Synchronizer.shown(base, pending, .shared) == .object(["a": .integer(2), "b": .number(0.5)]))
         #expect(Synchronizer.shown(base, pending, .own) == .object(["b": .number(0.5)]))
+        let id = Self.message.id
+        let ofMessage = OutboundEvent.share(.object(["a": .integer(3)]), message: id, stream: Self.stream)
+        #expect(Synchronizer.shown(base, pending + [ofMessage], .shared)["a"] == .integer(2))
+        #expect(Synchronizer.shown(base, pending + [ofMessage], .shared, of: id)["a"] == .integer(3))
+    }
+
+    /// An object of random values without `null`, or a patch.
+    private static func object(_ random: inout SeededRandom, depth: Int = 3, isPatch: Bool) -> MetadataValue {
+        var members: [String: MetadataValue] = [:]
+        for name in ["a", "b", "c"] {
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0: members[name] = .integer(Int64.random(in: 0..<2, using: &random))
+            case 1 where isPatch: members[name] = .null
+            case 2, 3: if depth > 0 { members[name] = object(&random, depth: depth - 1, isPatch: isPatch) }
+            default: continue
+            }
+        }
+        return .object(members)
+    }
+
+    @Test("finds a patch that leads to the shown metadata, whether or not the service has the earlier patch")
+    func replacedPatches() {
+        var random = SeededRandom(seed: 1)
+        for _ in 0..<2000 {
+            let known = Self.object(&random, isPatch: false)
+            let pending = Self.object(&random, isPatch: true)
+            let shown = Self.object(&random, isPatch: false)
+            let patch = known.patch(to: shown, replacing: pending)
+            #expect(known.merged(with: patch) == shown && known.merged(with: pending).merged(with: patch) == shown)
+        }
     }
 }
