@@ -6,7 +6,10 @@ import Testing
 /// Two people who look for each other.
 @Suite("Contacts in an app of the SDK")
 struct ContactFlowTests {
-    private func proven(_ service: LiveService, _ name: String, _ number: String) async throws -> (App, UUID) {
+    /// A signed-in user with a proven phone number.
+    static func proven(
+        _ service: LiveService, _ name: String, _ number: String
+    ) async throws -> (app: App, id: UUID) {
         let app = try App(service.service())
         try await app.client.certify()
         let session = try await app.client.signIn(service.source(name))
@@ -19,8 +22,8 @@ struct ContactFlowTests {
     @Test("are found by what they share, by one address or privately by a whole address book")
     func finding() async throws {
         let service = try await LiveService()
-        let (alice, aliceID) = try await proven(service, "alice", "+14155550101")
-        let (bob, _) = try await proven(service, "bob", "+14155550102")
+        let (alice, aliceID) = try await Self.proven(service, "alice", "+14155550101")
+        let (bob, _) = try await Self.proven(service, "bob", "+14155550102")
         #expect(try await alice.client.addresses.list().isEmpty)
         #expect(try await bob.client.addresses.resolve("devices/alice") == nil)
         for kind in Addresses.Kind.allCases { try await alice.client.addresses.share(kind) }

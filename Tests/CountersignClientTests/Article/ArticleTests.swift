@@ -1,0 +1,118 @@
+import CountersignClient
+import Fixtures
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite("The articles of the SDK")
+struct ArticleTests {
+    private static func url(_ path: String) -> URL { RunningService.root.appending(path: path) }
+
+    private static func lines(_ path: String) throws -> [Substring] {
+        try String(contentsOf: url(path), encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    /// Every article, by its path.
+    private static func articles() throws -> [String] {
+        try ["CountersignClient", "CountersignSync"].flatMap { library in
+            let folder = "Sources/\(library)/\(library).docc"
+            return try FileManager.default.contentsOfDirectory(atPath: url(folder).path).sorted()
+                .filter { $0.hasSuffix(".md") }.map { "\(folder)/\($0)" }
+        }
+    }
+
+    @Test("have the code of apps that are compiled here, line by line and in its order")
+    func blocks() throws {
+        let articles = try Self.articles()
+        #expect(articles.count >= 4)
+        for article in articles {
+            let name = Self.url(article).deletingPathExtension().lastPathComponent
+            let app = name.hasSuffix("App") ? name : name + "App"
+            var rest = try Self.lines("Tests/CountersignClientTests/Article/\(app).swift")[...]
+            var isCode = false
+            var count = 0
+            for line in try Self.lines(article) {
+                if line.hasPrefix("```") {
+                    isCode = line == "```swift"
+                } else if isCode {
+                    count += 1
+                    let wanted = String(repeating: " ", count: 8) + line
+                    let found = rest.firstIndex { $0 == wanted }
+                    #expect(found != nil, "\(app) lacks: \(line)")
+                    if let found { rest = rest[(found + 1)...] }
+                }
+            }
+            #expect(count > 15, "\(article)")
+        }
+    }
+
+    @Test("lead from an empty app to a verified user")
+    func firstApp() async throws {
+        let service = try await LiveService(policies: ["phones.yaml": "presence_required: true\n"])
+        let place = try ScratchDirectory()
+        let number = "+14155550155"
+        let app = FirstApp(
+            publicURL: service.publicURL, clientURL: service.clientURL, pins: service.pins,
+            authority: service.authority, keys: FileKeys(directory: URL(filePath: place.file("keys"))),
+            presenceKeys: FileKeys(directory: URL(filePath: place.file("presence"))),
+            store: FileStore(file: URL(filePath: place.file("secret.json"))),
+            backend: .init { try service.identityToken("alice", $0) },
+            user: .init { try await service.code(textedTo: number) }, phoneNumber: number,
+            barcode: try #require(CardSpecimen("VA")).text, providerID: service.provider)
+        let (lines, request) = try await app.run()
+        #expect(
+            lines.dropFirst() == [
+                "Signed in as devices/alice.", "Still devices/alice.", "The card is verified, the level is barcode.",
+                "The backend gave no token: CancellationError()",
+            ])
+        #expect(request.value(forHTTPHeaderField: "Authorization")?.hasPrefix("DPoP ey") == true)
+        #expect(request.value(forHTTPHeaderField: "DPoP")?.split(separator: ".").count == 3)
+    }
+
+    @Test("send, read, mark and delete messages")
+    func streams() async throws {
+        let live = try await LiveService(policies: LiveService.openStreams)
+        let (ann, _) = (try await MessagingDevice(live, "ann"), try await MessagingDevice(live, "bob"))
+        let app = StreamsApp(client: ann.app.client, picture: Data([0, 255]))
+        #expect(
+            try await within(30) { try await app.run() } == [
+                "Message 1 is sent.", "2 messages, and that is all.", "1: Lunch?", "2: At noon?",
+                "There is no such stream.",
+            ])
+    }
+
+    @Test("keep, show and search messages on the device")
+    func synchronization() async throws {
+        let live = try await LiveService(policies: LiveService.openStreams)
+        let (ann, _) = (try await MessagingDevice(live, "ann"), try await MessagingDevice(live, "bob"))
+        let file = URL(filePath: ann.app.directory.file("article.db"))
+        let app = SynchronizationApp(client: ann.app.client, session: ann.session, file: file)
+        #expect(
+            try await within(30) { try await app.run() } == [
+                "Shall we meet at the café? (sent)", "1 conversation, 0 unread.", "Found: meet, café", "In: Café plans",
+                "true, true",
+            ])
+    }
+
+    @Test("find users, and ask for a permission")
+    func contacts() async throws {
+        let service = try await LiveService(policies: ["authorizations.yaml": "required_level: phone\n"])
+        let alice = try await ContactFlowTests.proven(service, "alice", "+14155550101")
+        let bob = try await ContactFlowTests.proven(service, "bob", "+14155550102")
+        for kind in Addresses.Kind.allCases { try await alice.app.client.addresses.share(kind) }
+        // The set is filled beside the service's other work.
+        for _ in 0..<80 {
+            if try await !bob.app.client.contacts.find(["+14155550101"]).isEmpty { break }
+            try await Task.sleep(for: .milliseconds(500))
+        }
+        let app = ContactsApp(client: bob.app.client, alice: alice.id)
+        #expect(
+            try await app.run() == [
+                "Others find this user by name.", "Alice is here.", "Two entries are one person by 87 percent.",
+                "Found: 1.", "The state is REQUEST.",
+            ])
+    }
+}
