@@ -86,7 +86,8 @@ enum LocalSchema {
             UNIQUE (stream_id, user_id)
         );
         CREATE TABLE profiles (
-            user_id TEXT NOT NULL PRIMARY KEY,
+            database_identifier INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+            user_id TEXT NOT NULL UNIQUE,
             address TEXT NOT NULL,
             display_name TEXT,
             initials TEXT,

@@ -18,8 +18,14 @@ struct SearchIndex: Sendable {
         """
     }
     static let conversations = SearchIndex(source: "conversations", columns: "title") { "\($0).title" }
-    static let participants = SearchIndex(source: "participants", columns: "initials") { "\($0).initials" }
-    static let all = [messages, conversations, participants]
+    /// Names, and the user's id at the provider, which follows the provider's name in the address.
+    static let profiles = SearchIndex(source: "profiles", columns: "display_name, initials, address") { row in
+        """
+        (coalesce(\(row).display_name, '') || ' ' || coalesce(\(row).initials, '') || ' '
+        || substr(\(row).address, instr(\(row).address, '/') + 1))
+        """
+    }
+    static let all = [messages, conversations, profiles]
 
     /// The index and its triggers. Case and accents do not matter to it.
     var schema: String {

@@ -145,9 +145,10 @@ extension Reconciler {
         try String.fetchAll(
             connection,
             sql: """
-                SELECT p.stream_id
-                FROM participants_index CROSS JOIN participants p ON p.database_identifier = participants_index.rowid
-                WHERE participants_index MATCH ?1 AND p.user_id <> ?2 AND p.is_present = 1
+                SELECT s.stream_id
+                FROM profiles_index CROSS JOIN profiles p ON p.database_identifier = profiles_index.rowid
+                JOIN participants s ON s.user_id = p.user_id
+                WHERE profiles_index MATCH ?1 AND p.user_id <> ?2 AND s.is_present = 1
                 """, arguments: [query.expression, user.text])
     }
 }

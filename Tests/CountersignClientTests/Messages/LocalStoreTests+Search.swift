@@ -13,7 +13,7 @@ extension LocalStoreTests {
     ) async throws -> (local: LocalStreams, messages: [StreamMessage]) {
         let local = try await local(file)
         let messages = texts.enumerated().map { Self.message(Int64($0 + 1), $1) }
-        let row = try Self.row(Int64(texts.count), title: title, initials: "BX")
+        let row = try Self.row(Int64(texts.count), title: title, name: "Bertha Xu")
         try await take([SyncOperation(.newMessage, Self.stream, stream: row)], local, to: "a.1")
         let page = try Self.page(messages, last: Int64(texts.count))
         try await local.write { try $0.take(page, of: Self.stream, .newest) }
@@ -65,10 +65,10 @@ extension LocalStoreTests {
         #expect(
             byMessage.map(\.message?.message.sequence) == [nil, 2]
                 && byMessage.map(\.title?.text) == ["Köln, Hotel", nil])
-        let byName = try await local.conversations(matching: "bx")
+        let byName = try await local.conversations(matching: "bertha x")
         #expect(byName.map(\.id) == [Self.stream] && byName.map(\.title) == [nil] && byName.map(\.message) == [nil])
         try await local.remove(Self.bob, from: Self.stream)
-        #expect(try await local.conversations(matching: "bx").isEmpty)
+        #expect(try await local.conversations(matching: "bertha").isEmpty)
         try await local.delete(Self.stream)
         #expect(try await local.conversations(matching: "hotel").map(\.id) == [other])
         #expect(try await local.messages(matching: "hotel").isEmpty)
@@ -133,7 +133,7 @@ extension LocalStoreTests {
         for step in 0..<60 {
             let known = try await local.messages(in: Self.stream, limit: 100).sections.flatMap(\.messages)
             let message = known.randomElement(using: &random)?.id ?? UUID()
-            let row = try Self.row(last, title: "t\(step)", initials: step.isMultiple(of: 3) ? nil : "X\(step)")
+            let row = try Self.row(last, title: "t\(step)", name: step.isMultiple(of: 3) ? nil : "X\(step)")
             switch Int.random(in: 0..<9, using: &random) {
             case 0, 1:
                 last += 1

@@ -25,12 +25,11 @@ struct LocalStoreTests {
 
     static func row(
         _ last: Int64, state: String = "open", metadata: String? = nil, of stream: UUID = LocalStoreTests.stream,
-        title: String = "T",
-        initials: String? = nil
+        title: String = "T", name: String? = nil
     ) throws -> MessageStream {
-        let name = initials.map { #""\#($0)""# } ?? "null"
-        let both = [ann, bob].map {
-            #"{"user_id":"\#($0)","initials":\#(name),"assurance":"phone","delivered_through":0,"read_through":0}"#
+        let both = [ann, bob].map { user in
+            let names = name.map { #""address":"devices/\#(user)","display_name":"\#($0)","initials":null,"# } ?? ""
+            return #"{"user_id":"\#(user)",\#(names)"assurance":"phone","delivered_through":0,"read_through":0}"#
         }
         let values = metadata.map { #","metadata":\#($0),"private_metadata":{}"# } ?? ""
         let text = """
