@@ -119,7 +119,7 @@ struct Verification {
             let user = try UserRepository(transaction).findOrCreate(
                 providerID: provider.id, externalID: "sealed", newID: UserID(UUID()), at: transaction.now)
             let records = AuthenticatedUserRepository(transaction, keys: keys)
-            _ = try records.phoneProven(user, "+14155552671", pushEndpoint: nil, at: transaction.now)
+            _ = try records.phoneProven(user, "+14155552671", at: transaction.now)
             let start = ContinuousClock.now
             for _ in 0..<rounds {
                 _ = try records.identityVerified(user.id, facts, assurance: .barcode, at: transaction.now)

@@ -77,11 +77,14 @@ struct FailoverTests {
     func receiver() {
         for status in [UInt(429), 503] {
             #expect(
-                WebhookSender.outcome(of: .answered(status: status, body: nil), retryAfter: 20, id: "")
+                WebhookSender.outcome(
+                    of: .answered(status: status, body: nil), to: .push(endpoint: "e", payload: "p"), retryAfter: 20,
+                    id: "")
                     == .unavailable(reason: "HTTP \(status)", retryAfter: 20))
         }
         #expect(
-            WebhookSender.outcome(of: .answered(status: 500, body: nil), retryAfter: 20, id: "")
+            WebhookSender.outcome(
+                of: .answered(status: 500, body: nil), to: .push(endpoint: "e", payload: "p"), retryAfter: 20, id: "")
                 == .unavailable(reason: "HTTP 500"))
     }
 

@@ -108,6 +108,16 @@ struct SimpleNotificationServiceTests {
             arrived.contains("Somebody asks") && arrived.contains("fcmV1Message") && arrived.contains("APNS_SANDBOX"))
     }
 
+    @Test("A call's push is taken with its attributes")
+    func call() async throws {
+        let push = PushNotification(title: "Incoming call", body: "Somebody rings", data: [("type", "CALL")])
+        let payload = try #require(push.callPayload(id: "call-1", seconds: 30, isRinging: true))
+        let message = Message.push(
+            endpoint: station.text("live"), payload: payload, urgency: .call(id: "call-1", seconds: 30))
+        #expect(try await sender(station.texts("key")).send(message).isSent)
+        #expect(try await arrived().contains("Somebody rings"))
+    }
+
     @Test("An endpoint that was disabled or deleted is gone")
     func gone() async throws {
         let payload = try #require(PushNotification(title: "a", body: "b").payload)

@@ -189,6 +189,7 @@ extension Refusal.Subject {
         case .applicationID: "app_id"
         case .barcode: "aamva"
         case .blindedNumbers: "blinded"
+        case .callEndpoint: "call_endpoint"
         case .captcha: "captcha"
         case .enrolmentToken: "enrolment_token"
         case .eventID: "event_id"

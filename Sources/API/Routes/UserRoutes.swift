@@ -25,10 +25,10 @@ package struct UserRoutes: Sendable {
         protected.get(cost: .read) { _, context in answer(try await service.readProfile(try context.checkedSession)) }
         protected.patch(cost: .write) { request, context in
             var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
-            let endpoint = try members.nullableString("push_endpoint")
+            let change = try members.pushEndpoints()
             try members.rejectUnknown()
             let session = try context.checkedSession
-            try await service.setPushEndpoint(endpoint, for: session)
+            try await service.changePushEndpoints(change, for: session)
             return answer(try await service.readProfile(session))
         }
         let own = router.group("me").behind(ExportTokenMiddleware(service: service, session: session))
@@ -62,12 +62,23 @@ package struct UserRoutes: Sendable {
             "user_id": .id(own.user.id), "address": .string(own.address), "phone_number": .text(proved?.phoneNumber),
             "postal_address": .text(proved?.postalAddress), "full_name": .text(proved?.fullName),
             "age": own.age.map { .integer(Int64($0)) } ?? .null, "document_number": .text(proved?.documentNumber),
-            "jurisdiction": .text(proved?.jurisdiction), "push_endpoint": .text(proved?.pushEndpoint),
-            "assurance": .string(own.user.assurance.rawValue),
+            "jurisdiction": .text(proved?.jurisdiction), "push_endpoint": .text(own.endpoints?.usual),
+            "call_endpoint": .text(own.endpoints?.calls), "assurance": .string(own.user.assurance.rawValue),
             "phone_verified_at": .text(proved?.phoneVerifiedAt.rfc3339),
             "identity_verified_at": .text(proved?.identityVerifiedAt?.rfc3339),
             "suspended": .text(proved?.suspended?.rawValue),
         ])
+    }
+}
+
+extension JSONBodyDecoder {
+    /// Reads `push_endpoint` and `call_endpoint`: at least one of them. `null` removes an endpoint.
+    fileprivate mutating func pushEndpoints() throws(Refusal) -> PushEndpointChange {
+        let hasCalls = peek("call_endpoint") != nil
+        let hasUsual = peek("push_endpoint") != nil || !hasCalls
+        let usual: String?? = hasUsual ? .some(try nullableString("push_endpoint")) : .none
+        let calls: String?? = hasCalls ? .some(try nullableString("call_endpoint")) : .none
+        return PushEndpointChange(usual: usual, calls: calls)
     }
 }
 

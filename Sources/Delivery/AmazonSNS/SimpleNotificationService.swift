@@ -55,22 +55,41 @@ struct SimpleNotificationService: Sender {
     private func fields(of message: Message) -> [(name: String, value: String)]? {
         switch message {
         case .text(let number, let body):
-            var fields = [(name: "PhoneNumber", value: number.e164), (name: "Message", value: body)]
-            for (index, attribute) in attributes.enumerated() {
-                let entry = "MessageAttributes.entry.\(index + 1)"
-                fields.append(("\(entry).Name", attribute.name))
-                fields.append(("\(entry).Value.DataType", "String"))
-                fields.append(("\(entry).Value.StringValue", attribute.value))
-            }
-            return fields
-        case .push(let endpoint, let payload):
+            return [("PhoneNumber", number.e164), ("Message", body)] + Self.fields(of: attributes)
+        case .push(let endpoint, let payload, let urgency):
             // SNS would accept a topic's ARN as well, and would report an endpoint of another region as deleted.
             let parts = endpoint.split(separator: ":", omittingEmptySubsequences: false)
             guard parts.count == 6, parts[0] == "arn", parts[2] == "sns", parts[3] == signature.region,
                 parts[5].hasPrefix("endpoint/"), PushNotification.isPayload(payload)
             else { return nil }
             return [("TargetArn", endpoint), ("Message", payload), ("MessageStructure", "json")]
+                + Self.fields(of: Self.attributes(of: urgency, for: endpoint))
         }
+    }
+
+    private static func fields(of attributes: [(name: String, value: String)]) -> [(name: String, value: String)] {
+        attributes.enumerated().flatMap { index, attribute in
+            let entry = "MessageAttributes.entry.\(index + 1)"
+            return [
+                (name: "\(entry).Name", value: attribute.name), (name: "\(entry).Value.DataType", value: "String"),
+                (name: "\(entry).Value.StringValue", value: attribute.value),
+            ]
+        }
+    }
+
+    /// The attributes of a call for its platform (Amazon SNS Developer Guide, "Reserved message attributes for mobile push
+    /// notifications"). Apple requires the type `voip` for endpoints for VoIP, and `alert` for others that show something.
+    static func attributes(of urgency: PushUrgency, for endpoint: String) -> [(name: String, value: String)] {
+        guard case .call(let id, let seconds) = urgency, let platform = PushPlatform(of: endpoint) else { return [] }
+        let start = "AWS.SNS.MOBILE."
+        // The attribute of Firebase has the name of today, its platform that of before.
+        let name = platform.name == "GCM" ? "FCM" : platform.name
+        let lifetime = (name: "\(start)\(name).TTL", value: String(max(1, seconds)))
+        guard platform.isApple else { return [lifetime] }
+        return [
+            lifetime, (name: "\(start)APNS.PUSH_TYPE", value: platform.isVoIP ? "voip" : "alert"),
+            (name: "\(start)APNS.PRIORITY", value: "10"), (name: "\(start)APNS.COLLAPSE_ID", value: id),
+        ]
     }
 
     /// The outcome of an answer. It is a refusal only if SNS refuses the message itself. Errors of the account, the

@@ -31,7 +31,7 @@ package extension TextFile {
         let (to, text) =
             switch message {
             case .text(let number, let body): (number.e164, body)
-            case .push(let endpoint, let payload): (endpoint, payload)
+            case .push(let endpoint, let payload, _): (endpoint, payload)
             }
         let line = JSONValue.object([
             "to": .string(to), "text": .string(text), "sent_at": .string(now().rfc3339),

@@ -7,7 +7,16 @@ package enum Message: Sendable, Equatable, Confidential {
     /// An SMS; the user and the app's autofill read the body.
     case text(to: PhoneNumber, body: String)
     /// A push notification to an Amazon SNS platform endpoint, by its ARN; the payload is JSON.
-    case push(endpoint: String, payload: String)
+    case push(endpoint: String, payload: String, urgency: PushUrgency = .usual)
+}
+
+/// How soon a push must arrive, for the headers of a carrier.
+package enum PushUrgency: Sendable, Equatable {
+    /// It may wait until the device is awake.
+    case usual
+    /// It wakes the device now, or is dropped after this number of seconds. On the screen it replaces an earlier push with
+    /// the same id.
+    case call(id: String, seconds: Int)
 }
 
 package enum DeliveryOutcome: Sendable, Equatable {

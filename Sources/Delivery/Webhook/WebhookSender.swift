@@ -8,7 +8,9 @@ import PhoneNumbers
 /// `v1`).
 ///
 /// The body is `{"type","timestamp","data"}`, with type `message.text` and data `{"to","text"}`, or type
-/// `message.push` and data `{"endpoint","payload"}`. The receiver answers 2xx after it has accepted the message.
+/// `message.push` and data `{"endpoint","payload"}`. A push of a call has `"urgency":"call"`, `"ttl"` in seconds, and the
+/// `"collapse_id"` of the pushes of one call. The receiver answers 2xx after it has accepted the message, and 410 to a
+/// push if the endpoint no longer exists.
 struct WebhookSender: Sender {
     let name = "webhook"
     private let url: ServiceURL
@@ -32,7 +34,7 @@ struct WebhookSender: Sender {
         let headers =
             [(name: "Content-Type", value: "application/json")] + keys.headers(id: id, at: time, body: body)
         let reply = await http.reply(to: body, for: url.web, headers: headers)
-        return Self.outcome(of: reply.answer, retryAfter: reply.retryAfter, id: WebhookKey.name(of: id))
+        return Self.outcome(of: reply.answer, to: message, retryAfter: reply.retryAfter, id: WebhookKey.name(of: id))
     }
 
     private static func event(_ message: Message, at time: Date) -> JSONValue {
@@ -40,18 +42,35 @@ struct WebhookSender: Sender {
             switch message {
             case .text(let number, let body):
                 ("message.text", .object(["to": .string(number.e164), "text": .string(body)]))
-            case .push(let endpoint, let payload):
-                ("message.push", .object(["endpoint": .string(endpoint), "payload": .string(payload)]))
+            case .push(let endpoint, let payload, let urgency):
+                ("message.push", .object(push(endpoint, payload) + members(of: urgency)))
             }
         return .object(["type": .string(type), "timestamp": .string(time.rfc3339), "data": data])
     }
 
-    /// The outcome of an answer: 400 and 422 refuse the message, everything else is a failure of the receiver. After 429
-    /// and 503 it is retried when the receiver says.
+    private static func push(_ endpoint: String, _ payload: String) -> [JSONMember] {
+        [
+            JSONMember(name: "endpoint", value: .string(endpoint)),
+            JSONMember(name: "payload", value: .string(payload)),
+        ]
+    }
+
+    private static func members(of urgency: PushUrgency) -> [JSONMember] {
+        guard case .call(let id, let seconds) = urgency else { return [] }
+        return [
+            JSONMember(name: "urgency", value: .string("call")),
+            JSONMember(name: "ttl", value: .integer(Int64(seconds))),
+            JSONMember(name: "collapse_id", value: .string(id)),
+        ]
+    }
+
+    /// The outcome of an answer: 400 and 422 refuse the message, 410 reports that a push's endpoint no longer exists.
+    /// Everything else is a failure of the receiver. After 429 and 503 it is retried when the receiver says.
     static func outcome(
-        of answer: BoundedHTTPClient.Answer, retryAfter: TimeInterval? = nil, id: String
+        of answer: BoundedHTTPClient.Answer, to message: Message, retryAfter: TimeInterval? = nil, id: String
     ) -> DeliveryOutcome {
-        switch answer {
+        if case .push = message, case .answered(410, _) = answer { return .endpointGone }
+        return switch answer {
         case .failed(let reason): .unavailable(reason: reason)
         case .answered(200..<300, _): .sent(reference: id)
         case .answered(400, _), .answered(422, _): .refused(reason: "the receiver refused the message")

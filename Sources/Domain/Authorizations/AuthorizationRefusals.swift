@@ -81,4 +81,9 @@ package extension Refusal {
         .malformedRequest,
         "This is not the ARN of an endpoint of a configured platform application. Register the device there first.",
         about: .pushEndpoint)
+
+    static let unknownCallEndpoint = Refusal(
+        .malformedRequest,
+        "This is not the ARN of an endpoint of a configured platform application. Register the device there first.",
+        about: .callEndpoint)
 }

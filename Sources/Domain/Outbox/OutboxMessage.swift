@@ -4,11 +4,15 @@ import Foundation
 package enum OutboxKind: String, Sendable, CaseIterable {
     /// A text with the code of a phone verification; the subject is the verification's id, the payload the number.
     case phoneCode = "phone_code"
-    /// A push about an authorization between users. The subject is the authorization's id and the type of its row. It
-    /// has no payload: the text is read when the push is sent.
+    /// A push about an authorization between users. The subject is the authorization's id, the type of its row, and the
+    /// device. It has no payload: the text is read when the push is sent.
     case authorization = "authorization_push"
-    /// A push about new messages in a stream. The subject is the stream's id. It has no payload, like the push above.
+    /// A push about new messages in a stream. The subject is the stream's id and the device. It has no payload, like the
+    /// push above.
     case message = "message_push"
+    /// A push that makes a device ring, or ends the ringing. The subject is the stream's id, a ``CallPush`` and the
+    /// device.
+    case call = "call_push"
     /// A Security Event Token for a provider. The subject is the provider's id, or that of one of its streams with
     /// push delivery. The payload is the event in clear, without personal data.
     case providerEvent = "provider_event"
@@ -17,7 +21,8 @@ package enum OutboxKind: String, Sendable, CaseIterable {
     /// An encrypted notification from a provider. It waits until the user's devices synchronize. The subject is the
     /// provider's id.
     case notification
-    /// A push of a notification. The subject is the notification's id. The text is read when the push is sent.
+    /// A push of a notification. The subject is the notification's id and the device. The text is read when the push is
+    /// sent.
     case notificationPush = "notification_push"
 }
 
@@ -26,7 +31,16 @@ package extension OutboxKind {
     var slots: Int {
         switch self {
         case .polledEvent, .notification: 0
-        case .phoneCode, .authorization, .message, .providerEvent, .notificationPush: 8
+        case .phoneCode, .authorization, .message, .call, .providerEvent, .notificationPush: 8
+        }
+    }
+
+    /// For pushes to a device, the number of ids and words in the subject before the device.
+    var pushWords: Int? {
+        switch self {
+        case .authorization, .call: 2
+        case .message, .notificationPush: 1
+        case .phoneCode, .providerEvent, .polledEvent, .notification: nil
         }
     }
 
@@ -35,6 +49,7 @@ package extension OutboxKind {
         switch self {
         case .phoneCode: .outbox
         case .authorization, .message, .notification, .notificationPush: .push
+        case .call: .call
         case .providerEvent, .polledEvent: .event
         }
     }

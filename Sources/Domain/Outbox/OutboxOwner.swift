@@ -33,7 +33,7 @@ package extension OutboxKind {
     var share: OutboxShare {
         switch self {
         case .polledEvent, .notification: .fetched
-        case .phoneCode, .authorization, .message, .notificationPush: .turns
+        case .phoneCode, .authorization, .message, .call, .notificationPush: .turns
         case .providerEvent: .places(max(1, slots / 4))
         }
     }

@@ -17,6 +17,9 @@ package extension RetryRule {
     /// For a day: after 2, 6, 18 and then every 30 seconds, while the carrier is unreachable.
     static let push = RetryRule(tries: 2_880, firstWait: 2, longestWait: 30, factor: 3)
 
+    /// While a device may ring: after 1, 2, 4 and then every 5 seconds, while the carrier is unreachable.
+    static let call = RetryRule(tries: 100, firstWait: 1, longestWait: 5, factor: 2)
+
     /// For three days: after 2, 6, 18, 54, 162 and then every 300 seconds, while the receiver is unreachable.
     static let event = RetryRule(tries: 900, firstWait: 2, longestWait: 300, factor: 3)
 

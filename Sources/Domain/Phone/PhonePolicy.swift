@@ -69,6 +69,8 @@ package struct PhonePolicy: Sendable, Equatable {
     package var spendTrustedPercent = 30
     /// The ARNs of the Amazon SNS platform applications whose endpoints users may register.
     package var pushApplications: [String] = []
+    /// The largest number of a user's devices that receive pushes.
+    package var pushEndpointsPerUser = 8
     /// Whether a user must send a presence proof to request a text.
     package var presenceRequired = false
 

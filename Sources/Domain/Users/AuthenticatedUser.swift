@@ -7,8 +7,6 @@ package struct AuthenticatedUser: Sendable, Confidential {
     package let suspended: Suspension?
     /// The verified number in E.164 form.
     package let phoneNumber: String
-    /// The ARN of the Amazon SNS endpoint that receives pushes.
-    package let pushEndpoint: String?
     /// The full name on the card.
     package let fullName: String?
     /// The date of birth on the card.
@@ -24,14 +22,13 @@ package struct AuthenticatedUser: Sendable, Confidential {
     package let identityVerifiedAt: Date?
 
     package init(
-        userID: UserID, suspended: Suspension?, phoneNumber: String, pushEndpoint: String?, fullName: String?,
-        dateOfBirth: CalendarDate?, postalAddress: String?, documentNumber: String?, jurisdiction: String?,
-        phoneVerifiedAt: Date, identityVerifiedAt: Date?
+        userID: UserID, suspended: Suspension?, phoneNumber: String, fullName: String?, dateOfBirth: CalendarDate?,
+        postalAddress: String?, documentNumber: String?, jurisdiction: String?, phoneVerifiedAt: Date,
+        identityVerifiedAt: Date?
     ) {
         self.userID = userID
         self.suspended = suspended
         self.phoneNumber = phoneNumber
-        self.pushEndpoint = pushEndpoint
         self.fullName = fullName
         self.dateOfBirth = dateOfBirth
         self.postalAddress = postalAddress

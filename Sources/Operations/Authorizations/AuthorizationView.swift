@@ -16,13 +16,13 @@ package struct AuthorizationPartner: Sendable, Confidential {
     package let pictureURL: String?
     /// How far the user's identity is proved.
     package let assurance: Assurance
-    /// The user's push endpoint, only for users who may message them.
+    /// The endpoint that a device of the user registered last, only for users who may message them.
     package let pushEndpoint: String?
 
     /// Finds a user. The card's data is included while the user has the level that the card gave.
     ///
     /// - Parameter disclosure: what the policy shows of users who may message each other; `nil` before the approval,
-    ///   which shows no profile.
+    ///   which shows neither a profile nor an endpoint.
     static func find(
         _ user: UserID, disclosing disclosure: MessageStreamPolicy.MemberDisclosure? = nil, keys: PersonalKeys,
         in transaction: any Transaction
@@ -30,11 +30,12 @@ package struct AuthorizationPartner: Sendable, Confidential {
         var profiles = try PublicProfiles(of: [user], disclosure ?? .ids, keys: keys, in: transaction)
         guard let profile = try profiles.find(user) else { return nil }
         let proved = try AuthenticatedUserRepository(transaction, keys: keys).find(user)
+        let devices = try disclosure == nil ? [] : PushEndpointRepository(transaction, keys: keys).list(of: user)
         let card = profile.assurance >= .barcode ? proved : nil
         return AuthorizationPartner(
             profile: disclosure == nil ? nil : profile, initials: card?.initials,
             age: card?.age(on: CalendarDate(utcDayOf: transaction.now)), pictureURL: try profiles.findPicture(of: user),
-            assurance: profile.assurance, pushEndpoint: proved?.pushEndpoint)
+            assurance: profile.assurance, pushEndpoint: devices.lazy.compactMap(\.endpoints.usual).first)
     }
 }
 
@@ -68,15 +69,10 @@ package struct AuthorizationView: Sendable {
         let isShown = shown.state == .approval || (shown.state == .request && box == .incoming)
         let mayShow = try isShown && parties.mayTakePart(ownID) && parties.mayTakePart(partnerID)
         let disclosure = shown.state == .approval ? service.policy[\.streams].members : nil
-        let found = try (mayShow ? partnerID : nil).flatMap {
+        partner = try (mayShow ? partnerID : nil).flatMap {
             try AuthorizationPartner.find($0, disclosing: disclosure, keys: keys, in: transaction)
         }
-        partner = found.map { found in
-            AuthorizationPartner(
-                profile: found.profile, initials: found.initials, age: found.age, pictureURL: found.pictureURL,
-                assurance: found.assurance, pushEndpoint: shown.state == .approval ? found.pushEndpoint : nil)
-        }
-        grant = found == nil ? nil : shown.grant
+        grant = partner == nil ? nil : shown.grant
         var words: SealedRequest?
         if box == .outgoing, let requesterID = shown.requesterID {
             words = try SealedRequest.open(shown, of: requesterID, keys: keys, in: transaction)

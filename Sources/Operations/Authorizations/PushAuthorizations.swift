@@ -4,8 +4,8 @@ import Domain
 import Foundation
 import Repositories
 
-/// Notifies the recipient of a request, and the requester of the answer, by a push. The rows decide: a row that is not
-/// marked as sent is queued once its user has an endpoint. It is marked after the push was sent.
+/// Notifies the recipient of a request, and the requester of the answer, by a push to each device. The rows decide: a row
+/// that is not marked as sent is queued once its user has an endpoint. It is marked after the first push was sent.
 struct PushAuthorizations: Sendable {
     private let keys: PersonalKeys
     private let policy: CurrentPolicy
@@ -17,46 +17,53 @@ struct PushAuthorizations: Sendable {
         self.environment = environment
     }
 
-    /// Queues the message for a row; does nothing if no user must be notified, or the user has no endpoint yet.
+    /// Queues the messages for a row; does nothing if no user must be notified, or the user has no endpoint yet.
+    ///
+    /// - Parameter device: the only device to notify; `nil` for all of the user's devices.
     func queue(
-        _ row: AuthorizationRow, of authorization: MessagingPermission, in transaction: any Transaction,
-        _ events: inout RecordedEvents
+        _ row: AuthorizationRow, of authorization: MessagingPermission, to device: DeviceID? = nil,
+        in transaction: any Transaction, _ events: inout RecordedEvents
     ) throws {
-        guard let recipient = row.recipientID, row.isSent == false,
-            try AuthenticatedUserRepository(transaction, keys: keys).hasPushEndpoint(recipient)
-        else { return }
-        let id: OutboxMessageID = environment.newIdentifier()
-        guard try AuthorizationRowRepository(transaction).queue(row, as: id) else { return }
-        let now = transaction.now
+        guard let recipient = row.recipientID, row.isSent == false else { return }
+        let all = try PushEndpointRepository(transaction, keys: keys).devices(of: recipient)
+        let devices = all.filter { device == nil || $0 == device }
+        let messages: [(id: OutboxMessageID, device: DeviceID)] = devices.map { (environment.newIdentifier(), $0) }
+        guard let first = messages.first, try AuthorizationRowRepository(transaction).queue(row, as: first.id) else {
+            return
+        }
+        let (outbox, now) = (OutboxRepository(transaction), transaction.now)
         let end =
             row.type == .request
             ? authorization.expiresAt : now.addingTimeInterval(policy[\.authorizations].requestLifetime)
-        let isNew = try OutboxRepository(transaction).insert(
-            OutboxMessage(
-                id: id, kind: .authorization, owner: OutboxOwner(authorization.providerID),
-                subject: "\(row.authorizationID) \(row.type.rawValue)",
-                userID: recipient, deduplicationKey: "\(OutboxKind.authorization.rawValue) \(id)", payload: [],
-                createdAt: now, expiresAt: end, dueAt: now))
-        if isNew { events.record(.messageQueued) }
+        for (id, device) in messages {
+            try outbox.enqueueInsert(
+                OutboxMessage(
+                    id: id, kind: .authorization, owner: OutboxOwner(authorization.providerID),
+                    subject: PushSubject(row.authorizationID.description, row.type.rawValue, for: device).text,
+                    userID: recipient, deduplicationKey: "\(OutboxKind.authorization.rawValue) \(id)", payload: [],
+                    createdAt: now, expiresAt: end, dueAt: now))
+        }
+        events.record(.messageQueued)
     }
 
-    /// Queues the pending rows of a user who has registered an endpoint.
+    /// Queues the pending rows of a user for a device that has registered an endpoint.
     func queueUnsent(
-        to user: UserID, in transaction: any Transaction, _ events: inout RecordedEvents
+        to user: UserID, on device: DeviceID, in transaction: any Transaction, _ events: inout RecordedEvents
     ) throws {
         let records = AuthorizationRepository(transaction)
         for row in try AuthorizationRowRepository(transaction).unsent(to: user, limit: 100) {
             guard let authorization = try records.find(row.authorizationID),
                 authorization.state(now: transaction.now) == row.type
             else { continue }
-            try queue(row, of: authorization, in: transaction, &events)
+            try queue(row, of: authorization, to: device, in: transaction, &events)
         }
     }
 
     /// The content of a message, read when it is sent. There is none if the authorization has changed its state since,
     /// or if one of the two users is no longer verified.
     func content(of message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
-        guard let row = try AuthorizationRowRepository(transaction).find(queuedAs: message.id),
+        guard let (subject, id, type) = Self.subject(of: message),
+            let row = try AuthorizationRowRepository(transaction).find(id, type),
             let authorization = try AuthorizationRepository(transaction).find(row.authorizationID)
         else { return .overtaken("the row was deleted") }
         let state = authorization.state(now: transaction.now)
@@ -69,40 +76,43 @@ struct PushAuthorizations: Sendable {
             return .overtaken("somebody is not verified")
         }
         do {
-            let recipient = try AuthorizationPartner.find(message.userID, keys: keys, in: transaction)
-            guard let endpoint = recipient?.pushEndpoint else { return .overtaken("there is no endpoint") }
             let other = row.type == .request ? authorization.requesterID : authorization.recipientID
             let disclosure = row.type == .approval ? policy[\.streams].members : nil
             let partner = try other.flatMap {
                 try AuthorizationPartner.find($0, disclosing: disclosure, keys: keys, in: transaction)
             }
             guard let partner else { return .overtaken("the user was erased") }
-            guard let payload = AuthorizationPush(row, partner).payload else {
-                return .overtaken("the push is too long")
+            return try PushDevices(keys: keys).content(to: message.userID, on: subject.device, in: transaction) {
+                AuthorizationPush(row, partner).payload
             }
-            return .message(.push(endpoint: endpoint, payload: payload))
         } catch is SealingFailure {
             return .unreadable("the endpoint cannot be opened")
         }
     }
 
-    /// Records the result of a message in the rows: sent, or released for another message. A deleted endpoint is
-    /// removed from the user's row, unless the user has registered another since.
+    private static func subject(
+        of message: OutboxMessage
+    ) -> (push: PushSubject, id: AuthorizationID, type: MessagingPermissionState)? {
+        guard let push = message.push, let id = AuthorizationID(push.about[0]),
+            let type = MessagingPermissionState(rawValue: push.about[1])
+        else { return nil }
+        return (push, id, type)
+    }
+
+    /// Records the result of a message in the rows: sent, or released for another message.
+    ///
+    /// - Parameter isReplaced: whether the endpoint was deleted, and the device has registered another one since.
     func settle(
-        _ message: OutboxMessage, _ content: OutboxContent, _ result: OutboxMessage.Result,
-        in transaction: any Transaction, _ events: inout RecordedEvents
+        _ message: OutboxMessage, isReplaced: Bool, in transaction: any Transaction, _ events: inout RecordedEvents
     ) throws {
+        guard let (subject, id, type) = Self.subject(of: message) else { return }
         let rows = AuthorizationRowRepository(transaction)
         switch message.state {
-        case .sent: try rows.markSent(message.id)
-        case .expired: try rows.release(message.id)
+        case .sent: try rows.markSent(id, type)
+        case .expired: try rows.release(id, type)
         case .waiting, .dead, .dropped: return
         }
-        guard result == .endpointGone, case .message(.push(let endpoint, _)) = content else { return }
-        let users = AuthenticatedUserRepository(transaction, keys: keys)
-        if try !users.dropPushEndpoint(endpoint, of: message.userID) {
-            try queueUnsent(to: message.userID, in: transaction, &events)
-        }
+        if isReplaced { try queueUnsent(to: message.userID, on: subject.device, in: transaction, &events) }
     }
 }
 

@@ -106,6 +106,10 @@ extension MaintenanceTask {
                 try AuthorizationRepository($0).purge(endedBefore: $0.ago(policy.authorizationsKept), $1)
             },
             MaintenanceTask("ban_entries", every: minute) { try BanMaintenance($0).purge($1) },
+            MaintenanceTask("push_endpoints", every: minute) {
+                // The app renews the certificate within a year, and registers at each start.
+                try PushEndpointRepository.purge(registeredBefore: $0.ago(400 * day), $1, in: $0)
+            },
             MaintenanceTask("outbox", every: minute) {
                 try OutboxRepository($0).purge(endedBefore: $0.ago(7 * day), $1)
             },

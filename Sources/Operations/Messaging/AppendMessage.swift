@@ -61,6 +61,8 @@ package extension Service {
             let (readers, pushed) = try (
                 members.present(in: found.stream.id), members.pushed(in: found.stream.id, besides: holder.user.id)
             )
+            let calls = PushCalls(self)
+            let callee = try calls.callee(of: found.stream, readers, in: transaction)
             guard
                 let number = try MessageStreamRepository(transaction).takeNumber(
                     of: found.stream, at: transaction.now)
@@ -71,8 +73,12 @@ package extension Service {
                 sentAt: transaction.now, inReplyTo: request.inReplyTo, thread: thread, size: size, sealedBody: sealed)
             try messages.insert(message)
             try follow(message, found, access, readers, &events)
-            try PushMessages(self).queue(
-                message, of: found.stream.providerID, to: pushed, in: transaction, &events)
+            if let callee {
+                try calls.queue(message, callee, in: found.stream, from: session.deviceID, transaction, &events)
+            } else {
+                try PushMessages(self).queue(
+                    message, of: found.stream.providerID, to: pushed, in: transaction, &events)
+            }
             // Last, so that the sender's row is locked in the order of the members' rows.
             try StreamUserRepository(transaction).add(bytes: size, of: holder.user.id)
             return message

@@ -18,6 +18,11 @@ package extension Service {
             guard try MessageStreamRepository(transaction).delete(found.stream.id, at: transaction.now) else { return }
             let (users, id) = (StreamUserRepository(transaction), found.stream.id)
             let members = try StreamMemberRepository(transaction).list(of: id).map(\.userID)
+            let calls = PushCalls(self)
+            if let callee = try calls.callee(of: found.stream, members, in: transaction) {
+                let why: CallPush = callee.user == holder.user.id ? .declined : .givenUp
+                try calls.end(found.stream, callee, why, on: session.deviceID, transaction, &events)
+            }
             try users.forget(id, of: members)
             try access.note(.deleted, id, for: members, &events)
             if let creator = found.stream.createdBy { try users.release(streams: 1, of: creator) }

@@ -75,6 +75,7 @@ package extension RestoreStore {
             report.sessionsEnded = try SessionRepository(transaction).endAllAfterRestore(at: transaction.now)
             report.messagesDropped = try records.dropUnsentMessages()
             try records.endPhoneVerifications()
+            try records.deletePushEndpoints()
             try records.beginNonceGeneration(generation)
             // A node that was suspended meanwhile may have read changes that this store never had.
             try transaction.renewChangeLog()

@@ -17,6 +17,8 @@ package struct DeliverOutbox: Sendable {
     private let writeText: @Sendable (PhoneTextParts) -> String?
     private let pushes: PushAuthorizations
     private let messages: PushMessages
+    private let calls: PushCalls
+    private let notifications: PushNotifications
     private let events: NotifyProvider
     private let leaseTime: TimeInterval
     private let send: @Sendable (Message, OutboxMessageID) async -> DeliveryOutcome
@@ -48,8 +50,9 @@ package extension DeliverOutbox {
         self.observe = observe
         self.onRest = onRest
         messages = PushMessages(context)
-        pushes = PushAuthorizations(
-            keys: context.keys.personal, policy: context.policy, environment: context.environment)
+        calls = PushCalls(context)
+        notifications = PushNotifications(context)
+        pushes = context.authorizationPushes
     }
 
     /// A leased message, with its content or the reason why there is none.
@@ -180,15 +183,14 @@ package extension DeliverOutbox {
                     result, now: transaction.now, rule: prepared.message.kind.retryRule)
                 if try records.settle(message, lease: prepared.lease) {
                     after = message
+                    var isReplaced = false
+                    if result == .endpointGone, let device = message.push?.device {
+                        isReplaced =
+                            try !PushDevices(keys: context.keys.personal)
+                            .drop(prepared.content, of: message.userID, on: device, in: transaction)
+                    }
                     if message.kind == .authorization {
-                        try pushes.settle(message, prepared.content, result, in: transaction, &recorded)
-                    }
-                    if message.kind == .message {
-                        try messages.settle(prepared.content, result, of: message.userID, in: transaction)
-                    }
-                    if message.kind == .notificationPush {
-                        try PushNotifications(keys: context.keys.personal).settle(
-                            message, prepared.content, result, in: transaction)
+                        try pushes.settle(message, isReplaced: isReplaced, in: transaction, &recorded)
                     }
                     resting = try events.settle(prepared.content, result, in: transaction, &recorded)
                 }
@@ -227,10 +229,11 @@ package extension DeliverOutbox {
         case .phoneCode: try context.composePhoneText(message, in: transaction, write: writeText)
         case .authorization: try pushes.content(of: message, in: transaction)
         case .message: try messages.content(of: message, in: transaction)
+        case .call: try calls.content(of: message, in: transaction)
         case .providerEvent: try events.content(of: message, in: transaction)
         case .polledEvent: .unreadable("the event waits to be polled")
         case .notification: .unreadable("the notification waits for the user's devices")
-        case .notificationPush: try PushNotifications(keys: context.keys.personal).content(of: message, in: transaction)
+        case .notificationPush: try notifications.content(of: message, in: transaction)
         }
     }
 

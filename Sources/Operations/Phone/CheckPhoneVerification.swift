@@ -121,15 +121,14 @@ package extension Service {
         let keys = keys.personal
         let authenticated = AuthenticatedUserRepository(transaction, keys: keys)
         let isSame = try authenticated.isHolder(user.id, ofNumber: keys.phoneIndexes(e164))
-        let proven = try authenticated.phoneProven(user, e164, pushEndpoint: endpoint, at: transaction.now)
+        let proven = try authenticated.phoneProven(user, e164, at: transaction.now)
         // Findability belongs to the pair of number and holder. Neither a new holder nor a new number inherits it.
         for former in proven.losers + (isSame ? [] : [user.id]) {
             try FindableAddressRepository(transaction).delete(.phone, of: former)
         }
-        if endpoint != nil {
-            try PushAuthorizations(
-                keys: keys, policy: policy, environment: environment
-            ).queueUnsent(to: user.id, in: transaction, &events)
+        if let endpoint {
+            let change = PushEndpointChange(usual: .some(endpoint))
+            try register(change, by: session, in: transaction, &events)
         }
         for change in proven.changes { events.record(.assuranceChanged(change)) }
         for loser in proven.losers { events.record(.phoneReassigned(from: loser), by: "user \(session.userID)") }

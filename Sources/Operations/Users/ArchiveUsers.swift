@@ -124,7 +124,7 @@ package extension ArchiveUsers {
         let members: [(String, String?)] = [
             ("user_id", id.description), ("address", address ?? user.externalID),
             ("provider_id", user.providerID.description), ("assurance", user.assurance.rawValue),
-            ("phone_number", row.phoneNumber), ("push_endpoint", row.pushEndpoint), ("full_name", row.fullName),
+            ("phone_number", row.phoneNumber), ("full_name", row.fullName),
             ("date_of_birth", row.dateOfBirth?.text), ("postal_address", row.postalAddress),
             ("document_number", row.documentNumber), ("jurisdiction", row.jurisdiction),
             ("phone_verified_at", row.phoneVerifiedAt.rfc3339),

@@ -25,6 +25,7 @@ struct EraseUser: Sendable {
         try IdentityCardRepository(transaction).erase(user)
         try PhoneVerificationRepository(transaction).erase(user)
         try OutboxRepository(transaction).erase(user)
+        try PushEndpointRepository(transaction, keys: keys).erase(user)
         try BlockRepository(transaction).erase(user)
         try FindableAddressRepository(transaction).erase(user)
         try EventSubjectRepository(transaction).erase(user)

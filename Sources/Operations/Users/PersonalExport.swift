@@ -13,6 +13,8 @@ package struct PersonalExport: Sendable, Confidential {
     /// The URL of the picture from the provider.
     let avatarURL: String?
     let proved: AuthenticatedUser?
+    /// The push endpoints of the user's devices.
+    let endpoints: [PushEndpointRepository.Registration]
     /// The submitted cards: name, status, submission, checks, and the data that was read.
     let cards: [(entry: IdentityCardRepository.Entry, facts: CardFacts?)]
     /// The sessions that have not ended.
@@ -44,6 +46,7 @@ package struct PersonalExport: Sendable, Confidential {
         return PersonalExport(
             user: user, address: address, displayName: profile.displayName, avatarURL: profile.avatarURL,
             proved: try AuthenticatedUserRepository(transaction, keys: keys).find(user.id),
+            endpoints: try PushEndpointRepository(transaction, keys: keys).list(of: user.id),
             cards: try IdentityCardRepository(transaction).list(of: user.id).map {
                 ($0, try SealedCard.facts(of: $0, keys: keys, in: transaction))
             },
@@ -67,7 +70,7 @@ package extension PersonalExport {
             "provider_id": text(user.providerID.description), "created_at": text(user.createdAt.rfc3339),
             "assurance": text(user.assurance.rawValue), "display_name": text(displayName),
             "avatar_url": text(avatarURL), "phone_number": text(proved?.phoneNumber),
-            "push_endpoint": text(proved?.pushEndpoint), "full_name": text(proved?.fullName),
+            "push_endpoints": .array(endpoints.map { Self.json($0) }), "full_name": text(proved?.fullName),
             "date_of_birth": text(proved?.dateOfBirth?.text), "postal_address": text(proved?.postalAddress),
             "document_number": text(proved?.documentNumber), "jurisdiction": text(proved?.jurisdiction),
             "phone_verified_at": text(proved?.phoneVerifiedAt.rfc3339),
@@ -97,6 +100,14 @@ package extension PersonalExport {
             "expires_on": text(card.facts?.expiresOn.text),
             "issuer_signature": text(card.facts?.issuerSignature.state.rawValue),
             "signed_credential": text(card.facts?.issuerSignature.credential.map { Base64URL.encode($0) }),
+        ])
+    }
+
+    private static func json(_ registration: PushEndpointRepository.Registration) -> JSONValue {
+        .object([
+            "device_id": text(registration.device.description), "push_endpoint": text(registration.endpoints.usual),
+            "call_endpoint": text(registration.endpoints.calls),
+            "registered_at": text(registration.registeredAt.rfc3339),
         ])
     }
 

@@ -10,6 +10,8 @@ package struct Profile: Sendable, Confidential {
     /// The verified data; `nil` if there is none yet.
     package let proved: AuthenticatedUser?
     package let age: Int?
+    /// The push endpoints of the session's device.
+    package let endpoints: PushEndpoints?
 }
 
 package extension Service {
@@ -26,28 +28,9 @@ package extension Service {
                 throw Refusal.userErased
             }
             let proved = try AuthenticatedUserRepository(transaction, keys: keys).find(user.id)
-            return Profile(user: user, address: address, proved: proved, age: proved?.age(on: today))
-        }
-    }
-
-    /// Sets the endpoint; `nil` removes it.
-    ///
-    /// - Throws: `Refusal` `malformed_request` for an endpoint of an app that the policy does not name, `conflict`
-    ///   before a phone number is proven.
-    func setPushEndpoint(_ arn: String?, for session: Session) async throws {
-        let applications = policy[\.phones].pushApplications
-        let endpoint = try arn.map { arn throws(Refusal) in try PushEndpoint(arn, of: applications) }
-        let keys = keys.personal
-        let isSet = try await act(for: session) { transaction, _, events in
-            let isSet = try AuthenticatedUserRepository(transaction, keys: keys).setPushEndpoint(
-                endpoint?.arn, of: session.userID)
-            if isSet, endpoint != nil {
-                try authorizationPushes.queueUnsent(to: session.userID, in: transaction, &events)
-            }
-            return isSet
-        }
-        guard isSet else {
-            throw Refusal.phoneRequired
+            let endpoints = try PushEndpointRepository(transaction, keys: keys).find(user.id, on: session.deviceID)
+            return Profile(
+                user: user, address: address, proved: proved, age: proved?.age(on: today), endpoints: endpoints)
         }
     }
 }

@@ -38,9 +38,9 @@ package extension AuthorizationRowRepository {
             """, [.id(id)])
     }
 
-    /// The row of an outbox message; `nil` if the notification was sent, or is no longer due.
-    func find(queuedAs message: OutboxMessageID) throws -> AuthorizationRow? {
-        try transaction.first(Self.columns, "WHERE message_id = $1 AND sent = 0", [.id(message)])
+    /// The row of an authorization for a state.
+    func find(_ id: AuthorizationID, _ type: MessagingPermissionState) throws -> AuthorizationRow? {
+        try transaction.first(Self.columns, "WHERE authorization_id = $1 AND type = $2", [.id(id), type.value])
     }
 
     /// The rows without a notification and without a queued message for it, oldest first.
@@ -50,7 +50,7 @@ package extension AuthorizationRowRepository {
             [.id(user), Value(limit)])
     }
 
-    /// Stores the message for a row; `false` if it has one already, or there is no user to notify.
+    /// Stores the message of the first device for a row; `false` if it has one already, or there is no user to notify.
     func queue(_ row: AuthorizationRow, as message: OutboxMessageID) throws -> Bool {
         try transaction.execute(
             """
@@ -59,14 +59,17 @@ package extension AuthorizationRowRepository {
             """, [.id(row.authorizationID), row.type.value, .id(message)]) > 0
     }
 
-    /// Marks the row of a message as sent.
-    func markSent(_ message: OutboxMessageID) throws {
-        try transaction.execute("UPDATE authorization_rows SET sent = 1 WHERE message_id = $1", [.id(message)])
+    /// Marks a row as sent: a device of its user has the notification.
+    func markSent(_ id: AuthorizationID, _ type: MessagingPermissionState) throws {
+        try transaction.execute(
+            "UPDATE authorization_rows SET sent = 1 WHERE authorization_id = $1 AND type = $2 AND sent = 0",
+            [.id(id), type.value])
     }
 
-    /// Releases the row of a message that was not delivered, so that another one can be queued.
-    func release(_ message: OutboxMessageID) throws {
+    /// Releases a row whose message was not delivered, so that another one can be queued.
+    func release(_ id: AuthorizationID, _ type: MessagingPermissionState) throws {
         try transaction.execute(
-            "UPDATE authorization_rows SET message_id = NULL WHERE message_id = $1 AND sent = 0", [.id(message)])
+            "UPDATE authorization_rows SET message_id = NULL WHERE authorization_id = $1 AND type = $2 AND sent = 0",
+            [.id(id), type.value])
     }
 }

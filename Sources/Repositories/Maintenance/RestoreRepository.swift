@@ -22,6 +22,11 @@ package extension RestoreRepository {
             """, [.time(transaction.now), .bytes([])])
     }
 
+    /// Deletes all push endpoints. Users may have signed out since, and apps register again.
+    func deletePushEndpoints() throws {
+        try transaction.execute("DELETE FROM push_endpoints WHERE 1 = 1")
+    }
+
     /// Ends every phone verification, because the number of checks since the backup is unknown.
     func endPhoneVerifications() throws {
         try transaction.execute(

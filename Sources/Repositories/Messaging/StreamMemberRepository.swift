@@ -59,16 +59,25 @@ package extension StreamMemberRepository {
         try list(of: stream).filter { $0.leftAt == nil }.map(\.userID)
     }
 
-    /// The members except one whose devices can be reached by a push.
-    func pushed(in stream: MessageStreamID, besides user: UserID) throws -> [StreamMember] {
+    private static let devices = ColumnTuple(columns.of("stream_members"), Column<DeviceID>("p.device_id"))
+
+    /// The devices of the members except one that can be reached by a push.
+    func pushed(
+        in stream: MessageStreamID, besides user: UserID
+    ) throws -> [(member: StreamMember, device: DeviceID)] {
         try transaction.query(
-            Self.columns,
             """
-            WHERE stream_id = $1 AND user_id <> $2 AND left_at_sequence IS NULL AND \(Self.isThere) AND user_id IN (
-                SELECT a.user_id FROM authenticated_users a
-                WHERE a.user_id = stream_members.user_id AND a.push_endpoint IS NOT NULL)
-            ORDER BY user_id
-            """, [.id(stream), .id(user)])
+            SELECT \(Self.devices) FROM stream_members
+            JOIN push_endpoints p ON p.user_id = stream_members.user_id
+                AND p.\(SealedColumn.pushEndpoint.name) IS NOT NULL
+            WHERE stream_members.stream_id = $1 AND stream_members.user_id <> $2
+                AND stream_members.left_at_sequence IS NULL AND \(Self.isThere)
+            ORDER BY stream_members.user_id, p.device_id
+            """, [.id(stream), .id(user)]
+        ).map { row in
+            let (member, device) = try Self.devices.read(row)
+            return (member, device)
+        }
     }
 
     /// Removes a member, who keeps access to messages up to a number.

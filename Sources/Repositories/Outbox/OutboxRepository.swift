@@ -111,6 +111,12 @@ package extension OutboxRepository {
         try transaction.first(Self.columns, "WHERE id = $1 AND kind IN (\(Self.kinds))", [.id(id)])
     }
 
+    /// The message with a deduplication key; `nil` if there is none.
+    func find(key: String) throws -> OutboxMessage? {
+        try transaction.first(
+            Self.columns, "WHERE deduplication_key = $1 AND kind IN (\(Self.kinds))", [.text(key)])
+    }
+
     private static let some = ListStatement {
         "SELECT \(columns) FROM outbox WHERE id IN \($0.in) AND kind IN (\(kinds))"
     }

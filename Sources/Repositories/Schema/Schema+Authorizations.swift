@@ -60,7 +60,6 @@ extension Schema {
         CREATE INDEX authorization_rows_unsent ON authorization_rows (recipient_id, at)
         WHERE sent = 0 AND message_id IS NULL
         """,
-        "CREATE INDEX authorization_rows_by_message ON authorization_rows (message_id) WHERE message_id IS NOT NULL",
         """
         CREATE INDEX authorization_rows_by_recipient ON authorization_rows (recipient_id)
         WHERE recipient_id IS NOT NULL

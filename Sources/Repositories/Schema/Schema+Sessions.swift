@@ -1,6 +1,7 @@
 extension Schema {
     /// Sessions and their bulk revocations, and spent identifiers.
     static let sessions = [
+        // `has_endpoint` is 1 if the session registered a push endpoint.
         // The row whose id is derived from a nonce spends it. `token_hash` has no index, because a token contains its
         // session's id.
         """
@@ -25,6 +26,7 @@ extension Schema {
             challenged_at BIGINT,
             ended_at BIGINT,
             end_reason TEXT,
+            has_endpoint INTEGER NOT NULL DEFAULT 0,
             CHECK ((state = 'unauthenticated') = (ended_at IS NOT NULL)),
             CHECK ((state = 'challenged') = (challenged_at IS NOT NULL) OR state = 'unauthenticated')
         )

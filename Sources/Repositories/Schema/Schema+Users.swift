@@ -49,7 +49,6 @@ extension Schema {
             suspended TEXT,
             phone_index BYTEA NOT NULL,
             phone_number BYTEA NOT NULL,
-            push_endpoint BYTEA,
             full_name BYTEA,
             date_of_birth BYTEA,
             postal_address BYTEA,
@@ -69,6 +68,25 @@ extension Schema {
         CREATE INDEX authenticated_users_by_identity ON authenticated_users (identity_verified_at, user_id)
         WHERE identity_verified_at IS NOT NULL
         """,
+        // The push endpoints of a user's devices, with the generations of the session that registered them.
+        """
+        CREATE TABLE push_endpoints (
+            user_id TEXT NOT NULL REFERENCES users (id),
+            device_id TEXT NOT NULL,
+            provider_id TEXT NOT NULL,
+            provider_key_id TEXT NOT NULL,
+            sealed_endpoint BYTEA,
+            sealed_call_endpoint BYTEA,
+            registered_at BIGINT NOT NULL,
+            user_generation BIGINT NOT NULL,
+            device_generation BIGINT NOT NULL,
+            provider_generation BIGINT NOT NULL,
+            key_generation BIGINT NOT NULL,
+            PRIMARY KEY (user_id, device_id),
+            CHECK (sealed_endpoint IS NOT NULL OR sealed_call_endpoint IS NOT NULL)
+        )
+        """,
+        "CREATE INDEX push_endpoints_by_time ON push_endpoints (registered_at)",
         """
         CREATE TABLE identity_cards (
             id TEXT NOT NULL PRIMARY KEY,

@@ -16,8 +16,9 @@ package struct SealedColumn: Sendable, Hashable {
     static let streamAuthorization = SealedColumn(table: "event_streams", name: "sealed_authorization")
 
     static let all: [SealedColumn] = [
-        userDisplayName, userAvatarURL, phoneNumber, pushEndpoint, fullName, dateOfBirth, postalAddress,
-        documentNumber, jurisdiction, verificationNumber, verificationPushEndpoint, cardFacts, cardInput, cardReason,
+        userDisplayName, userAvatarURL, phoneNumber, pushEndpoint, callEndpoint, fullName, dateOfBirth,
+        postalAddress, documentNumber, jurisdiction, verificationNumber, verificationPushEndpoint, cardFacts, cardInput,
+        cardReason,
         authorizationTo, authorizationEvent, outboxPayload, banNote, banLiftNote,
         streamAuthorization, memberMetadata, readerMetadata, streamOpening, streamMetadata, messageBody,
         messageMetadata,
@@ -29,12 +30,13 @@ package extension SealedColumn {
     static let userDisplayName = SealedColumn(table: "users", name: "display_name")
     static let userAvatarURL = SealedColumn(table: "users", name: "avatar_url")
     static let phoneNumber = SealedColumn(table: "authenticated_users", name: "phone_number")
-    static let pushEndpoint = SealedColumn(table: "authenticated_users", name: "push_endpoint")
     static let fullName = SealedColumn(table: "authenticated_users", name: "full_name")
     static let dateOfBirth = SealedColumn(table: "authenticated_users", name: "date_of_birth")
     static let postalAddress = SealedColumn(table: "authenticated_users", name: "postal_address")
     static let documentNumber = SealedColumn(table: "authenticated_users", name: "document_number")
     static let jurisdiction = SealedColumn(table: "authenticated_users", name: "jurisdiction")
+    static let pushEndpoint = SealedColumn(table: "push_endpoints", name: "sealed_endpoint")
+    static let callEndpoint = SealedColumn(table: "push_endpoints", name: "sealed_call_endpoint")
     static let verificationNumber = SealedColumn(table: "phone_verifications", name: "sealed_number")
     static let verificationPushEndpoint = SealedColumn(
         table: "phone_verifications", name: "sealed_push_endpoint")

@@ -133,7 +133,8 @@ package extension SessionRepository {
         }
     }
 
-    /// Ends the sessions in scope that the state machine allows to end.
+    /// Ends the sessions in scope that the state machine allows to end. The end of a single session deletes the push
+    /// endpoint of its user on its device, unless another session takes its place.
     ///
     /// - Parameter limit: the maximum number.
     /// - Returns: the sessions that were ended.
@@ -142,12 +143,22 @@ package extension SessionRepository {
         _ scope: SessionScope, at time: Date, _ why: SessionEnding, limit: Int = .max
     ) throws -> [EndedSession] {
         let (condition, value) = scope.condition
+        if case .session(let id) = scope, why != .superseded { try deletePushEndpoint(of: id) }
         return try end(
             """
             SELECT id FROM sessions
             WHERE \(condition) AND \(Self.isAllowed(Self.destroyed)) AND \(GenerationRepository.isCurrent("sessions"))
             LIMIT \(limit)
             """, [value], at: time, why)
+    }
+
+    private func deletePushEndpoint(of id: SessionID) throws {
+        try transaction.enqueue(
+            """
+            DELETE FROM push_endpoints
+            WHERE user_id = (SELECT s.user_id FROM sessions s WHERE s.id = $1)
+                AND device_id = (SELECT s.device_id FROM sessions s WHERE s.id = $1)
+            """, [.id(id)])
     }
 
     /// Updates some rows of sessions that a bulk revocation has ended; empty if none is left.

@@ -6,7 +6,7 @@ import Foundation
 /// Ends a session by one shared statement.
 ///
 /// It ends no session of a provider that is notified of ended sessions, because a transaction must write the security
-/// events. It is safe under `READ COMMITTED`: a row ends once, and a concurrent bulk revocation ends the session too.
+/// events. Nor does it end one whose device has a push endpoint, which a transaction deletes too. It is safe under `READ COMMITTED`: a row ends once, and a concurrent bulk revocation ends the session too.
 package struct SharedSessionEnd: Sendable {
     private let arguments: [Value]
 }
@@ -40,6 +40,10 @@ package extension SharedSessionEnd {
             AND NOT EXISTS (SELECT 1 FROM provider_webhooks w WHERE w.provider_id = sessions.provider_id)
             AND NOT EXISTS (
                 SELECT 1 FROM event_streams e WHERE e.provider_id = sessions.provider_id AND e.status <> 'disabled')
+            AND sessions.has_endpoint = 0
+            AND NOT EXISTS (
+                SELECT 1 FROM push_endpoints p
+                WHERE p.user_id = sessions.user_id AND p.device_id = sessions.device_id)
         RETURNING \(SessionRepository.ended)
         """
     }

@@ -11,9 +11,9 @@ package struct AuthenticatedUserRepository {
     /// The columns with a user's data. The others are for finding rows.
     private static let columns = ColumnTuple(
         Column<AuthenticatedUser.Suspension?>("suspended"), Column<[UInt8]>(.phoneNumber),
-        Column<[UInt8]?>(.pushEndpoint), Column<[UInt8]?>(.fullName), Column<[UInt8]?>(.dateOfBirth),
-        Column<[UInt8]?>(.postalAddress), Column<[UInt8]?>(.documentNumber), Column<[UInt8]?>(.jurisdiction),
-        Column<Date>("phone_verified_at"), Column<Date?>("identity_verified_at"))
+        Column<[UInt8]?>(.fullName), Column<[UInt8]?>(.dateOfBirth), Column<[UInt8]?>(.postalAddress),
+        Column<[UInt8]?>(.documentNumber), Column<[UInt8]?>(.jurisdiction), Column<Date>("phone_verified_at"),
+        Column<Date?>("identity_verified_at"))
 }
 
 package extension AuthenticatedUserRepository {
@@ -30,15 +30,15 @@ package extension AuthenticatedUserRepository {
             let key = try DataKeyRepository(transaction, keys: keys).find(user)
         else { return nil }
         let (
-            suspended, phoneNumber, pushEndpoint, fullName, dateOfBirth, postalAddress, documentNumber, jurisdiction,
-            phoneVerifiedAt, identityVerifiedAt
+            suspended, phoneNumber, fullName, dateOfBirth, postalAddress, documentNumber, jurisdiction, phoneVerifiedAt,
+            identityVerifiedAt
         ) = try Self.columns.read(row)
         func open(_ sealed: [UInt8]?, _ column: SealedColumn) throws -> String? {
             try sealed.map { try key.open($0, in: column, of: user) }
         }
         return AuthenticatedUser(
             userID: user, suspended: suspended, phoneNumber: try key.open(phoneNumber, in: .phoneNumber, of: user),
-            pushEndpoint: try open(pushEndpoint, .pushEndpoint), fullName: try open(fullName, .fullName),
+            fullName: try open(fullName, .fullName),
             dateOfBirth: try open(dateOfBirth, .dateOfBirth).flatMap { CalendarDate($0) },
             postalAddress: try open(postalAddress, .postalAddress),
             documentNumber: try open(documentNumber, .documentNumber),
@@ -74,14 +74,14 @@ package extension AuthenticatedUserRepository {
     /// The columns that a proof of a number writes. The others are written with a card.
     private static let provenPhone = ColumnTuple(
         Column<UserID>("user_id"), Column<ProviderID>("provider_id"), Column<Digest256>("phone_index"),
-        Column<[UInt8]>(.phoneNumber), Column<[UInt8]?>(.pushEndpoint), Column<Date>("phone_verified_at"))
+        Column<[UInt8]>(.phoneNumber), Column<Date>("phone_verified_at"))
 
     /// Stores a number as this user's. Its former holder at the same provider is suspended, and no data of that
     /// identity is transferred. A suspended user must verify a number and submit a card again.
     ///
     /// - Returns: the users who lost the number, and the changes of level.
     func phoneProven(
-        _ user: User, _ number: String, pushEndpoint: String?, at time: Date
+        _ user: User, _ number: String, at time: Date
     ) throws -> (losers: [UserID], changes: [AssuranceChange]) {
         var (losers, changes) = try suspendOthers(than: user, holding: keys.phoneIndexes(number))
         let wasSuspended = try find(user.id)?.suspended != nil
@@ -94,13 +94,11 @@ package extension AuthenticatedUserRepository {
             INSERT INTO authenticated_users (\(Self.provenPhone)) VALUES (\(Self.provenPhone.placeholders))
             ON CONFLICT (user_id) DO UPDATE SET
                 phone_index = excluded.phone_index, phone_number = excluded.phone_number,
-                push_endpoint = COALESCE(excluded.push_endpoint, authenticated_users.push_endpoint),
                 phone_verified_at = excluded.phone_verified_at, archived_at = NULL
             """,
             Self.provenPhone.row(
                 user.id, user.providerID, keys.phoneIndex(number),
-                try key.seal(number, in: .phoneNumber, of: user.id),
-                try pushEndpoint.map { try key.seal($0, in: .pushEndpoint, of: user.id) }, time))
+                try key.seal(number, in: .phoneNumber, of: user.id), time))
         if user.assurance < .phone || wasSuspended {
             let change = try UserRepository(transaction).setAssurance(.phone, until: nil, of: user.id)
             if let change { changes.append(change) }
@@ -154,28 +152,6 @@ package extension AuthenticatedUserRepository {
         let change = try UserRepository(transaction).setAssurance(
             assurance, until: facts.expiresOn.endEverywhere, of: user)
         return change.map { [$0] } ?? []
-    }
-
-    /// Sets the push endpoint; `nil` removes it. Returns `false` if the user has not proven a number.
-    func setPushEndpoint(_ endpoint: String?, of user: UserID) throws -> Bool {
-        guard let key = try DataKeyRepository(transaction, keys: keys).find(user) else { return false }
-        let sealed = try endpoint.map { try key.seal($0, in: .pushEndpoint, of: user) }
-        return try transaction.execute(
-            "UPDATE authenticated_users SET push_endpoint = $2 WHERE user_id = $1", [.id(user), sealed.value]) > 0
-    }
-
-    /// Whether there is a push endpoint. It opens no sealed data.
-    func hasPushEndpoint(_ user: UserID) throws -> Bool {
-        try transaction.first(
-            "SELECT 1 FROM authenticated_users WHERE user_id = $1 AND push_endpoint IS NOT NULL", [.id(user)]) != nil
-    }
-
-    /// Removes a deleted push endpoint; `false` if the user has registered another one since.
-    func dropPushEndpoint(_ endpoint: String, of user: UserID) throws -> Bool {
-        _ = try transaction.query(
-            "SELECT 1 FROM authenticated_users WHERE user_id = $1\(transaction.lockingRows)", [.id(user)])
-        guard try find(user)?.pushEndpoint == endpoint else { return false }
-        return try setPushEndpoint(nil, of: user)
     }
 
     func erase(_ user: UserID) throws {

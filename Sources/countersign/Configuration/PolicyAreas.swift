@@ -133,6 +133,7 @@ struct PolicyArea {
                     "push_applications", \.phones.pushApplications,
                     expected: "a list of ARNs of Amazon SNS platform applications, each once,",
                     where: PushEndpoint.isApplication),
+                .whole("push_endpoints_per_user", \.phones.pushEndpointsPerUser, 1...20),
                 .flag("presence_required", \.phones.presenceRequired),
             ])
     }

@@ -68,7 +68,7 @@ struct KeyRotationTests {
                     let user = try UserRepository(transaction).findOrCreate(
                         providerID: provider, externalID: "\(index)", newID: UserID(UUID()), at: now)
                     _ = try AuthenticatedUserRepository(transaction, keys: server).phoneProven(
-                        user, "+1415555267\(index)", pushEndpoint: nil, at: now)
+                        user, "+1415555267\(index)", at: now)
                     return user.id
                 }
             }

@@ -33,7 +33,7 @@ struct ConfidentialTests {
         card.documentNumber = "T64235789"
         let facts = try #require(CardFacts(card))
         let user = AuthenticatedUser(
-            userID: UserID(UUID()), suspended: nil, phoneNumber: "+14155552671", pushEndpoint: "arn:canary",
+            userID: UserID(UUID()), suspended: nil, phoneNumber: "+14155552671",
             fullName: facts.fullName, dateOfBirth: facts.dateOfBirth, postalAddress: facts.address?.line,
             documentNumber: facts.documentNumber, jurisdiction: "VA", phoneVerifiedAt: .distantPast,
             identityVerifiedAt: nil)

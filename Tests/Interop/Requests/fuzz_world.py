@@ -133,6 +133,7 @@ class World:
             "enrolment_token": self.provider.enrolment_token, "captcha": lambda: "solved",
             "phone_number": new_number, "region": lambda: "US",
             "push_endpoint": lambda: "arn:aws:sns:us-east-1:123456789012:endpoint/GCM/app/5e3e9847-3183-3f18-a7e8-671c3a57d4b3",
+            "call_endpoint": lambda: "arn:aws:sns:us-east-1:123456789012:endpoint/GCM/app/7f3d5cf7-a8d5-375e-8115-cde5cfb0e715",
             "presence": lambda: self.sign("layer-presence;v=1", {"nce": self.device.nonce(), "iat": int(time.time())}),
             "code": lambda: "123456", "aamva": lambda: specimen.aamva(**new_person()), "mrz": lambda: MRZ,
             "to": lambda: random.choice([self.partner["user_id"], f"{self.provider.slug}/bob", f"{self.provider.slug}/nobody"]),

@@ -41,9 +41,12 @@ struct AuthorizationBench {
     /// What the push sender was given, and what it answers.
     final class Pushes: Sendable {
         private let state = Mutex(
-            (sent: [(endpoint: String, payload: String)](), outcome: DeliveryOutcome.sent(reference: "")))
+            (
+                sent: [(endpoint: String, payload: String, urgency: PushUrgency)](),
+                outcome: DeliveryOutcome.sent(reference: "")
+            ))
 
-        var sent: [(endpoint: String, payload: String)] { state.withLock { $0.sent } }
+        var sent: [(endpoint: String, payload: String, urgency: PushUrgency)] { state.withLock { $0.sent } }
 
         /// The endpoints' last parts, in the order of sending.
         var endpoints: [String] { sent.map { String($0.endpoint.split(separator: "/").last ?? "") } }
@@ -52,8 +55,10 @@ struct AuthorizationBench {
 
         func take(_ message: Message) -> DeliveryOutcome {
             state.withLock { state in
-                guard case .push(let endpoint, let payload) = message else { return .refused(reason: "no push") }
-                state.sent.append((endpoint, payload))
+                guard case .push(let endpoint, let payload, let urgency) = message else {
+                    return .refused(reason: "no push")
+                }
+                state.sent.append((endpoint, payload, urgency))
                 return state.outcome
             }
         }
@@ -121,7 +126,6 @@ struct AuthorizationBench {
         let (keys, now) = (keys, clock.now)
         let number = "+1415555\(numbers.next())"
         let picture = "https://pictures.example/\(name).png"
-        let endpoint = hasEndpoint ? Self.endpoint(name) : nil
         let user = try await store.write { transaction -> User in
             let providers = ProviderRepository(transaction)
             guard let slug = Slug(slug) else { throw Refusal(.malformedRequest, "no slug") }
@@ -136,7 +140,7 @@ struct AuthorizationBench {
                 providerID: provider.id, externalID: name, newID: UserID(UUID()), at: now)
             guard level > .none else { return user }
             let proved = AuthenticatedUserRepository(transaction, keys: keys)
-            _ = try proved.phoneProven(user, number, pushEndpoint: endpoint, at: now)
+            _ = try proved.phoneProven(user, number, at: now)
             let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user.id)
             try users.setProfile(
                 displayName: try key.seal("Person \(name)", in: .userDisplayName, of: user.id),
@@ -147,7 +151,15 @@ struct AuthorizationBench {
             }
             return user
         }
-        return try await signIn(user)
+        let session = try await signIn(user)
+        if hasEndpoint, level > .none { try await register(Self.endpoint(name), by: session) }
+        return session
+    }
+
+    /// Registers an endpoint for a session's device.
+    func register(_ usual: String?, calls: String? = nil, by session: Session) async throws {
+        try await context.changePushEndpoints(
+            PushEndpointChange(usual: .some(usual), calls: .some(calls)), for: session)
     }
 
     /// A session of a user on a device of its own. Housekeeping leaves it be, however many days pass.

@@ -40,7 +40,7 @@ struct AuthorizationPushTests {
             #expect(approval["picture_url"]?.text == "https://pictures.example/bob.png")
             #expect(approval["user_id"]?.text == bob.userID.description && approval["address"]?.text == "test/bob")
             #expect(approval["display_name"]?.text == "Person bob" && approval["initials"]?.text == "MS")
-            for (_, payload) in bench.pushes.sent {
+            for (_, payload, _) in bench.pushes.sent {
                 for secret in AuthorizationBench.secrets { #expect(!payload.contains(secret)) }
                 for identity in [alice.userID.description, "test/alice", "Person alice"] {
                     #expect(!payload.contains(identity))
@@ -75,12 +75,12 @@ struct AuthorizationPushTests {
             let second = try await bench.request(try await bench.person("carol"), bob)
             #expect(try await bench.deliver() == nil)
             _ = try await bench.context.cancelAuthorization(second, for: try await bench.person("carol"))
-            try await bench.context.setPushEndpoint(AuthorizationBench.endpoint("new"), for: bob)
+            try await bench.register(AuthorizationBench.endpoint("new"), by: bob)
             _ = try await bench.deliver()
             #expect(bench.pushes.endpoints == ["new"])
             #expect(try await Self.sentMarks(bench, id) == [true])
             #expect(try await Self.sentMarks(bench, second) == [false, nil])
-            try await bench.context.setPushEndpoint(AuthorizationBench.endpoint("newer"), for: bob)
+            try await bench.register(AuthorizationBench.endpoint("newer"), by: bob)
             _ = try await bench.deliver()
             #expect(bench.pushes.sent.count == 1)
         }
@@ -93,12 +93,12 @@ struct AuthorizationPushTests {
             let id = try await bench.request(alice, bob)
             bench.pushes.answer(.endpointGone)
             #expect(try await bench.deliver() == nil)
-            #expect(try await bench.context.readProfile(bob).proved?.pushEndpoint == nil)
-            #expect(try await bench.context.readProfile(alice).proved?.pushEndpoint != nil)
+            #expect(try await bench.context.readProfile(bob).endpoints?.usual == nil)
+            #expect(try await bench.context.readProfile(alice).endpoints?.usual != nil)
             #expect(try await Self.sentMarks(bench, id) == [false])
             #expect(try await bench.store.read { try OutboxRepository($0).list(.expired, limit: 9) }.count == 1)
             bench.pushes.answer(.sent(reference: "1"))
-            try await bench.context.setPushEndpoint(AuthorizationBench.endpoint("new"), for: bob)
+            try await bench.register(AuthorizationBench.endpoint("new"), by: bob)
             _ = try await bench.deliver()
             #expect(bench.pushes.endpoints == ["bob", "new"])
             #expect(try await Self.sentMarks(bench, id) == [true])
@@ -109,14 +109,14 @@ struct AuthorizationPushTests {
     func endpointReplaced() async throws {
         try await AuthorizationBench.run { bench in
             let bob = try await bench.person("bob")
-            let (keys, user) = (bench.keys, bob.userID)
-            try await bench.context.setPushEndpoint(AuthorizationBench.endpoint("new"), for: bob)
+            let keys = bench.keys
+            try await bench.register(AuthorizationBench.endpoint("new"), by: bob)
             let dropped = try await bench.store.write { transaction in
-                try AuthenticatedUserRepository(transaction, keys: keys).dropPushEndpoint(
-                    AuthorizationBench.endpoint("bob"), of: user)
+                try PushEndpointRepository(transaction, keys: keys).drop(
+                    AuthorizationBench.endpoint("bob"), of: bob.userID, on: bob.deviceID)
             }
             #expect(!dropped)
-            #expect(try await bench.context.readProfile(bob).proved?.pushEndpoint == AuthorizationBench.endpoint("new"))
+            #expect(try await bench.context.readProfile(bob).endpoints?.usual == AuthorizationBench.endpoint("new"))
         }
     }
 

@@ -155,11 +155,7 @@ struct MessageNoticeTests {
             try await bench.send("three", to: stream, by: ann)
             people.clock.advance(PushMessages.patience)
             _ = try await people.deliver()
-            let keys = people.keys
-            let proved = try await people.store.read {
-                try AuthenticatedUserRepository($0, keys: keys).find(dan.userID)
-            }
-            #expect(proved?.pushEndpoint == nil)
+            #expect(try await people.context.readProfile(dan).endpoints == nil)
         }
     }
 

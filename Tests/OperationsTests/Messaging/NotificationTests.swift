@@ -76,17 +76,15 @@ struct NotificationTests {
     private static func withEndpoint(
         _ body: (ServiceFixture, User, DeliverOutbox, AuthorizationBench.Pushes) async throws -> Void
     ) async throws {
-        try await ServiceFixture.run { fixture in
+        var policy = Policy()
+        policy.phones.pushApplications = [AuthorizationBench.application]
+        try await ServiceFixture.run(policy) { fixture in
             let (context, pushes) = (fixture.context, AuthorizationBench.Pushes())
-            let user = try await fixture.opened("alice", on: try await fixture.connectNewDevice()).session.userID
-            let known = try await fixture.store.write { transaction -> User? in
-                let known = try UserRepository(transaction).find(user)
-                if let known {
-                    _ = try AuthenticatedUserRepository(transaction, keys: context.keys.personal).phoneProven(
-                        known, "+14155552671", pushEndpoint: AuthorizationBench.endpoint("alice"), at: transaction.now)
-                }
-                return known
-            }
+            // No level is needed, and no proven number.
+            let session = try await fixture.opened("alice", on: try await fixture.connectNewDevice()).session
+            let change = PushEndpointChange(usual: .some(AuthorizationBench.endpoint("alice")))
+            try await context.changePushEndpoints(change, for: session)
+            let known = try await fixture.store.read { try UserRepository($0).find(session.userID) }
             let deliver = DeliverOutbox(of: context, send: { message, _ in pushes.take(message) })
             try await body(fixture, try #require(known), deliver, pushes)
         }

@@ -151,7 +151,7 @@ struct RestoredReceiverTests {
         "phone_groups": .follows,
         "phone_provider_spend": .follows, "phone_sends": .follows, "phone_spend": .follows, "phone_stops": .saidAgain,
         "phone_tallies": .follows, "phone_verifications": .ended, "provider_clients": .replayed,
-        "provider_keys": .replayed,
+        "provider_keys": .replayed, "push_endpoints": .ended,
         "provider_resources": .replayed, "provider_webhooks": .replayed, "providers": .replayed, "rates": .follows,
         "recent_certifications": .follows, "revocation_counter": .follows, "revocation_lists": .replayed,
         "revoked_keys": .replayed, "schema_migrations": .follows, "sessions": .ended, "spent_identifiers": .replayed,

@@ -65,7 +65,13 @@ struct HeldBackTests {
                     }
                 ),
                 ("POST /identity-cards", { _ = try await cards.show(specimen, $0) }),
-                ("PATCH /me", { try await cards.fixture.context.setPushEndpoint(nil, for: $0.session) }),
+                (
+                    "PATCH /me",
+                    {
+                        let change = PushEndpointChange(usual: .some(nil))
+                        try await cards.fixture.context.changePushEndpoints(change, for: $0.session)
+                    }
+                ),
                 ("GET /me/export", { _ = try await cards.fixture.context.exportPersonalData(for: $0.session) }),
                 ("DELETE /me", { _ = try await cards.fixture.context.erasePersonalData(for: $0.session) }),
                 (

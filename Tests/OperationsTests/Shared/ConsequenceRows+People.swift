@@ -10,9 +10,11 @@ import Testing
 
 extension ConsequenceTests {
     static let userRows: [Row] = [
-        .service("SetPushEndpoint") { world in
-            try await world.cards.prove("+14155552671", world.alice)
-            return { node in try await node.context.setPushEndpoint(nil, for: world.alice.session) }
+        .service("ChangePushEndpoints") { world in
+            { node in
+                try await node.context.changePushEndpoints(
+                    PushEndpointChange(usual: .some(nil)), for: world.alice.session)
+            }
         },
         .service("ExportPersonalData", audit: ["personal_data_read"]) { world in
             { node in _ = try await node.context.exportPersonalData(for: world.alice.session) }

@@ -63,7 +63,7 @@ struct DiscoveryTableTests {
     private static func share(_ tables: TestTables, _ user: UserID, _ name: String, _ number: String) async throws {
         try await tables.write { transaction in
             _ = try AuthenticatedUserRepository(transaction, keys: tables.keys).phoneProven(
-                tables.person(user, name), number, pushEndpoint: nil, at: TestTables.now)
+                tables.person(user, name), number, at: TestTables.now)
             try FindableAddressRepository(transaction).insert(.phone, of: user, at: TestTables.now)
         }
     }

@@ -19,7 +19,7 @@ struct FindableAddressTableTests {
             func prove(_ id: UserID, _ name: String) async throws {
                 _ = try await tables.write {
                     try AuthenticatedUserRepository($0, keys: keys).phoneProven(
-                        tables.person(id, name), Self.number, pushEndpoint: nil, at: TestTables.now)
+                        tables.person(id, name), Self.number, at: TestTables.now)
                 }
             }
             func found() async throws -> [UserID?] {

@@ -213,16 +213,17 @@ struct AuthorizationTableTests {
                 let rows = AuthorizationRowRepository(transaction)
                 let unsent = try rows.unsent(to: eve, limit: 5)
                 let queued = try [rows.queue(row, as: message), rows.queue(row, as: message)]
-                try rows.release(message)
+                try rows.release(request.id, .request)
                 let again = try rows.queue(row, as: message)
-                let found = try rows.find(queuedAs: message)
-                try rows.markSent(message)
-                return (unsent, queued + [again], found, try rows.find(queuedAs: message))
+                let found = try rows.find(request.id, .request)
+                try rows.markSent(request.id, .request)
+                try rows.release(request.id, .request)
+                return (unsent, queued + [again], found, try rows.find(request.id, .request))
             }
             #expect(answers.0 == [row])
             #expect(answers.1 == [true, false, true])
             #expect(answers.2 == row)
-            #expect(answers.3 == nil)
+            #expect(answers.3?.isSent == true)
             try await tables.sql("UPDATE authorization_rows SET type = 'NOTHING'")
             await #expect(throws: DamagedRow.self) {
                 try await tables.read { try AuthorizationRowRepository($0).list(of: request.id) }

@@ -70,7 +70,7 @@ struct BanTableTests {
             let (user, phone, over) = (try Self.ban(), try Self.ban(.phone), try Self.ban(endsAfter: -1, age: 60))
             try await tables.write { transaction in
                 _ = try AuthenticatedUserRepository(transaction, keys: keys).phoneProven(
-                    tables.person(tables.user, "ada"), "+14155552671", pushEndpoint: nil, at: TestTables.now)
+                    tables.person(tables.user, "ada"), "+14155552671", at: TestTables.now)
                 let records = BanRepository(transaction)
                 for ban in [user, phone, over] { try records.insert(ban) }
                 try records.insert(Self.entry(user, .user(tables.user)))

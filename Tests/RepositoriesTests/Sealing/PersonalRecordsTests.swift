@@ -21,7 +21,6 @@ struct PersonalRecordsTests {
             try await sealed.prove(user, Self.number, facts)
             let found = try #require(try await sealed.find(user.id))
             #expect(found.phoneNumber == Self.number)
-            #expect(found.pushEndpoint == "arn:canary")
             #expect(found.fullName == "Ada Canary")
             #expect(found.documentNumber == "T64235789")
             #expect(found.postalAddress == facts.address?.line)
@@ -32,7 +31,7 @@ struct PersonalRecordsTests {
             let bytes = stored.flatMap { value -> [UInt8] in
                 if case .bytes(let bytes) = value { bytes } else { Array("\(value)".utf8) }
             }
-            for canary in ["4155552671", "Canary", "T64235789", "Broad", "1986", "arn:"] {
+            for canary in ["4155552671", "Canary", "T64235789", "Broad", "1986"] {
                 #expect(Data(bytes).firstRange(of: Data(canary.utf8)) == nil, "\(canary)")
             }
         }
@@ -113,7 +112,7 @@ struct PersonalRecordsTests {
             let losers = try await sealed.store.write { transaction in
                 let records = AuthenticatedUserRepository(transaction, keys: newer)
                 #expect(try records.isHolder(ada.id, ofNumber: newer.phoneIndexes(Self.number)))
-                return try records.phoneProven(eve, Self.number, pushEndpoint: nil, at: SealedStore.now).losers
+                return try records.phoneProven(eve, Self.number, at: SealedStore.now).losers
             }
             #expect(losers == [ada.id])
             let index = newer.phoneIndex(Self.number)
@@ -210,7 +209,7 @@ extension SealedStore {
         let keys = keys
         try await store.write { transaction in
             let records = AuthenticatedUserRepository(transaction, keys: keys)
-            _ = try records.phoneProven(user, number, pushEndpoint: "arn:canary", at: Self.now)
+            _ = try records.phoneProven(user, number, at: Self.now)
             _ = try records.identityVerified(user.id, facts, assurance: .barcode, at: Self.now)
         }
     }

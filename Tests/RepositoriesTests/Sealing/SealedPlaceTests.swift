@@ -106,9 +106,8 @@ struct SealedPlaceTests {
                 uniqueKeysWithValues: vectors.sealed.filter { $0.table == "authenticated_users" }.map {
                     ($0.column, $0.text)
                 })
-            #expect(texts.count == 7)
+            #expect(texts.count == 6)
             #expect(found.phoneNumber == texts["phone_number"])
-            #expect(found.pushEndpoint == texts["push_endpoint"])
             #expect(found.fullName == texts["full_name"])
             #expect(found.dateOfBirth?.text == texts["date_of_birth"])
             #expect(found.postalAddress == texts["postal_address"])

@@ -50,6 +50,21 @@ struct SharedSessionEndTests {
     private static let obstacles: [(String, @Sendable (TestTables, any Transaction) throws -> Void)] = [
         ("a webhook", { try ProviderWebhookRepository($1).set("https://app.example", of: $0.provider) }),
         ("an event stream", { try EventStreamRepository($1).save(EventStreamTableTests.stream($0.provider)) }),
+        (
+            "a push endpoint",
+            { try $1.execute("UPDATE sessions SET has_endpoint = 1 WHERE user_id = $1", [.id($0.user)]) }
+        ),
+        (
+            "a push endpoint of another session",
+            {
+                try $1.execute(
+                    """
+                    INSERT INTO push_endpoints (user_id, device_id, provider_id, provider_key_id, sealed_endpoint,
+                        registered_at, user_generation, device_generation, provider_generation, key_generation)
+                    VALUES ($1, $2, $3, $4, $5, 0, 0, 0, 0, 0)
+                    """, [.id($0.user), .id($0.device), .id($0.provider), .id($0.providerKey), .bytes([1])])
+            }
+        ),
         ("a cut", { try GenerationRepository($1).raise(.user($0.user)) }),
         (
             "a renewal",

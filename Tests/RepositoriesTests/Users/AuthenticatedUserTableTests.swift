@@ -16,27 +16,25 @@ struct AuthenticatedUserTableTests {
         try await TestTables.run(kind) { tables in
             let (keys, eve) = (tables.keys, try await tables.newUser("eve"))
             let index = keys.phoneIndex(Self.number)
-            func prove(_ id: UserID, _ name: String, _ endpoint: String?) async throws -> [UserID] {
+            func prove(_ id: UserID, _ name: String) async throws -> [UserID] {
                 try await tables.write {
                     try AuthenticatedUserRepository($0, keys: keys).phoneProven(
-                        tables.person(id, name), Self.number, pushEndpoint: endpoint, at: TestTables.now
+                        tables.person(id, name), Self.number, at: TestTables.now
                     ).losers
                 }
             }
-            #expect(try await prove(tables.user, "ada", "arn:1") == [])
-            #expect(try await prove(tables.user, "ada", nil) == [])
+            for _ in 0..<2 { #expect(try await prove(tables.user, "ada") == []) }
             let found = try await tables.read { transaction in
                 let records = AuthenticatedUserRepository(transaction, keys: keys)
                 return try (
                     records.find(tables.user), records.holders(ofNumber: [index]),
-                    records.isHolder(tables.user, ofNumber: [index]), records.hasPushEndpoint(tables.user)
+                    records.isHolder(tables.user, ofNumber: [index])
                 )
             }
             #expect(found.0?.phoneNumber == Self.number)
-            #expect(found.0?.pushEndpoint == "arn:1")
             #expect(found.1 == [tables.user])
-            #expect(found.2 && found.3)
-            #expect(try await prove(eve, "eve", nil) == [tables.user])
+            #expect(found.2)
+            #expect(try await prove(eve, "eve") == [tables.user])
             let (lost, index2, holders) = try await tables.read { transaction in
                 let records = AuthenticatedUserRepository(transaction, keys: keys)
                 return try (
@@ -60,16 +58,10 @@ struct AuthenticatedUserTableTests {
                 }
             }
             #expect(try await !show())
-            let dropped = try await tables.write { transaction in
-                let records = AuthenticatedUserRepository(transaction, keys: keys)
-                _ = try records.phoneProven(
-                    tables.person(tables.user, "ada"), Self.number, pushEndpoint: "arn:1", at: TestTables.now)
-                return try [
-                    records.dropPushEndpoint("arn:2", of: tables.user),
-                    records.dropPushEndpoint("arn:1", of: tables.user),
-                ]
+            try await tables.write { transaction in
+                _ = try AuthenticatedUserRepository(transaction, keys: keys).phoneProven(
+                    tables.person(tables.user, "ada"), Self.number, at: TestTables.now)
             }
-            #expect(dropped == [false, true])
             #expect(try await show())
             let (found, level) = try await tables.read {
                 (
@@ -80,7 +72,6 @@ struct AuthenticatedUserTableTests {
             #expect(found?.fullName == "Ada Canary")
             #expect(found?.dateOfBirth?.text == "1986-06-06")
             #expect(found?.identityVerifiedAt == TestTables.now)
-            #expect(found?.pushEndpoint == nil)
             #expect(level?.assurance == .barcode)
             try await tables.sql("UPDATE authenticated_users SET suspended = 'asleep'")
             await #expect(throws: DamagedRow.self) {
@@ -97,7 +88,7 @@ struct AuthenticatedUserTableTests {
             let (keys, eve) = (tables.keys, try await tables.newUser("eve"))
             try await tables.write {
                 _ = try AuthenticatedUserRepository($0, keys: keys).phoneProven(
-                    tables.person(tables.user, "ada"), Self.number, pushEndpoint: nil, at: TestTables.now)
+                    tables.person(tables.user, "ada"), Self.number, at: TestTables.now)
             }
             await #expect(throws: StoreError.constraint(kind: .unique)) {
                 try await tables.sql(
@@ -121,7 +112,7 @@ struct AuthenticatedUserTableTests {
                 let records = AuthenticatedUserRepository(transaction, keys: keys)
                 for (place, id) in users.enumerated() {
                     _ = try records.phoneProven(
-                        tables.person(id, "\(place)"), "+1415555267\(place)", pushEndpoint: nil, at: TestTables.now)
+                        tables.person(id, "\(place)"), "+1415555267\(place)", at: TestTables.now)
                     _ = try records.identityVerified(
                         id, facts, assurance: .barcode, at: TestTables.now.addingTimeInterval(Double(place)))
                 }

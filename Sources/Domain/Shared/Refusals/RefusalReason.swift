@@ -140,8 +140,8 @@ package extension Refusal {
     /// The part of the request, or the call, that a sentence concerns. The web layer names the member or the path, the
     /// command line the flag.
     enum Subject: Sendable, CaseIterable {
-        case algorithm, applicationID, barcode, captcha, enrolmentToken, eventID, findableAddress, language
-        case machineReadableZone, presence, presenceKey, pushEndpoint, recipient, webhookURL
+        case algorithm, applicationID, barcode, callEndpoint, captcha, enrolmentToken, eventID, findableAddress
+        case language, machineReadableZone, presence, presenceKey, pushEndpoint, recipient, webhookURL
         /// The id that the caller chose for a new object.
         case newID
         /// The blinded numbers of contacts.

@@ -4,8 +4,8 @@ import Domain
 import Foundation
 import Repositories
 
-/// Notifies members by a push if none of their devices fetches a message. One push covers all messages of a stream
-/// until a device fetches them.
+/// Notifies members by a push to each of their devices, if none of them fetches a message. One push covers all messages
+/// of a stream until a device fetches them.
 struct PushMessages: Sendable {
     /// How long a device has to acknowledge the message before a push is sent, in seconds.
     static let patience: TimeInterval = 10
@@ -21,32 +21,35 @@ struct PushMessages: Sendable {
         environment = context.environment
     }
 
-    /// Queues a push to some members, unless one waits or was sent since a device of theirs acknowledged messages. The
-    /// outbox is not read, because that would conflict with every writer. The outbox is woken for the first message
-    /// that a member has not received. Other pushes are found in its next round.
+    /// Queues a push to each device of some members, unless one waits or was sent since a device of theirs acknowledged
+    /// messages. The outbox is not read, because that would conflict with every writer. The outbox is woken for the first
+    /// message that a member has not received. Other pushes are found in its next round.
     ///
-    /// - Parameter members: members who have an endpoint.
+    /// - Parameter devices: the devices with an endpoint, and their members.
     func queue(
-        _ message: StreamMessage, of provider: ProviderID, to members: [StreamMember], in transaction: any Transaction,
-        _ events: inout RecordedEvents
+        _ message: StreamMessage, of provider: ProviderID, to devices: [(member: StreamMember, device: DeviceID)],
+        in transaction: any Transaction, _ events: inout RecordedEvents
     ) throws {
         let (outbox, now, owner) = (OutboxRepository(transaction), transaction.now, OutboxOwner(provider))
-        for member in members {
-            let key = "\(OutboxKind.message.rawValue) \(member.streamID) \(member.userID) \(member.deliveredThrough)"
+        for (member, device) in devices {
+            let subject = PushSubject(member.streamID.description, for: device).text
+            let key = "\(OutboxKind.message.rawValue) \(subject) \(member.userID) \(member.deliveredThrough)"
             try outbox.enqueueInsert(
                 OutboxMessage(
                     id: environment.newIdentifier(), kind: .message, owner: owner,
-                    subject: message.streamID.description,
-                    userID: member.userID, deduplicationKey: key, payload: [], createdAt: now,
-                    expiresAt: now.addingTimeInterval(Self.lifetime), dueAt: now.addingTimeInterval(Self.patience)))
+                    subject: subject, userID: member.userID, deduplicationKey: key, payload: [],
+                    createdAt: now, expiresAt: now.addingTimeInterval(Self.lifetime),
+                    dueAt: now.addingTimeInterval(Self.patience)))
         }
-        if members.contains(where: { $0.deliveredThrough == message.sequence - 1 }) { events.record(.messageQueued) }
+        if devices.contains(where: { $0.member.deliveredThrough == message.sequence - 1 }) {
+            events.record(.messageQueued)
+        }
     }
 
     /// The content of a push, read when it is sent. It is empty if a device has fetched the messages meanwhile, or the
     /// user may no longer read them. It never contains a message's text.
     func content(of message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
-        guard let id = MessageStreamID(message.subject[...]),
+        guard let subject = message.push, let id = MessageStreamID(subject.about[0]),
             let stream = try MessageStreamRepository(transaction).find(id), stream.deletedAt == nil
         else { return .overtaken("the stream was deleted") }
         guard let member = try StreamMemberRepository(transaction).find(message.userID, in: id), member.leftAt == nil
@@ -60,44 +63,33 @@ struct PushMessages: Sendable {
             return .overtaken("the user may not read it")
         }
         do {
-            let recipient = try AuthorizationPartner.find(member.userID, keys: keys, in: transaction)
-            guard let endpoint = recipient?.pushEndpoint else { return .overtaken("there is no endpoint") }
-            var profiles = try PublicProfiles(of: [sender], policy[\.streams].members, keys: keys, in: transaction)
-            guard let profile = try profiles.find(sender) else { return .overtaken("the sender was erased") }
-            func payload(withPicture: Bool) -> String? {
-                PushNotification(
-                    title: count == 1 ? "A new message" : "New messages",
-                    body: "\(profile.displayName ?? profile.initials ?? "Somebody") wrote to you.",
-                    data: [("stream_id", id.description), ("last_sequence", "\(stream.lastSequence)")]
-                        + profile.pushData(withPicture: withPicture)
-                ).payload
+            return try PushDevices(keys: keys).content(to: member.userID, on: subject.device, in: transaction) {
+                var profiles = try PublicProfiles(of: [sender], policy[\.streams].members, keys: keys, in: transaction)
+                guard let profile = try profiles.find(sender) else { return nil }
+                func payload(withPicture: Bool) -> String? {
+                    PushNotification(
+                        title: count == 1 ? "A new message" : "New messages",
+                        body: "\(profile.displayName ?? profile.initials ?? "Somebody") wrote to you.",
+                        data: [("stream_id", id.description), ("last_sequence", "\(stream.lastSequence)")]
+                            + profile.pushData(withPicture: withPicture)
+                    ).payload
+                }
+                return payload(withPicture: true) ?? payload(withPicture: false)
             }
-            return (payload(withPicture: true) ?? payload(withPicture: false)).map {
-                .message(.push(endpoint: endpoint, payload: $0))
-            } ?? .overtaken("the push is too long")
         } catch is SealingFailure {
             return .unreadable("the endpoint cannot be opened")
         }
     }
 
-    private func mayBeNotified(
+    /// Whether a member may learn of a message or a call of another one.
+    func mayBeNotified(
         _ user: UserID, of sender: UserID, in stream: MessageStream, _ transaction: any Transaction
     ) throws -> Bool {
         let parties = AuthorizationParties(policy, in: transaction)
         guard try parties.ban(of: user) == nil, try !BlockRepository(transaction).holds(user, blocks: sender) else {
             return false
         }
-        guard stream.kind == .direct else { return true }
+        guard stream.kind.isBetweenTwo else { return true }
         return try parties.arePermitted(user, sender) && parties.ban(of: sender) == nil
-    }
-
-    /// Removes an endpoint that was deleted.
-    func settle(
-        _ content: OutboxContent, _ result: OutboxMessage.Result, of user: UserID, in transaction: any Transaction
-    )
-        throws
-    {
-        guard result == .endpointGone, case .message(.push(let endpoint, _)) = content else { return }
-        _ = try AuthenticatedUserRepository(transaction, keys: keys).dropPushEndpoint(endpoint, of: user)
     }
 }

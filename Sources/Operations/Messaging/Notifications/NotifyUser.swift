@@ -3,8 +3,8 @@ import Domain
 import Repositories
 
 package extension Service {
-    /// Stores a provider's notification for the user's devices, and queues a push if it has a text and the user has an
-    /// endpoint.
+    /// Stores a provider's notification for the user's devices, and queues a push to each device with an endpoint if it
+    /// has a text.
     ///
     /// - Throws: `Refusal` `not_found`; `rate_limited`; `provider_token_invalid` if the key was retired or the provider
     ///   was disabled meanwhile.
@@ -12,7 +12,6 @@ package extension Service {
         _ notification: UserNotification, to externalID: String, by caller: ProvenProvider
     ) async throws {
         let id: OutboxMessageID = environment.newIdentifier()
-        let push: OutboxMessageID = environment.newIdentifier()
         let keys = keys.personal
         let limit = RateLimit(count: policy[\.streams].notificationsPerMinute, per: 60)
         let isLimited = rateLimiting == .on
@@ -35,7 +34,7 @@ package extension Service {
             try StreamUserRepository(transaction).note(
                 .notification, of: MessageStreamID(id.uuid), for: [user.id], at: transaction.now)
             events.record(.messagesChanged(of: [user.id]))
-            if try PushNotifications(keys: keys).queue(notification, id, as: push, to: user, in: transaction) {
+            if try PushNotifications(self).queue(notification, id, to: user, in: transaction) {
                 events.record(.messageQueued)
             }
         }
