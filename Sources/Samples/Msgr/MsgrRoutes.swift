@@ -162,7 +162,8 @@ struct MsgrRoutes: Sendable {
         guard let password = fields.password, (1...256).contains(password.utf8.count) else {
             throw HTTPError(.badRequest, message: "Password is missing or too long")
         }
-        return (name, password, try plainText(fields.deviceID, "DeviceID", limit: 64))
+        // The ARN of an endpoint at Amazon SNS: the device registers it at Countersign for its pushes.
+        return (name, password, try plainText(fields.deviceID, "DeviceID", limit: 512))
     }
 
     /// A user name: letters of one case, so that no two look equal.

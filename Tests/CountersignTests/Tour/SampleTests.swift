@@ -10,7 +10,9 @@ struct SampleTests {
         "are walked as their users do, good and bad: a forum that relies on sessions, a messenger, a reading service",
         arguments: ["forum", "msgr", "reader"])
     func walk(name: String) async throws {
-        let service = try await RunningService(arguments: ["--loopback-urls"])
+        // The messenger's devices register for pushes.
+        let phones = "push_applications: ['arn:aws:sns:us-east-1:123456789012:app/GCM/msgr']\n"
+        let service = try await RunningService(policies: ["phones.yaml": phones], arguments: ["--loopback-urls"])
         try await expectScript(
             "Samples/sample_\(name).py",
             service.clientArguments + [

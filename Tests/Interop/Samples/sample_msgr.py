@@ -1,8 +1,11 @@
 """Walks the messenger's sample as its users do, good and bad, beside a running service."""
 
+import json
 import sqlite3
 import threading
+import time
 import uuid
+from pathlib import Path
 
 import requests
 
@@ -11,6 +14,7 @@ from Shared.checks import accepted, equal, expect
 from Shared.client import TIMEOUT
 
 PASSWORD = "correct horse"
+ENDPOINT = "arn:aws:sns:us-east-1:123456789012:endpoint/GCM/msgr/"
 
 
 class World:
@@ -24,10 +28,10 @@ class World:
     def register(self, name):
         return self.msgr.post("/register", Username=name, Password=PASSWORD, DeviceID="phone")
 
-    def sign_in(self, name, device=None):
+    def sign_in(self, name, device=None, device_id="phone"):
         """The password goes to the messenger alone; the rest is the session's."""
         device = device or samples.certified(self.chosen)
-        answer = self.msgr.post("/login", Username=name, Password=PASSWORD, DeviceID="phone", nonce=device.nonce())
+        answer = self.msgr.post("/login", Username=name, Password=PASSWORD, DeviceID=device_id, nonce=device.nonce())
         session = accepted(device.create_session(accepted(answer)["identity_token"]), 201)
         return samples.SignedIn(self.msgr, device, session, self.provider["provider_id"])
 
@@ -120,10 +124,33 @@ def absent(world):
         equal(found[-1]["data"]["Message"], "To both", "what a device finds")
 
 
+def pushes(world):
+    """Each device that registered its DeviceID gets a push, without a proven number; a signed-out one gets none."""
+    accepted(world.register("fay"))
+    names = [ENDPOINT + str(uuid.uuid4()) for _ in range(3)]
+    devices = [world.sign_in("fay", device_id=name) for name in names]
+    for name, device in zip(names, devices):
+        changed = accepted(device.device.call("PATCH", "/me", device.session["session_token"], json={"push_endpoint": name}))
+        equal((changed["push_endpoint"], changed["assurance"]), (name, "none"), "the endpoint and the level")
+    gone = devices.pop()
+    equal(gone.device.call("DELETE", "/sessions/current", gone.session["session_token"]).status_code, 204, "the log-out")
+    accepted(world.ada.post("/add", AddUser="fay"))
+    accepted(devices[0].post("/add", AddUser="ada"))
+    accepted(world.ada.post("/message", UserTo="fay", Message="To each phone"))
+    texts, deadline, found = Path(world.chosen.directory, "texts.jsonl"), time.monotonic() + TIMEOUT, {}
+    while len(found) < 2 and time.monotonic() < deadline:
+        time.sleep(0.1)
+        lines = [json.loads(line) for line in texts.read_text().splitlines()] if texts.exists() else []
+        found = {line["to"]: line["text"] for line in lines if "To each phone" in line.get("text", "")}
+    equal(set(found), set(names[:2]), "the devices with a push")
+    for text in found.values():
+        equal(json.loads(json.loads(text)["APNS"])["Message"], "To each phone", "what the app reads")
+
+
 def main():
     world = World(samples.parser(__doc__).parse_args())
     with world.msgr:
-        samples.walk([register, log_in, add, message, absent], world)
+        samples.walk([register, log_in, add, message, absent, pushes], world)
 
 
 if __name__ == "__main__":
