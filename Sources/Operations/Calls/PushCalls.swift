@@ -159,12 +159,14 @@ struct PushCalls: Sendable {
             to: message.userID, on: device, for: push.purpose, urgency: .call(id: id, seconds: seconds),
             in: transaction
         ) {
-            let partner = try caller.flatMap { try AuthorizationPartner.find($0, keys: keys, in: transaction) }
-            let words = push.words(caller: partner?.initials)
+            var profiles = try PublicProfiles(
+                of: Set([caller].compactMap(\.self)), policy[\.streams].members, keys: keys, in: transaction)
+            let profile = try caller.flatMap { try profiles.find($0) }
+            let words = push.words(caller: profile?.displayName ?? profile?.initials)
             var data = [(name: "type", value: push.type), (name: "stream_id", value: id)]
             if push == .ring {
                 data.append((name: "expires_at", value: message.expiresAt.rfc3339))
-                if let initials = partner?.initials { data.append((name: "initials", value: initials)) }
+                data += profile?.pushData(withPicture: false) ?? []
             } else {
                 data.append((name: "reason", value: push.rawValue))
             }
