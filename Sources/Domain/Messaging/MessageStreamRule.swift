@@ -100,8 +100,9 @@ package extension MessageStreamRule {
             return .allowed
         // Both users have equal rights in a direct stream.
         case (.direct, .deleteOthersMessage), (.call, .deleteOthersMessage): return .unknown
-        case (.conversation, .deleteOthersMessage), (.conversation, .deleteStream), (.forum, .deleteOthersMessage),
-            (.forum, .deleteStream):
+        // The members own a conversation together, so it can be deleted after its creator left or was erased.
+        case (.conversation, .deleteStream): return isCreator ? .allowed : writing ?? .allowed
+        case (.conversation, .deleteOthersMessage), (.forum, .deleteOthersMessage), (.forum, .deleteStream):
             return isCreator ? .allowed : .unknown
         }
     }

@@ -5,7 +5,8 @@ import Repositories
 package extension Service {
     /// Deletes a stream for all members by deleting its key. A repetition changes nothing.
     ///
-    /// - Throws: `Refusal` `not_found`, also for a member who did not open the conversation, `conflict`, `unavailable`.
+    /// - Throws: `Refusal` `not_found`, also for a user who did not open the forum, `user_banned`, `not_verified`,
+    ///   `conflict`, `unavailable`.
     func deleteMessageStream(_ stream: String, for session: Session) async throws {
         try await act(
             for: session, in: stream, ahead: MessageStreamAccess.lookAhead(stream, of: session)

@@ -37,7 +37,7 @@ struct MessageStreamRuleTests {
         .conversation: [
             .append: .allowed, .read: .allowed, .acknowledge: .allowed, .addMember: .allowed,
             .removeMember: .allowed, .leave: .allowed, .changeMetadata: .allowed, .deleteOwnMessage: .allowed,
-            .deleteOthersMessage: .unknown, .deleteCopy: .allowed, .deleteStream: .unknown,
+             .deleteOthersMessage: .unknown, .deleteCopy: .allowed, .deleteStream: .allowed,
         ],
         .forum: [
             .append: .allowed, .read: .allowed, .acknowledge: .fixed, .addMember: .fixed, .removeMember: .fixed,
@@ -47,10 +47,12 @@ struct MessageStreamRuleTests {
     ]
     /// What only who opened the stream may.
     private static let creators: [MessageStream.Kind: Set<Rule.Action>] = [
-        .direct: [], .call: [], .conversation: [.deleteOthersMessage, .deleteStream],
+        .direct: [], .call: [], .conversation: [.deleteOthersMessage],
         .forum: [.changeMetadata, .deleteOthersMessage, .deleteStream],
     ]
     private static let writing: Set<Rule.Action> = [.append, .changeMetadata, .addMember, .removeMember]
+
+    private static func isOthersConversation(_ rule: Rule) -> Bool { rule.kind == .conversation && !rule.isCreator }
 
     /// The decision in other words: reasons to refuse, the strongest first.
     private static func expected(_ rule: Rule, _ action: Rule.Action) -> Rule.Verdict? {
@@ -61,7 +63,7 @@ struct MessageStreamRuleTests {
         var usual = members[rule.kind]?[action]
         if rule.isCreator, creators[rule.kind]?.contains(action) == true { usual = .allowed }
         guard usual == .allowed else { return usual }
-        if writing.contains(action) {
+        if writing.contains(action) || (isOthersConversation(rule) && action == .deleteStream) {
             if rule.isBanned { return .banned }
             if !rule.hasLevel { return .levelTooLow }
         }
