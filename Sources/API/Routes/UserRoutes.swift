@@ -10,17 +10,20 @@ package struct UserRoutes: Sendable {
     let service: Service
     let addresses: AddressRoutes
     let calls: CallRoutes
+    let apps: UserAppRoutes
 
     /// - Parameter turnSecret: the secret that the TURN servers share with the service; `nil` if there is none.
     package init(_ service: Service, turnSecret: Secret<String>? = nil) {
         self.service = service
         addresses = AddressRoutes(service)
         calls = CallRoutes(service, secret: turnSecret)
+        apps = UserAppRoutes(service: service)
     }
 
     func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
         addresses.add(to: router, behind: session)
         calls.add(to: router, behind: session)
+        apps.add(to: router, behind: session)
         let protected = router.group("me").behind(session)
         protected.get(cost: .read) { _, context in answer(try await service.readProfile(try context.checkedSession)) }
         protected.patch(cost: .write) { request, context in

@@ -50,6 +50,21 @@ package extension Refusal {
             state: state)
     }
 
+    static let appForbidden = Refusal(
+        .invalidIdentityToken, "The user forbids this app. The user can allow it again in another app.",
+        reason: .appForbidden)
+
+    static let unknownOwnApp = Refusal(.notFound, "Your provider has no such app. Check the app_id.")
+
+    static func unknownApp(_ id: String) -> Refusal {
+        Refusal(.notFound, "The user's provider has no app \(id). Check the app_id.")
+    }
+
+    /// A user who forbids the only app could not allow it again.
+    static let appOfThisSession = Refusal(
+        .conflict, "This session is one of that app. Forbid the app in another one, or end the session.",
+        state: "current")
+
     static let exportTokenUnknown = Refusal(
         .sessionRequired, "The export token was not issued to this device. Sign in on this device to get one.")
 

@@ -25,14 +25,18 @@ struct RefuseBanned: Sendable {
     /// The active ban at a sign-in. If no entry was in force during the last day, later sign-ins need not check again.
     ///
     /// - Throws: `Refusal` `unavailable` while the user's data is being erased, because new data would be erased with
-    ///   it.
-    static func activeBan(atSignInOf user: UserID, in transaction: any Transaction) throws -> BanEntry? {
+    ///   it. `invalid_identity_token` with reason `app_forbidden` if the user forbids the app.
+    static func activeBan(
+        atSignInOf user: UserID, by app: ApplicationID, in transaction: any Transaction
+    ) throws -> BanEntry? {
         if try ErasureRepository(transaction).isUnderWay(user) {
             throw Refusal.erasureUnderWay
         }
         let entries = try BanRepository(transaction).holdsInForce(on: user, margin: margin)
         if entries.isEmpty { try GenerationRepository(transaction).setMayBeBanned(false, .user(user)) }
-        return BanEntry.activeBan(among: entries, for: .all, at: transaction.now)
+        if let ban = BanEntry.activeBan(among: entries, for: .all, at: transaction.now) { return ban }
+        if try ForbiddenAppRepository(transaction).forbids(app, to: user) { throw Refusal.appForbidden }
+        return nil
     }
 
     /// The decision of a transaction about a sign-in. A refusal thrown inside the transaction would restore the nonce.

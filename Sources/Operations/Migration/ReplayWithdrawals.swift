@@ -3,26 +3,28 @@ import Domain
 import Foundation
 import Repositories
 
-/// Repeats what users have revoked since a copy of the store was made: permissions, memberships of streams and findable
-/// addresses. It also adds the blocks that they made.
+/// Repeats what users have revoked since a copy of the store was made: permissions, memberships of streams, findable
+/// addresses and allowed apps. It also adds the blocks that they made.
 struct ReplayWithdrawals: Sendable {
     private let permissions: [(id: AuthorizationID, state: MessagingPermissionState)]
     private let blocks: [WithdrawalRepository.Block]
     private let members: [(user: UserID, stream: MessageStreamID, leftAt: Int64)]
     private let findable: Set<WithdrawalRepository.FindableAddressKey>
+    private let forbiddenApps: [ForbiddenAppRepository.Entry]
 
-    /// Reads the permissions, memberships, addresses and blocks of the replaced store.
+    /// Reads the permissions, memberships, addresses, apps and blocks of the replaced store.
     init(of transaction: any Transaction) throws {
         let records = WithdrawalRepository(transaction)
         permissions = try records.endedPermissions()
         blocks = try records.blocks()
         members = try records.formerMembers()
         findable = try records.findableAddresses()
+        forbiddenApps = try ForbiddenAppRepository(transaction).all()
     }
 
     /// Writes into the copy. Permissions that users gave since the copy are lost, so they are requested again.
     ///
-    /// - Returns: how many permissions, memberships, addresses and blocks changed.
+    /// - Returns: how many permissions, memberships, addresses, apps and blocks changed.
     func callAsFunction(in transaction: any Transaction) throws -> Int {
         let records = WithdrawalRepository(transaction)
         var count = 0
@@ -34,6 +36,7 @@ struct ReplayWithdrawals: Sendable {
             try addresses.delete(hidden.type, of: hidden.user)
             count += 1
         }
+        for entry in forbiddenApps where try ForbiddenAppRepository(transaction).insert(entry) { count += 1 }
         return count
     }
 }

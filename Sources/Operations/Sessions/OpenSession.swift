@@ -125,7 +125,10 @@ package extension Service {
                     assurance: .none, createdAt: now)
             if found.user == nil { try UserRepository(transaction).enqueueInsert(user) }
             let session = Session(draft, of: user, at: now)
-            if found.mayUserBeBanned, let entry = try RefuseBanned.activeBan(atSignInOf: user.id, in: transaction) {
+            if found.mayUserBeBanned,
+                let entry = try RefuseBanned.activeBan(
+                    atSignInOf: user.id, by: session.applicationID, in: transaction)
+            {
                 // The refusal is thrown outside the transaction, so the nonce stays spent.
                 try SessionRepository(transaction).enqueueEnded(Session(spending: nonce, of: session, at: now))
                 return .banned(user.id, entry, at: now)

@@ -33,7 +33,10 @@ package extension Service {
             guard found.user?.id == old.userID else { throw anotherUser }
             let now = transaction.now
             try SessionRepository(transaction).enqueueEnded(Session(spending: identity.nonce, of: old, at: now))
-            if found.mayUserBeBanned, let entry = try RefuseBanned.activeBan(atSignInOf: old.userID, in: transaction) {
+            if found.mayUserBeBanned,
+                let entry = try RefuseBanned.activeBan(
+                    atSignInOf: old.userID, by: old.applicationID, in: transaction)
+            {
                 return .banned(old.userID, entry, at: now)
             }
             var session = old

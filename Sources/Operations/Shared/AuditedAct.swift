@@ -60,6 +60,14 @@ extension AuditedAct {
         Self(.eventStreamDisabled, AuditSubject(.stream, id), "provider \(provider)")
     }
 
+    static func appForbidden(_ app: ApplicationID, by user: UserID) -> Self {
+        Self(.appForbidden, AuditSubject(.user, user), "app \(app)")
+    }
+
+    static func appAllowed(_ app: ApplicationID, by user: UserID) -> Self {
+        Self(.appAllowed, AuditSubject(.user, user), "app \(app)")
+    }
+
     static func phoneVerified(_ user: UserID) -> Self { Self(.phoneVerified, AuditSubject(.user, user)) }
     static func phoneFrozen(_ user: UserID) -> Self { Self(.phoneFrozen, AuditSubject(.user, user)) }
 

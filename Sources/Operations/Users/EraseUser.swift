@@ -28,6 +28,7 @@ struct EraseUser: Sendable {
         try PushEndpointRepository(transaction, keys: keys).erase(user)
         try BlockRepository(transaction).erase(user)
         try FindableAddressRepository(transaction).erase(user)
+        try ForbiddenAppRepository(transaction).erase(user)
         try EventSubjectRepository(transaction).erase(user)
         try UserRepository(transaction).erase(user)
         try DataKeyRepository(transaction, keys: keys).erase(user, at: now)

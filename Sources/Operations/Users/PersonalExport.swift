@@ -26,6 +26,8 @@ package struct PersonalExport: Sendable, Confidential {
     let blockedRequesters: [AuthorizationID]
     /// The addresses by which others can find the user.
     let findable: [FindableAddress]
+    /// The apps that the user forbids.
+    let forbiddenApps: [ApplicationID]
     /// The user's messages, and the streams that they are in.
     let written: ExportedMessages
 
@@ -54,6 +56,7 @@ package struct PersonalExport: Sendable, Confidential {
             blocked: try BlockRepository(transaction).list(of: user.id),
             blockedRequesters: try BlockRepository(transaction).listAuthorizations(of: user.id),
             findable: try FindableAddressRepository(transaction).list(of: user.id),
+            forbiddenApps: try ForbiddenAppRepository(transaction).list(of: user.id).map(\.app),
             written: try ExportedMessages.collect(user.id, keys: keys, in: transaction))
     }
 }
@@ -81,6 +84,7 @@ package extension PersonalExport {
             "blocked": .array(blocked.map { .string($0.description) }),
             "blocked_requesters": .array(blockedRequesters.map { .string($0.description) }),
             "findable_addresses": .array(findable.map { .string($0.type.rawValue) }),
+            "forbidden_apps": .array(forbiddenApps.map { .string($0.description) }),
             "streams": written.streamsJSON, "messages": written.messagesJSON,
             "message_metadata": written.metadataJSON, "notifications": written.notificationsJSON,
         ])

@@ -40,6 +40,8 @@ package extension AuditRepository {
         case bindingMismatch = "binding_mismatch"
         case sessionEnded = "session_ended"
         case sessionChallenged = "session_challenged"
+        case appForbidden = "app_forbidden"
+        case appAllowed = "app_allowed"
         case phoneVerified = "phone_verified"
         case phoneReassigned = "phone_reassigned"
         case identityVerified = "identity_verified"

@@ -48,17 +48,19 @@ package extension GenerationRepository {
         try transaction.enqueue("UPDATE \(table) SET generation = generation + 1 WHERE id = $1", [id])
     }
 
-    /// Sets whether a user or device may have ban entries, which each sign-in must then read. Providers and keys have
-    /// other columns for this.
+    /// Sets whether a user or device may have ban entries, or a user forbidden apps, which each sign-in must then read.
+    /// Providers and keys have other columns for this.
     func setMayBeBanned(_ mayBeBanned: Bool, _ scope: RevocationScope) throws {
         switch scope {
         case .user, .device: break
         case .provider, .providerKey: return
         }
         let (table, id) = Self.row(of: scope)
-        // A user who is being erased keeps the flag, whatever happens to bans.
+        // A user who is being erased or forbids an app keeps the flag, whatever happens to bans.
         let unless =
-            table == "users" && !mayBeBanned ? " AND NOT \(ErasureRepository.isUnderWay("users.id"))" : ""
+            table == "users" && !mayBeBanned
+            ? " AND NOT \(ErasureRepository.isUnderWay("users.id")) AND NOT \(ForbiddenAppRepository.exists(for: "users.id"))"
+            : ""
         try transaction.enqueue("UPDATE \(table) SET held = $2 WHERE id = $1\(unless)", [id, mayBeBanned.value])
     }
 }

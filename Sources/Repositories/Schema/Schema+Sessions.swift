@@ -58,6 +58,15 @@ extension Schema {
         )
         """,
         "CREATE INDEX cuts_by_turn ON cuts (due_at, kind, gate_id, generation)",
+        // Apps that may not open sessions of a user. Such a user's `held` is 1, so that sign-ins look here.
+        """
+        CREATE TABLE forbidden_apps (
+            user_id TEXT NOT NULL REFERENCES users (id),
+            application_id TEXT NOT NULL REFERENCES applications (id),
+            created_at BIGINT NOT NULL,
+            PRIMARY KEY (user_id, application_id)
+        )
+        """,
         "CREATE TABLE spent_identifiers (identifier TEXT NOT NULL PRIMARY KEY, expires_at BIGINT NOT NULL)",
         "CREATE INDEX spent_identifiers_by_expiry ON spent_identifiers (expires_at)",
         // The generation of nonces, which changes with a restore.

@@ -161,6 +161,16 @@ package extension SessionRepository {
             """, [.id(id)])
     }
 
+    /// Moves a user's sessions of all apps but one to the generation that the next bulk revocation makes. So that
+    /// revocation ends the sessions of this app alone, and those that it opens at the same time.
+    func spareFromRevocation(of user: UserID, besides app: ApplicationID) throws {
+        try transaction.execute(
+            """
+            UPDATE sessions SET user_generation = user_generation + 1
+            WHERE user_id = $1 AND application_id <> $2 AND \(Self.isOpen)
+            """, [.id(user), .id(app)])
+    }
+
     /// Updates some rows of sessions that a bulk revocation has ended; empty if none is left.
     ///
     /// - Parameter limit: the maximum number. It is part of the text: for an unknown one a planner assumes a tenth of

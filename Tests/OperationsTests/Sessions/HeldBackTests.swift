@@ -72,6 +72,10 @@ struct HeldBackTests {
                         try await cards.fixture.context.changePushEndpoints(change, for: $0.session)
                     }
                 ),
+                (
+                    "PUT /me/apps",
+                    { try await fixture.context.allowApp($0.session.applicationID.description, for: $0.session) }
+                ),
                 ("GET /me/export", { _ = try await cards.fixture.context.exportPersonalData(for: $0.session) }),
                 ("DELETE /me", { _ = try await cards.fixture.context.erasePersonalData(for: $0.session) }),
                 (

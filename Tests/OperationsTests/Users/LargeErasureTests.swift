@@ -127,7 +127,9 @@ struct LargeErasureTests {
             try await store.write { try GenerationRepository($0).setMayBeBanned(false, .user(ann.userID)) }
             #expect(try await Self.isLeft(ann.userID, in: ["users WHERE held = 1 AND id"], store).count == 1)
             await #expect(throws: Refusal(.unavailable, "")) {
-                try await store.write { _ = try RefuseBanned.activeBan(atSignInOf: ann.userID, in: $0) }
+                try await store.write {
+                    _ = try RefuseBanned.activeBan(atSignInOf: ann.userID, by: ann.applicationID, in: $0)
+                }
             }
         }
     }
@@ -161,7 +163,9 @@ struct LargeErasureTests {
                 try StreamUserRepository($0).changes(of: bob.userID, after: 0, limit: 100).filter { $0.kind == .erased }
             }
             #expect(Set(told.map(\.stream.description)) == Set(streams) && told.count == 2)
-            try await store.write { _ = try RefuseBanned.activeBan(atSignInOf: ann.userID, in: $0) }
+            try await store.write {
+                _ = try RefuseBanned.activeBan(atSignInOf: ann.userID, by: ann.applicationID, in: $0)
+            }
         }
     }
 
@@ -180,7 +184,8 @@ struct LargeErasureTests {
         "authorizations.asker_id": .inBatches, "blocks.blocked_id": .kept, "blocks.blocker_id": .atOnce,
         "certificate_notices.user_id": .kept, "data_keys.user_id": .kept, "discovery_entries.user_id": .atOnce,
         "erasures.user_id": .inBatches, "event_stream_exclusions.user_id": .atOnce,
-        "findable_addresses.user_id": .atOnce, "identity_cards.user_id": .atOnce, "outbox.user_id": .kept,
+        "findable_addresses.user_id": .atOnce, "forbidden_apps.user_id": .atOnce, "identity_cards.user_id": .atOnce,
+        "outbox.user_id": .kept,
         "permission_cuts.user_id": .kept, "phone_failures.user_id": .atOnce, "phone_sends.user_id": .kept,
         "phone_verifications.user_id": .atOnce, "push_endpoints.user_id": .atOnce, "sessions.user_id": .kept,
         "stream_event_metadata.writer_id": .inBatches, "stream_event_readers.user_id": .inBatches,

@@ -40,6 +40,8 @@ package extension Refusal {
         case nonceUsed = "nonce_used"
         /// The nonce was issued to another device certificate.
         case nonceOtherDevice = "nonce_other_device"
+        /// The user forbids the app.
+        case appForbidden = "app_forbidden"
         /// A presence proof is required, and the request has none.
         case missing
         /// The captcha in the request was not accepted.

@@ -8,7 +8,10 @@ import Operations
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user", abstract: "Show, export, archive, challenge and erase users.",
-        subcommands: [List.self, Find.self, Show.self, Export.self, Archive.self, Challenge.self, Erase.self])
+        subcommands: [
+            List.self, Find.self, Show.self, Apps.self, AllowApp.self, Export.self, Archive.self, Challenge.self,
+            Erase.self,
+        ])
 
     struct List: AdminCommand {
         static let configuration = CommandConfiguration(abstract: "List the newest users, without personal data.")

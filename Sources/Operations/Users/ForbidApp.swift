@@ -1,0 +1,113 @@
+import Database
+import Domain
+import Foundation
+import Repositories
+
+/// An app that has sessions of a user, or that the user forbids.
+package struct UserApp: Sendable {
+    package let app: Application
+    /// The sessions that have not ended or expired.
+    package let sessions: Int
+    /// The last use of these sessions; `nil` without one.
+    package let lastUsedAt: Date?
+    /// When the user forbade the app; `nil` if it is allowed.
+    package let forbiddenAt: Date?
+
+    static func list(
+        of user: UserID, among apps: [Application], _ policy: SessionPolicy, in transaction: any Transaction
+    ) throws -> [UserApp] {
+        let now = transaction.now
+        let open = try SessionRepository(transaction).listOpen(.user(user)).filter {
+            [.authenticated, .challenged].contains($0.effectiveState(at: now, policy: policy))
+        }
+        let sessions = Dictionary(grouping: open, by: \.applicationID)
+        let forbidden = Dictionary(
+            try ForbiddenAppRepository(transaction).list(of: user).map { ($0.app, $0.since) },
+            uniquingKeysWith: { first, _ in first })
+        return apps.compactMap { app in
+            let (sessions, since) = (sessions[app.id] ?? [], forbidden[app.id])
+            guard !sessions.isEmpty || since != nil else { return nil }
+            return UserApp(
+                app: app, sessions: sessions.count, lastUsedAt: sessions.map(\.lastUsedAt).max(), forbiddenAt: since)
+        }
+    }
+}
+
+package extension Service {
+    /// The apps that may read the user's data, because they have sessions of the user, and those that the user forbids.
+    ///
+    /// - Throws: `Refusal` `unavailable`.
+    func listApps(for session: Session) async throws -> [UserApp] {
+        let apps = try await caches.providers.find(session.providerID)?.applications ?? []
+        return try await read(for: session) { transaction, holder in
+            try UserApp.list(of: holder.user.id, among: apps, policy[\.sessions], in: transaction)
+        }
+    }
+
+    /// Forbids an app: its sessions of the user end at once on all nodes, and it cannot open others until the user
+    /// allows it again. A repetition has no effect.
+    ///
+    /// The user's other sessions stay. Only a session that is opened during this transaction may end with them.
+    ///
+    /// - Throws: `Refusal` `not_found`, `conflict` for the app of this session, `unavailable`.
+    func forbidApp(_ id: String, for session: Session) async throws {
+        let app = try await application(id, of: session.providerID)
+        guard app.id != session.applicationID else { throw Refusal.appOfThisSession }
+        try await act(for: session) { transaction, holder, events in
+            let user = holder.user.id
+            guard try ForbiddenAppRepository(transaction).insert(app.id, of: user, at: transaction.now) else { return }
+            try SessionRepository(transaction).spareFromRevocation(of: user, besides: app.id)
+            try RevokeSessions(transaction: transaction)(.user(user), .byUser, &events)
+            events.record(.appForbidden(app.id, by: user), by: "user \(user)")
+        }
+    }
+
+    /// Allows an app again. It has no effect for an app that is allowed.
+    ///
+    /// - Throws: `Refusal` `not_found`, `unavailable`.
+    func allowApp(_ id: String, for session: Session) async throws {
+        let app = try await application(id, of: session.providerID)
+        try await act(for: session) { transaction, holder, events in
+            let user = holder.user.id
+            guard try ForbiddenAppRepository(transaction).delete(app.id, of: user) else { return }
+            events.record(.appAllowed(app.id, by: user), by: "user \(user)")
+        }
+    }
+
+    private func application(_ id: String, of provider: ProviderID) async throws -> Application {
+        guard let id = ApplicationID(id[...]),
+            let app = try await caches.providers.find(provider)?.applications.first(where: { $0.id == id })
+        else { throw Refusal.unknownOwnApp }
+        return app
+    }
+}
+
+package extension Administration {
+    /// The apps that have sessions of a user, and those that the user forbids.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    func listApps(of name: String, policy: SessionPolicy) async throws -> [UserApp] {
+        try await read { transaction in
+            let user = try UserSummary.find(name, in: transaction).user
+            let apps = try ProviderRepository(transaction).listApplications(of: user.providerID)
+            return try UserApp.list(of: user.id, among: apps, policy, in: transaction)
+        }
+    }
+
+    /// Allows an app for a user who forbade it and has no other app to allow it in.
+    ///
+    /// - Returns: `false` if it was allowed.
+    /// - Throws: `Refusal` `not_found`.
+    func allowApp(_ id: String, of name: String, reason: AuditReason?) async throws -> Bool {
+        try await write { transaction, events in
+            let user = try UserSummary.find(name, in: transaction).user
+            let apps = try ProviderRepository(transaction).listApplications(of: user.providerID)
+            guard let id = ApplicationID(id[...]), apps.contains(where: { $0.id == id }) else {
+                throw Refusal.unknownApp(id)
+            }
+            guard try ForbiddenAppRepository(transaction).delete(id, of: user.id) else { return false }
+            events.record(.appAllowed(id, by: user.id), by: actor, because: reason)
+            return true
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import Domain
+import Fixtures
+import Operations
+
+extension ConsequenceTests {
+    static let appRows: [Row] = [
+        .service(
+            "ForbidApp", audit: ["app_forbidden"], notices: ["user"], queued: ["session-revoked"],
+            here: [.dropsSession, .wakesOutbox]
+        ) { world in
+            let app = try await world.secondApp()
+            _ = try await world.fixture.context.openSession(
+                identityToken: try world.fixture.identityToken("alice", on: world.alice.connection),
+                applicationID: app, on: world.alice.connection)
+            return { node in try await node.context.forbidApp(app, for: world.alice.session) }
+        },
+        .service("AllowApp", audit: ["app_allowed"]) { world in
+            let app = try await world.secondApp()
+            try await world.fixture.context.forbidApp(app, for: world.alice.session)
+            return { node in try await node.context.allowApp(app, for: world.alice.session) }
+        },
+        .admin("AllowApp", audit: ["app_allowed"]) { world in
+            let app = try await world.secondApp()
+            try await world.fixture.context.forbidApp(app, for: world.alice.session)
+            return { _ in _ = try await world.fixture.admin.allowApp(app, of: "test/alice", reason: nil) }
+        },
+    ]
+}
+
+extension ConsequenceWorld {
+    /// The id of another app of the provider.
+    fileprivate func secondApp() async throws -> String {
+        let app = try await fixture.admin.addApplication("Second", to: "test")
+        try await fixture.watch.poll()
+        return app.id.description
+    }
+}
