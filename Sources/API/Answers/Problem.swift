@@ -197,6 +197,7 @@ extension Refusal.Subject {
         case .language: "locale"
         case .machineReadableZone: "mrz"
         case .messageParts: "parts"
+        case .messageStorage: "message_storage"
         case .metadataPatch: "merge"
         case .newID: "id"
         case .newMetadata: "set"

@@ -2390,10 +2390,12 @@ extension ServiceDocument {
          "document_number": "5789",
          "jurisdiction": "VA",
          "push_endpoint": "arn:aws:sns:us-east-1:123456789012:endpoint/APNS/app/5e3e9847-3183-3f18-a7e8-671c3a57d4b3",
+         "call_endpoint": null,
          "assurance": "barcode",
          "phone_verified_at": "2026-11-22T12:00:00Z",
          "identity_verified_at": "2026-11-22T12:00:00Z",
-         "suspended": null
+         "suspended": null,
+         "message_storage": "keep"
         }
        }
       }
@@ -2432,8 +2434,8 @@ extension ServiceDocument {
     "tags": [
      "Users"
     ],
-    "summary": "Set the push endpoint",
-    "description": "null removes the endpoint.",
+    "summary": "Set the push endpoints of this device, or the storage of messages",
+    "description": "At least one member is required. Each device has its own endpoints, and each device of a user gets every push. null removes an endpoint, and an omitted one is left as it is. A log-out removes both. Call it at each start of the app.",
     "responses": {
      "200": {
       "description": "The user's data",
@@ -2452,10 +2454,12 @@ extension ServiceDocument {
          "document_number": "5789",
          "jurisdiction": "VA",
          "push_endpoint": "arn:aws:sns:us-east-1:123456789012:endpoint/APNS/app/5e3e9847-3183-3f18-a7e8-671c3a57d4b3",
+         "call_endpoint": "arn:aws:sns:us-east-1:123456789012:endpoint/APNS_VOIP/app/1f4a2c5d-77d2-3b0e-9a51-0c2f1c6f3f10",
          "assurance": "barcode",
          "phone_verified_at": "2026-11-22T12:00:00Z",
          "identity_verified_at": "2026-11-22T12:00:00Z",
-         "suspended": null
+         "suspended": null,
+         "message_storage": "keep"
         }
        }
       }
@@ -2471,16 +2475,6 @@ extension ServiceDocument {
      },
      "404": {
       "$ref": "#/components/responses/NotFound"
-     },
-     "409": {
-      "description": "conflict: prove a phone number first",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
      },
      "413": {
       "$ref": "#/components/responses/PayloadTooLarge"
@@ -2508,15 +2502,29 @@ extension ServiceDocument {
            "null"
           ],
           "description": "The ARN of an Amazon SNS endpoint of an application in the service's policy, or null for none"
+         },
+         "message_storage": {
+          "type": "string",
+          "enum": [
+           "keep",
+           "until_delivered"
+          ],
+          "description": "until_delivered: messages that the user writes or gets are deleted from the service when all active devices of all members have them"
+         },
+         "call_endpoint": {
+          "type": [
+           "string",
+           "null"
+          ],
+          "description": "The ARN of an endpoint for incoming calls only, such as one of the platform APNS_VOIP, or null for none. Without it calls use push_endpoint"
          }
         },
-        "required": [
-         "push_endpoint"
-        ],
+        "minProperties": 1,
         "additionalProperties": false
        },
        "example": {
-        "push_endpoint": "arn:aws:sns:us-east-1:123456789012:endpoint/APNS/app/5e3e9847-3183-3f18-a7e8-671c3a57d4b3"
+        "push_endpoint": "arn:aws:sns:us-east-1:123456789012:endpoint/APNS/app/5e3e9847-3183-3f18-a7e8-671c3a57d4b3",
+        "call_endpoint": "arn:aws:sns:us-east-1:123456789012:endpoint/APNS_VOIP/app/1f4a2c5d-77d2-3b0e-9a51-0c2f1c6f3f10"
        }
       }
      }
@@ -2623,7 +2631,14 @@ extension ServiceDocument {
          "display_name": "Alice",
          "avatar_url": null,
          "phone_number": "+12025550123",
-         "push_endpoint": "arn:aws:sns:us-east-1:123456789012:endpoint/APNS/app/5e3e9847-3183-3f18-a7e8-671c3a57d4b3",
+         "push_endpoints": [
+          {
+           "device_id": "0a8f2d7e-1c64-4f0a-8d35-2f9b6f1e7c11",
+           "push_endpoint": "arn:aws:sns:us-east-1:123456789012:endpoint/APNS/app/5e3e9847-3183-3f18-a7e8-671c3a57d4b3",
+           "call_endpoint": null,
+           "registered_at": "2026-11-22T12:00:00Z"
+          }
+         ],
          "full_name": "ALICE BAKER",
          "date_of_birth": "1996-05-17",
          "postal_address": "1 MAIN STREET, RICHMOND, VA 23219, USA",
@@ -2679,8 +2694,11 @@ extension ServiceDocument {
          "findable_addresses": [
           "name"
          ],
+         "forbidden_apps": [],
+         "message_storage": "keep",
          "streams": [],
          "messages": [],
+         "message_metadata": [],
          "notifications": []
         }
        }
@@ -2716,6 +2734,259 @@ extension ServiceDocument {
      {
       "mutualTLS": [],
       "exportToken": []
+     }
+    ]
+   }
+  },
+  "/me/apps": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "get": {
+    "operationId": "listApps",
+    "tags": [
+     "Users"
+    ],
+    "summary": "List the apps that may read your data",
+    "description": "They have sessions of the user, or the user forbids them.",
+    "responses": {
+     "200": {
+      "description": "The user's apps",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "apps": {
+           "type": "array",
+           "items": {
+            "type": "object",
+            "properties": {
+             "app_id": {
+              "type": "string",
+              "format": "uuid"
+             },
+             "name": {
+              "type": "string"
+             },
+             "sessions": {
+              "type": "integer",
+              "minimum": 0,
+              "description": "Sessions that have not ended"
+             },
+             "last_used_at": {
+              "type": [
+               "string",
+               "null"
+              ],
+              "format": "date-time",
+              "description": "The last use of these sessions"
+             },
+             "forbidden_at": {
+              "type": [
+               "string",
+               "null"
+              ],
+              "format": "date-time",
+              "description": "null for an app that is allowed"
+             },
+             "current": {
+              "type": "boolean",
+              "description": "Whether the session of this request is one of the app"
+             }
+            },
+            "required": [
+             "app_id",
+             "name",
+             "sessions",
+             "last_used_at",
+             "forbidden_at",
+             "current"
+            ]
+           }
+          }
+         },
+         "required": [
+          "apps"
+         ]
+        },
+        "example": {
+         "apps": [
+          {
+           "app_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "name": "Acme",
+           "sessions": 1,
+           "last_used_at": "2026-11-22T12:00:00Z",
+           "forbidden_at": null,
+           "current": true
+          }
+         ]
+        }
+       }
+      }
+     },
+     "400": {
+      "$ref": "#/components/responses/MalformedRequest"
+     },
+     "401": {
+      "$ref": "#/components/responses/SessionRequired"
+     },
+     "403": {
+      "$ref": "#/components/responses/CallerRefused"
+     },
+     "413": {
+      "$ref": "#/components/responses/PayloadTooLarge"
+     },
+     "429": {
+      "$ref": "#/components/responses/RateLimited"
+     },
+     "503": {
+      "$ref": "#/components/responses/Unavailable"
+     }
+    },
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/me/apps/{id}": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "put": {
+    "operationId": "allowApp",
+    "tags": [
+     "Users"
+    ],
+    "summary": "Allow an app again",
+    "description": "The app may open sessions again. Repeating the call changes nothing.",
+    "responses": {
+     "204": {
+      "description": "Allowed"
+     },
+     "400": {
+      "$ref": "#/components/responses/MalformedRequest"
+     },
+     "401": {
+      "$ref": "#/components/responses/SessionRequired"
+     },
+     "403": {
+      "$ref": "#/components/responses/CallerRefused"
+     },
+     "404": {
+      "description": "not_found: the user's provider has no such app",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "$ref": "#/components/responses/PayloadTooLarge"
+     },
+     "429": {
+      "$ref": "#/components/responses/RateLimited"
+     },
+     "503": {
+      "$ref": "#/components/responses/Unavailable"
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The app",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   },
+   "delete": {
+    "operationId": "forbidApp",
+    "tags": [
+     "Users"
+    ],
+    "summary": "Forbid an app",
+    "description": "Its sessions of the user end at once, and it cannot open others until the user allows it again. Repeating the call changes nothing.",
+    "responses": {
+     "204": {
+      "description": "Forbidden"
+     },
+     "400": {
+      "$ref": "#/components/responses/MalformedRequest"
+     },
+     "401": {
+      "$ref": "#/components/responses/SessionRequired"
+     },
+     "403": {
+      "$ref": "#/components/responses/CallerRefused"
+     },
+     "404": {
+      "description": "not_found: the user's provider has no such app",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "409": {
+      "description": "conflict: the session of this request is one of the app",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "413": {
+      "$ref": "#/components/responses/PayloadTooLarge"
+     },
+     "429": {
+      "$ref": "#/components/responses/RateLimited"
+     },
+     "503": {
+      "$ref": "#/components/responses/Unavailable"
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The app",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
      }
     ]
    }
@@ -3819,6 +4090,7 @@ extension ServiceDocument {
             "in_reply_to": null,
             "thread": null,
             "deleted": false,
+            "expired": false,
             "parts": [
              {
               "type": "text/plain",
@@ -3838,6 +4110,7 @@ extension ServiceDocument {
              "read_through": 1
             }
            ],
+           "message_storage": "keep",
            "profiles": []
           }
          ],
@@ -3990,6 +4263,7 @@ extension ServiceDocument {
           "in_reply_to": null,
           "thread": null,
           "deleted": false,
+          "expired": false,
           "parts": [
            {
             "type": "text/plain",
@@ -4009,6 +4283,7 @@ extension ServiceDocument {
            "read_through": 1
           }
          ],
+         "message_storage": "keep",
          "profiles": [],
          "metadata": {},
          "private_metadata": {}
@@ -4063,7 +4338,7 @@ extension ServiceDocument {
      "Streams"
     ],
     "summary": "Delete a stream for all members",
-    "description": "For either side of a direct stream, otherwise for its creator. Its key is deleted.",
+    "description": "For either side of a direct stream, each member of a conversation, and the creator of a forum. Its key is deleted.",
     "responses": {
      "204": {
       "description": "Deleted, now or before"
@@ -4338,6 +4613,7 @@ extension ServiceDocument {
            "in_reply_to": null,
            "thread": null,
            "deleted": false,
+           "expired": false,
            "parts": [
             {
              "type": "text/plain",
@@ -4478,6 +4754,330 @@ extension ServiceDocument {
      },
      "503": {
       "$ref": "#/components/responses/Unavailable"
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The stream",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     },
+     {
+      "name": "event",
+      "in": "path",
+      "required": true,
+      "description": "The message",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/streams/{id}/events/{event}/copy": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "delete": {
+    "operationId": "deleteEventForMe",
+    "tags": [
+     "Streams"
+    ],
+    "summary": "Delete a message for the user only",
+    "description": "It is deleted on all of the user's devices. Other members keep it.",
+    "responses": {
+     "204": {
+      "description": "Deleted, now or before"
+     },
+     "400": {
+      "$ref": "#/components/responses/MalformedRequest"
+     },
+     "401": {
+      "$ref": "#/components/responses/SessionRequired"
+     },
+     "403": {
+      "$ref": "#/components/responses/CallerRefused"
+     },
+     "404": {
+      "$ref": "#/components/responses/NotFound"
+     },
+     "409": {
+      "$ref": "#/components/responses/Conflict"
+     },
+     "413": {
+      "$ref": "#/components/responses/PayloadTooLarge"
+     },
+     "429": {
+      "$ref": "#/components/responses/RateLimited"
+     },
+     "503": {
+      "$ref": "#/components/responses/Unavailable"
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The stream",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     },
+     {
+      "name": "event",
+      "in": "path",
+      "required": true,
+      "description": "The message",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/streams/{id}/events/{event}/metadata": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "patch": {
+    "operationId": "changeEventMetadata",
+    "tags": [
+     "Streams"
+    ],
+    "summary": "Change the metadata of a message that all members see",
+    "description": "Either set or merge. For users who may append to the stream and see the message.",
+    "responses": {
+     "200": {
+      "description": "The current metadata",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "metadata": {
+           "type": "object"
+          }
+         },
+         "required": [
+          "metadata"
+         ]
+        },
+        "example": {
+         "metadata": {
+          "reaction": "heart"
+         }
+        }
+       }
+      }
+     },
+     "400": {
+      "$ref": "#/components/responses/MalformedRequest"
+     },
+     "401": {
+      "$ref": "#/components/responses/SessionRequired"
+     },
+     "403": {
+      "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "$ref": "#/components/responses/NotFound"
+     },
+     "409": {
+      "$ref": "#/components/responses/Conflict"
+     },
+     "413": {
+      "$ref": "#/components/responses/PayloadTooLarge"
+     },
+     "415": {
+      "$ref": "#/components/responses/UnsupportedMediaType"
+     },
+     "429": {
+      "$ref": "#/components/responses/RateLimited"
+     },
+     "503": {
+      "$ref": "#/components/responses/Unavailable"
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "set": {
+          "type": "object",
+          "description": "Replaces the metadata"
+         },
+         "merge": {
+          "type": "object",
+          "description": "A merge patch (RFC 7396): null removes a member"
+         }
+        },
+        "additionalProperties": false
+       },
+       "example": {
+        "merge": {
+         "reaction": "heart"
+        }
+       }
+      }
+     }
+    },
+    "parameters": [
+     {
+      "name": "id",
+      "in": "path",
+      "required": true,
+      "description": "The stream",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     },
+     {
+      "name": "event",
+      "in": "path",
+      "required": true,
+      "description": "The message",
+      "schema": {
+       "type": "string",
+       "format": "uuid"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/streams/{id}/events/{event}/metadata/private": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "patch": {
+    "operationId": "changePrivateEventMetadata",
+    "tags": [
+     "Streams"
+    ],
+    "summary": "Change the metadata of a message that only the user sees",
+    "description": "Either set or merge.",
+    "responses": {
+     "200": {
+      "description": "The current metadata",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "private_metadata": {
+           "type": "object"
+          }
+         },
+         "required": [
+          "private_metadata"
+         ]
+        },
+        "example": {
+         "private_metadata": {
+          "favourite": true
+         }
+        }
+       }
+      }
+     },
+     "400": {
+      "$ref": "#/components/responses/MalformedRequest"
+     },
+     "401": {
+      "$ref": "#/components/responses/SessionRequired"
+     },
+     "403": {
+      "$ref": "#/components/responses/CallerRefused"
+     },
+     "404": {
+      "$ref": "#/components/responses/NotFound"
+     },
+     "409": {
+      "$ref": "#/components/responses/Conflict"
+     },
+     "413": {
+      "$ref": "#/components/responses/PayloadTooLarge"
+     },
+     "415": {
+      "$ref": "#/components/responses/UnsupportedMediaType"
+     },
+     "429": {
+      "$ref": "#/components/responses/RateLimited"
+     },
+     "503": {
+      "$ref": "#/components/responses/Unavailable"
+     }
+    },
+    "requestBody": {
+     "required": true,
+     "content": {
+      "application/json": {
+       "schema": {
+        "type": "object",
+        "properties": {
+         "set": {
+          "type": "object",
+          "description": "Replaces the metadata"
+         },
+         "merge": {
+          "type": "object",
+          "description": "A merge patch (RFC 7396): null removes a member"
+         }
+        },
+        "additionalProperties": false
+       },
+       "example": {
+        "merge": {
+         "favourite": true
+        }
+       }
+      }
      }
     },
     "parameters": [
@@ -5135,7 +5735,7 @@ extension ServiceDocument {
                "null"
               ],
               "format": "uuid",
-              "description": "The message that was deleted"
+              "description": "The message that was deleted, or whose metadata changed. null for a change of the stream"
              },
              "stream": {
               "oneOf": [
@@ -5146,7 +5746,18 @@ extension ServiceDocument {
                 "type": "null"
                }
               ],
-              "description": "The current stream, or null for DELETED and NOTIFICATION"
+              "description": "The current stream. null for DELETED, NOTIFICATION and a change of a message"
+             },
+             "event": {
+              "oneOf": [
+               {
+                "$ref": "#/components/schemas/EventMetadata"
+               },
+               {
+                "type": "null"
+               }
+              ],
+              "description": "The current metadata of the message, or null for other operations"
              },
              "notification": {
               "oneOf": [
@@ -5165,6 +5776,7 @@ extension ServiceDocument {
              "stream_id",
              "event_id",
              "stream",
+             "event",
              "notification"
             ]
            }
@@ -5225,6 +5837,7 @@ extension ServiceDocument {
              "in_reply_to": null,
              "thread": null,
              "deleted": false,
+             "expired": false,
              "parts": [
               {
                "type": "text/plain",
@@ -5244,8 +5857,10 @@ extension ServiceDocument {
               "read_through": 1
              }
             ],
+            "message_storage": "keep",
             "profiles": []
            },
+           "event": null,
            "notification": null
           }
          ],
@@ -7161,7 +7776,7 @@ extension ServiceDocument {
      "Providers"
     ],
     "summary": "Notify a user on all devices",
-    "description": "The user's devices get it with GET /sync for seven days, and of each user the newest hundred. A user with a push endpoint also gets a push, if there is a title or a body. Repeating an id has no effect.",
+    "description": "The user's devices get it with GET /sync for seven days, and of each user the newest hundred. Each device with a push endpoint also gets a push, if there is a title or a body. Repeating an id has no effect.",
     "responses": {
      "202": {
       "description": "The notification waits for the user's devices",
@@ -10617,7 +11232,15 @@ extension ServiceDocument {
       "type": [
        "string",
        "null"
-      ]
+      ],
+      "description": "The SNS endpoint of this device"
+     },
+     "call_endpoint": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "description": "The SNS endpoint of this device for incoming calls"
      },
      "assurance": {
       "type": "string",
@@ -10653,6 +11276,14 @@ extension ServiceDocument {
        "phone_reassigned",
        null
       ]
+     },
+     "message_storage": {
+      "type": "string",
+      "enum": [
+       "keep",
+       "until_delivered"
+      ],
+      "description": "How long messages that the user writes or gets are stored"
      }
     },
     "required": [
@@ -10665,10 +11296,12 @@ extension ServiceDocument {
      "document_number",
      "jurisdiction",
      "push_endpoint",
+     "call_endpoint",
      "assurance",
      "phone_verified_at",
      "identity_verified_at",
-     "suspended"
+     "suspended",
+     "message_storage"
     ]
    },
    "PersonalExport": {
@@ -10718,11 +11351,39 @@ extension ServiceDocument {
        "null"
       ]
      },
-     "push_endpoint": {
-      "type": [
-       "string",
-       "null"
-      ]
+     "push_endpoints": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "properties": {
+        "device_id": {
+         "type": "string",
+         "format": "uuid"
+        },
+        "push_endpoint": {
+         "type": [
+          "string",
+          "null"
+         ]
+        },
+        "call_endpoint": {
+         "type": [
+          "string",
+          "null"
+         ]
+        },
+        "registered_at": {
+         "type": "string",
+         "format": "date-time"
+        }
+       },
+       "required": [
+        "device_id",
+        "push_endpoint",
+        "call_endpoint",
+        "registered_at"
+       ]
+      }
      },
      "full_name": {
       "type": [
@@ -11039,6 +11700,21 @@ extension ServiceDocument {
       },
       "description": "The user's addresses by which others can find the user"
      },
+     "forbidden_apps": {
+      "type": "array",
+      "description": "The apps that the user forbids",
+      "items": {
+       "type": "string",
+       "format": "uuid"
+      }
+     },
+     "message_storage": {
+      "type": "string",
+      "enum": [
+       "keep",
+       "until_delivered"
+      ]
+     },
      "streams": {
       "type": "array",
       "items": {
@@ -11128,6 +11804,36 @@ extension ServiceDocument {
        ]
       }
      },
+     "message_metadata": {
+      "type": "array",
+      "description": "The user's private metadata of messages",
+      "items": {
+       "type": "object",
+       "properties": {
+        "stream_id": {
+         "type": "string",
+         "format": "uuid"
+        },
+        "sequence": {
+         "type": "integer",
+         "minimum": 1
+        },
+        "id": {
+         "type": "string",
+         "format": "uuid"
+        },
+        "private_metadata": {
+         "type": "object"
+        }
+       },
+       "required": [
+        "stream_id",
+        "sequence",
+        "id",
+        "private_metadata"
+       ]
+      }
+     },
      "notifications": {
       "type": "array",
       "items": {
@@ -11180,7 +11886,7 @@ extension ServiceDocument {
      "display_name",
      "avatar_url",
      "phone_number",
-     "push_endpoint",
+     "push_endpoints",
      "full_name",
      "date_of_birth",
      "postal_address",
@@ -11195,8 +11901,11 @@ extension ServiceDocument {
      "blocked",
      "blocked_requesters",
      "findable_addresses",
+     "forbidden_apps",
+     "message_storage",
      "streams",
      "messages",
+     "message_metadata",
      "notifications"
     ]
    },
@@ -11356,7 +12065,7 @@ extension ServiceDocument {
        "string",
        "null"
       ],
-      "description": "The SNS endpoint, of an approval only"
+      "description": "The SNS endpoint that a device of the user registered last, of an approval only"
      }
     },
     "required": [
@@ -12130,7 +12839,12 @@ extension ServiceDocument {
       "description": "The first message of the thread, or null if the message is not a reply"
      },
      "deleted": {
-      "type": "boolean"
+      "type": "boolean",
+      "description": "Deleted for all members, or by the user for the user only"
+     },
+     "expired": {
+      "type": "boolean",
+      "description": "Whether the body was deleted because the devices have it, or did not fetch it in time. No user deleted the message."
      },
      "parts": {
       "type": [
@@ -12157,6 +12871,14 @@ extension ServiceDocument {
        ]
       },
       "description": "null after the message was deleted, and in a list if it is longer than 4,096 bytes"
+     },
+     "metadata": {
+      "type": "object",
+      "description": "Metadata that all members see. Missing if there are none, and in a list of streams"
+     },
+     "private_metadata": {
+      "type": "object",
+      "description": "Metadata that only the user sees. Missing if there are none, and in a list of streams"
      }
     },
     "required": [
@@ -12167,7 +12889,28 @@ extension ServiceDocument {
      "in_reply_to",
      "thread",
      "deleted",
+     "expired",
      "parts"
+    ]
+   },
+   "EventMetadata": {
+    "type": "object",
+    "properties": {
+     "sequence": {
+      "type": "integer",
+      "minimum": 1
+     },
+     "metadata": {
+      "type": "object"
+     },
+     "private_metadata": {
+      "type": "object"
+     }
+    },
+    "required": [
+     "sequence",
+     "metadata",
+     "private_metadata"
     ]
    },
    "PublicProfile": {
@@ -12361,6 +13104,14 @@ extension ServiceDocument {
        "$ref": "#/components/schemas/StreamMember"
       }
      },
+     "message_storage": {
+      "type": "string",
+      "enum": [
+       "keep",
+       "until_delivered"
+      ],
+      "description": "How long later messages of the stream are stored. One member decides for all."
+     },
      "profiles": {
       "type": "array",
       "maxItems": 2,
@@ -12389,6 +13140,7 @@ extension ServiceDocument {
      "unread",
      "last_event",
      "members",
+     "message_storage",
      "profiles"
     ]
    },

@@ -28,10 +28,12 @@ package struct UserRoutes: Sendable {
         protected.get(cost: .read) { _, context in answer(try await service.readProfile(try context.checkedSession)) }
         protected.patch(cost: .write) { request, context in
             var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
-            let change = try members.pushEndpoints()
+            let storage = try members.optionalString("message_storage")
+            let change = try members.pushEndpoints(isRequired: storage == nil)
             try members.rejectUnknown()
             let session = try context.checkedSession
-            try await service.changePushEndpoints(change, for: session)
+            if let change { try await service.changePushEndpoints(change, for: session) }
+            if let storage { try await service.setMessageStorage(storage, for: session) }
             return answer(try await service.readProfile(session))
         }
         let own = router.group("me").behind(ExportTokenMiddleware(service: service, session: session))
@@ -69,16 +71,19 @@ package struct UserRoutes: Sendable {
             "call_endpoint": .text(own.endpoints?.calls), "assurance": .string(own.user.assurance.rawValue),
             "phone_verified_at": .text(proved?.phoneVerifiedAt.rfc3339),
             "identity_verified_at": .text(proved?.identityVerifiedAt?.rfc3339),
-            "suspended": .text(proved?.suspended?.rawValue),
+            "suspended": .text(proved?.suspended?.rawValue), "message_storage": .string(own.storage.rawValue),
         ])
     }
 }
 
 extension JSONBodyDecoder {
     /// Reads `push_endpoint` and `call_endpoint`: at least one of them. `null` removes an endpoint.
-    fileprivate mutating func pushEndpoints() throws(Refusal) -> PushEndpointChange {
+    ///
+    /// - Parameter isRequired: whether one must be there. Otherwise it may be `nil`.
+    fileprivate mutating func pushEndpoints(isRequired: Bool) throws(Refusal) -> PushEndpointChange? {
         let hasCalls = peek("call_endpoint") != nil
-        let hasUsual = peek("push_endpoint") != nil || !hasCalls
+        let hasUsual = peek("push_endpoint") != nil || (isRequired && !hasCalls)
+        guard hasUsual || hasCalls else { return nil }
         let usual: String?? = hasUsual ? .some(try nullableString("push_endpoint")) : .none
         let calls: String?? = hasCalls ? .some(try nullableString("call_endpoint")) : .none
         return PushEndpointChange(usual: usual, calls: calls)

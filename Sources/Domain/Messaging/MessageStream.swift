@@ -101,12 +101,17 @@ package struct StreamMessage: Sendable, Equatable {
 
     /// Bytes of the body, as the sender's quota counts them.
     package let size: Int64
-    /// The body; `nil` after the message was deleted.
+    /// The body; `nil` after the message was deleted or has expired.
     package let sealedBody: [UInt8]?
+    /// When the body is deleted even if a device lacks it; `nil` for a message that is kept.
+    package let keptUntil: Date?
+
+    /// Whether the body was deleted because the devices have it, or could have fetched it. No user deleted the message.
+    package var isExpired: Bool { sealedBody == nil && keptUntil != nil }
 
     package init(
         streamID: MessageStreamID, sequence: Int64, id: MessageID, senderID: UserID?, sentAt: Date,
-        inReplyTo: MessageID?, thread: MessageID?, size: Int64, sealedBody: [UInt8]?
+        inReplyTo: MessageID?, thread: MessageID?, size: Int64, sealedBody: [UInt8]?, keptUntil: Date? = nil
     ) {
         self.streamID = streamID
         self.sequence = sequence
@@ -117,6 +122,7 @@ package struct StreamMessage: Sendable, Equatable {
         self.thread = thread
         self.size = size
         self.sealedBody = sealedBody
+        self.keptUntil = keptUntil
     }
 }
 
@@ -168,6 +174,8 @@ package struct MessageStreamPolicy: Sendable, Equatable {
     package var readsPerMinute = 600
     /// The largest number of bytes stored for the messages of one user, and for the metadata of messages.
     package var storedBytes = 16_777_216
+    /// How long a message is kept for devices that lack it, if a member's messages are not stored.
+    package var undeliveredMessages: TimeInterval = 30 * 86_400
     /// The longest time that a synchronization waits for a change.
     package var pollWait: TimeInterval = 25
     /// Synchronizations of one user that may wait at the same time, on each node.

@@ -5,6 +5,9 @@ package extension Refusal {
     static let unknownStreamKind = unknownChoice(
         of: "kind of stream", MessageStream.Kind.self, about: .streamKind)
 
+    static let unknownMessageStorage = unknownChoice(
+        of: "message_storage", MessageStorage.self, about: .messageStorage)
+
     static let insecureStreamImage = Refusal(
         .malformedRequest, "This is not an https URL. Send one.", about: .streamImage)
 

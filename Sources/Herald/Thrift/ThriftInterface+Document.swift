@@ -61,6 +61,7 @@ struct Event {
   8: optional list<Part> parts
   9: optional Json metadata
   10: optional Json private_metadata
+  11: required bool expired
 }
 
 struct EventMetadata {
@@ -111,6 +112,7 @@ struct Stream {
   13: optional Json metadata
   14: optional Json private_metadata
   15: required list<Profile> profiles
+  16: required string message_storage
 }
 
 struct StreamPage {

@@ -116,10 +116,16 @@ extension MaintenanceTask {
         ]
     }
 
-    /// Deletes the rows of deleted streams of messages and the records of deletions. A device that was offline for
+    /// Deletes messages of members who decline storage, rows of deleted streams, and the records of deletions. A device that was offline for
     /// longer synchronizes everything again.
     private static func messages() -> [MaintenanceTask] {
         [
+            MaintenanceTask("delivered_messages", every: minute) {
+                try StreamDeliveryRepository($0).expireDelivered($1)
+            },
+            MaintenanceTask("undelivered_messages", every: minute) {
+                try StreamDeliveryRepository($0).expireOld($1)
+            },
             MaintenanceTask("deleted_streams", every: minute) { try MessageStreamRepository($0).empty($1) },
             MaintenanceTask("stream_deletions", every: minute) {
                 try StreamUserRepository($0).purgeDeletions(before: $0.ago(StreamUserRepository.keptDeletions), $1)

@@ -3,7 +3,8 @@ import Domain
 import Repositories
 
 package extension Service {
-    /// Raises the receipts of a user's device in a stream. Lower numbers change nothing.
+    /// Raises the receipts of a user's device in a stream. Lower numbers change nothing. If messages wait for devices to
+    /// have them, it is also recorded which the device has.
     ///
     /// - Throws: `Refusal` `not_found`, `conflict`, `rate_limited`, `unavailable`.
     func acknowledgeMessages(
@@ -16,6 +17,12 @@ package extension Service {
             let found = try access.require(.acknowledge, stream)
             guard let member = found.member else { throw Refusal.unknownStream }
             let receipts = member.receipts(delivered: delivered, read: read, last: found.stream.lastSequence)
+            let reported = min(max(delivered ?? 0, read ?? 0), found.stream.lastSequence)
+            let deliveries = StreamDeliveryRepository(transaction)
+            if try deliveries.isAwaited(in: found.stream.id, through: reported) {
+                try deliveries.report(
+                    reported, on: holder.session.deviceID, of: holder.user.id, in: found.stream.id)
+            }
             guard receipts != (member.deliveredThrough, member.readThrough) else { return receipts }
             let members = StreamMemberRepository(transaction)
             try members.setReceipts(receipts, of: holder.user.id, in: found.stream.id)

@@ -52,6 +52,7 @@ package extension Service {
             }
             let text = request.body.json.jsonText
             let stored = try StreamUserRepository(transaction).storedBytes(of: holder.user.id)
+            let isKept = try !MessageStorageRepository(transaction).isDeclined(in: found.stream.id)
             try requireRoom(for: Int64(text.utf8.count), beside: stored)
             let sealed = try key.seal(text, in: .messageBody, of: request.id)
             let size = max(StreamMessage.smallestSize, Int64(sealed.count))
@@ -70,7 +71,8 @@ package extension Service {
             if found.stream.kind == .call { try requireTurn(number, found.stream, holder.user.id, transaction.now) }
             let message = StreamMessage(
                 streamID: found.stream.id, sequence: number, id: request.id, senderID: holder.user.id,
-                sentAt: transaction.now, inReplyTo: request.inReplyTo, thread: thread, size: size, sealedBody: sealed)
+                sentAt: transaction.now, inReplyTo: request.inReplyTo, thread: thread, size: size, sealedBody: sealed,
+                keptUntil: isKept ? nil : transaction.now.addingTimeInterval(policy[\.streams].undeliveredMessages))
             try messages.insert(message)
             try follow(message, found, access, readers, &events)
             if let callee {
@@ -93,6 +95,7 @@ package extension Service {
                 if let message { _ = try StreamMessageRepository(transaction).find(message, in: id) }
             }
             _ = try StreamUserRepository(transaction).storedBytes(of: session.userID)
+            _ = try MessageStorageRepository(transaction).isDeclined(in: id)
             _ = try StreamMemberRepository(transaction).pushed(in: id, besides: session.userID)
         }
     }
@@ -101,6 +104,8 @@ package extension Service {
         _ earlier: StreamMessage, _ request: NewMessage, _ key: StreamKey, _ user: UserID
     ) throws -> StreamMessage {
         guard earlier.senderID == user else { throw Refusal.idTaken }
+        // The body of an expired message cannot be compared.
+        if earlier.isExpired { return earlier }
         guard let sealed = earlier.sealedBody else {
             throw Refusal.messageDeleted
         }

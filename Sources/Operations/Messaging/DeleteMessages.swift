@@ -46,7 +46,8 @@ package extension Service {
             guard let id = MessageID(message[...]), let old = try messages.find(id, in: found.stream.id),
                 try old.senderID == holder.user.id || access.verdict(.deleteOthersMessage, found) == .allowed
             else { throw Refusal.unknownOwnMessage }
-            guard old.sealedBody != nil else { return }
+            // Devices still have an expired message.
+            guard old.sealedBody != nil || old.isExpired else { return }
             let released = try messages.deleteBody(old)
             // Members who were removed after the message have it too.
             let readers = try StreamMemberRepository(transaction).list(of: found.stream.id).filter {

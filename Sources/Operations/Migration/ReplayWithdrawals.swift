@@ -4,15 +4,16 @@ import Foundation
 import Repositories
 
 /// Repeats what users have revoked since a copy of the store was made: permissions, memberships of streams, findable
-/// addresses and allowed apps. It also adds the blocks that they made.
+/// addresses, allowed apps and the storage of messages. It also adds the blocks that they made.
 struct ReplayWithdrawals: Sendable {
     private let permissions: [(id: AuthorizationID, state: MessagingPermissionState)]
     private let blocks: [WithdrawalRepository.Block]
     private let members: [(user: UserID, stream: MessageStreamID, leftAt: Int64)]
     private let findable: Set<WithdrawalRepository.FindableAddressKey>
     private let forbiddenApps: [ForbiddenAppRepository.Entry]
+    private let storageDeclined: [UserID]
 
-    /// Reads the permissions, memberships, addresses, apps and blocks of the replaced store.
+    /// Reads the permissions, memberships, addresses, apps, settings and blocks of the replaced store.
     init(of transaction: any Transaction) throws {
         let records = WithdrawalRepository(transaction)
         permissions = try records.endedPermissions()
@@ -20,11 +21,12 @@ struct ReplayWithdrawals: Sendable {
         members = try records.formerMembers()
         findable = try records.findableAddresses()
         forbiddenApps = try ForbiddenAppRepository(transaction).all()
+        storageDeclined = try MessageStorageRepository(transaction).declined()
     }
 
     /// Writes into the copy. Permissions that users gave since the copy are lost, so they are requested again.
     ///
-    /// - Returns: how many permissions, memberships, addresses, apps and blocks changed.
+    /// - Returns: how many permissions, memberships, addresses, apps, settings and blocks changed.
     func callAsFunction(in transaction: any Transaction) throws -> Int {
         let records = WithdrawalRepository(transaction)
         var count = 0
@@ -35,6 +37,10 @@ struct ReplayWithdrawals: Sendable {
         for hidden in try records.findableAddresses().subtracting(findable) {
             try addresses.delete(hidden.type, of: hidden.user)
             count += 1
+        }
+        for user in storageDeclined where try UserRepository(transaction).find(user) != nil {
+            let isNew = try MessageStorageRepository(transaction).set(.untilDelivered, of: user, at: transaction.now)
+            if isNew { count += 1 }
         }
         for entry in forbiddenApps where try ForbiddenAppRepository(transaction).insert(entry) { count += 1 }
         return count

@@ -107,7 +107,7 @@ package extension RestoreStore {
         let receivers: ReplayReceivers
         let clients: ReplayIssuerClients
         let streams: [(id: MessageStreamID, at: Date)]
-        let messages: [(stream: MessageStreamID, message: MessageID)]
+        let messages: [StreamMessageRepository.Deletion]
         let copies: [MessageMetadataRepository.DeletedCopy]
         let audit: AuditChain
 
@@ -167,7 +167,7 @@ package extension RestoreStore {
         }
         for (identifier, expiry) in losses.spent { try records.spend(identifier, until: expiry) }
         for (id, time) in losses.streams { _ = try MessageStreamRepository(transaction).delete(id, at: time) }
-        for (stream, message) in losses.messages { try delete(message, in: stream, transaction) }
+        for deletion in losses.messages { try delete(deletion, transaction) }
         for copy in losses.copies { try MessageMetadataRepository(transaction).delete(again: copy) }
         report.withdrawals = try losses.withdrawals(in: transaction)
         for removal in try losses.receivers(in: transaction) + losses.clients(in: transaction) {
@@ -188,10 +188,13 @@ package extension RestoreStore {
     }
 
     /// Deletes a message again. Devices learn of it, because after a restore they synchronize everything.
-    private func delete(_ id: MessageID, in stream: MessageStreamID, _ transaction: any Transaction) throws {
+    private func delete(_ deletion: StreamMessageRepository.Deletion, _ transaction: any Transaction) throws {
         let messages = StreamMessageRepository(transaction)
-        guard let message = try messages.find(id, in: stream), message.sealedBody != nil else { return }
-        try StreamUserRepository(transaction).release(bytes: try messages.deleteBody(message))
+        guard let message = try messages.find(deletion.message, in: deletion.stream), message.sealedBody != nil else {
+            return
+        }
+        let released = try messages.deleteBody(message, expiry: deletion.expiry)
+        try StreamUserRepository(transaction).release(bytes: released)
     }
 
     /// Revokes a certificate again. A certificate that was issued since the copy is added with its revocation, so the

@@ -29,6 +29,7 @@ struct EraseUser: Sendable {
         try BlockRepository(transaction).erase(user)
         try FindableAddressRepository(transaction).erase(user)
         try ForbiddenAppRepository(transaction).erase(user)
+        try MessageStorageRepository(transaction).set(.keep, of: user, at: now)
         try EventSubjectRepository(transaction).erase(user)
         try UserRepository(transaction).erase(user)
         try DataKeyRepository(transaction, keys: keys).erase(user, at: now)

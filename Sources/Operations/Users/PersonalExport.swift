@@ -28,6 +28,8 @@ package struct PersonalExport: Sendable, Confidential {
     let findable: [FindableAddress]
     /// The apps that the user forbids.
     let forbiddenApps: [ApplicationID]
+    /// How long the user's messages are stored.
+    let storage: MessageStorage
     /// The user's messages, and the streams that they are in.
     let written: ExportedMessages
 
@@ -57,6 +59,7 @@ package struct PersonalExport: Sendable, Confidential {
             blockedRequesters: try BlockRepository(transaction).listAuthorizations(of: user.id),
             findable: try FindableAddressRepository(transaction).list(of: user.id),
             forbiddenApps: try ForbiddenAppRepository(transaction).list(of: user.id).map(\.app),
+            storage: try MessageStorageRepository(transaction).storage(of: user.id),
             written: try ExportedMessages.collect(user.id, keys: keys, in: transaction))
     }
 }
@@ -85,7 +88,7 @@ package extension PersonalExport {
             "blocked_requesters": .array(blockedRequesters.map { .string($0.description) }),
             "findable_addresses": .array(findable.map { .string($0.type.rawValue) }),
             "forbidden_apps": .array(forbiddenApps.map { .string($0.description) }),
-            "streams": written.streamsJSON, "messages": written.messagesJSON,
+            "message_storage": text(storage.rawValue), "streams": written.streamsJSON, "messages": written.messagesJSON,
             "message_metadata": written.metadataJSON, "notifications": written.notificationsJSON,
         ])
     }

@@ -12,6 +12,8 @@ package struct Profile: Sendable, Confidential {
     package let age: Int?
     /// The push endpoints of the session's device.
     package let endpoints: PushEndpoints?
+    /// How long the user's messages are stored.
+    package let storage: MessageStorage
 }
 
 package extension Service {
@@ -30,7 +32,8 @@ package extension Service {
             let proved = try AuthenticatedUserRepository(transaction, keys: keys).find(user.id)
             let endpoints = try PushEndpointRepository(transaction, keys: keys).find(user.id, on: session.deviceID)
             return Profile(
-                user: user, address: address, proved: proved, age: proved?.age(on: today), endpoints: endpoints)
+                user: user, address: address, proved: proved, age: proved?.age(on: today), endpoints: endpoints,
+                storage: try MessageStorageRepository(transaction).storage(of: user.id))
         }
     }
 }

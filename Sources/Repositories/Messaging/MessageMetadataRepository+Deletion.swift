@@ -9,8 +9,8 @@ package extension MessageMetadataRepository {
     /// Deletes all metadata of a message, and the records of readers who deleted it.
     ///
     /// - Returns: the bytes of each user's quota that are released.
-    func deleteAll(of message: StreamMessage) throws -> [UserID: Int64] {
-        let place = [Value.id(message.streamID), message.sequence.value]
+    func deleteAll(ofMessage sequence: Int64, in stream: MessageStreamID) throws -> [UserID: Int64] {
+        let place = [Value.id(stream), sequence.value]
         let shared = try transaction.query(
             "DELETE FROM stream_event_metadata WHERE stream_id = $1 AND sequence = $2 RETURNING \(Self.released)", place
         ).map(Self.released.read)

@@ -125,6 +125,7 @@ package extension MessageStreamRepository {
         if rows.count < batch.limit {
             try transaction.execute("DELETE FROM stream_members WHERE stream_id = $1", [.id(stream)])
             try StreamMetadataRepository(transaction).delete(stream)
+            try transaction.execute("DELETE FROM stream_deliveries WHERE stream_id = $1", [.id(stream)])
             try transaction.execute("UPDATE streams SET is_emptied = 1 WHERE id = $1", [.id(stream)])
         }
         return MaintenanceBatch.Outcome(rows: rows.count + 1, isFinished: false)

@@ -125,9 +125,10 @@ package extension StreamMemberRepository {
             "SELECT stream_id FROM stream_members WHERE user_id = $1 ORDER BY stream_id LIMIT 1", [.id(user)])
     }
 
-    /// Deletes a user's membership of a stream.
+    /// Deletes a user's membership of a stream, and the deliveries to the user's devices.
     func erase(_ user: UserID, in stream: MessageStreamID) throws {
         try StreamMetadataRepository(transaction).delete(of: user, in: stream)
+        try StreamDeliveryRepository(transaction).erase(user, in: stream)
         try transaction.enqueue(
             "DELETE FROM stream_members WHERE stream_id = $1 AND user_id = $2", [.id(stream), .id(user)])
     }

@@ -15,11 +15,17 @@ package struct StreamMessageRepository {
         Field("in_reply_to", \.inReplyTo),
         Field("thread_id", \.thread),
         Field("size", \.size),
-        Field(.messageBody, \.sealedBody, readAs: { body(of: $0) }))
+        Field(.messageBody, \.sealedBody, readAs: { body(of: $0) }),
+        Field("kept_until", \.keptUntil, readAs: { keptUntil(of: $0) }))
 
     /// An expression: the body of a message, or null if its sender is being erased.
     private static func body(of event: String) -> String {
         ErasureRepository.hidden("\(event).\(SealedColumn.messageBody.name)", of: "\(event).sender_id")
+    }
+
+    /// An expression: when a message expires at the latest, or null if its sender is being erased.
+    private static func keptUntil(of event: String) -> String {
+        ErasureRepository.hidden("\(event).kept_until", of: "\(event).sender_id")
     }
 
     /// An expression: the body of a message, or null if the message is deleted for a reader.
@@ -65,7 +71,10 @@ package extension StreamMessageRepository {
         columns.of("e"),
         Column<[UInt8]?>(MessageMetadataRepository.shared(SealedColumn.messageMetadata.name, of: "e")),
         Column<[UInt8]?>(MessageMetadataRepository.own(SealedColumn.readerMetadata.name, of: "e", for: "$5")))
-    private static let read = reading.description.replacing(body(of: "e"), with: body(of: "e", for: "$5"))
+    private static let read = reading.description
+        .replacing(body(of: "e"), with: body(of: "e", for: "$5"))
+        .replacing(
+            keptUntil(of: "e"), with: MessageMetadataRepository.visible(keptUntil(of: "e"), of: "e", to: "$5"))
 
     /// Messages between two numbers, both excluded. Bodies and metadata are read up to a total size.
     ///
@@ -109,27 +118,36 @@ package extension StreamMessageRepository {
     /// Deletes the body of a message and its metadata. The row keeps its number, and uses the minimum size of its
     /// sender's quota until the stream is deleted.
     ///
+    /// - Parameter expiry: for a message that no user deleted, when it expired at the latest.
     /// - Returns: how many bytes of each user's quota are released.
-    func deleteBody(_ message: StreamMessage) throws -> [UserID: Int64] {
-        var released = try MessageMetadataRepository(transaction).deleteAll(of: message)
+    func deleteBody(_ message: StreamMessage, expiry: Date? = nil) throws -> [UserID: Int64] {
+        var released = try MessageMetadataRepository(transaction).deleteAll(
+            ofMessage: message.sequence, in: message.streamID)
         let left = min(message.size, StreamMessage.smallestSize)
         try transaction.execute(
-            "UPDATE stream_events SET sealed_body = NULL, size = $3 WHERE stream_id = $1 AND sequence = $2",
-            [.id(message.streamID), message.sequence.value, left.value])
+            """
+            UPDATE stream_events SET sealed_body = NULL, size = $3, kept_until = $4 WHERE stream_id = $1 AND sequence = $2
+            """, [.id(message.streamID), message.sequence.value, left.value, expiry.map { .time($0) } ?? .null])
         if let sender = message.senderID { released[sender, default: 0] += message.size - left }
         return released
     }
 
-    private static let deletion = ColumnTuple(Column<MessageStreamID>("stream_id"), Column<MessageID>("event_id"))
+    /// A message without a body, for a restore.
+    struct Deletion: Sendable {
+        package let stream: MessageStreamID
+        package let message: MessageID
+        /// When it expired at the latest; `nil` if a user deleted it.
+        package let expiry: Date?
+    }
+
+    private static let deletion = ColumnTuple(
+        Column<MessageStreamID>("stream_id"), Column<MessageID>("event_id"), Column<Date?>("kept_until"))
 
     /// Every message with a deleted body in an existing stream, for a restore.
-    func deletions() throws -> [(stream: MessageStreamID, message: MessageID)] {
+    func deletions() throws -> [Deletion] {
         try transaction.query(
             "SELECT \(Self.deletion) FROM stream_events WHERE sealed_body IS NULL ORDER BY stream_id, sequence"
-        ).map { row in
-            let (stream, message) = try Self.deletion.read(row)
-            return (stream, message)
-        }
+        ).map(Self.deletion.read).map { Deletion(stream: $0, message: $1, expiry: $2) }
     }
 
     /// A user's own messages after a mark, without deleted ones, oldest first.
@@ -163,7 +181,7 @@ package extension StreamMessageRepository {
         guard metadata == 0 else { return metadata }
         return try transaction.execute(
             """
-            UPDATE stream_events SET sealed_body = NULL, size = 0, sender_id = NULL
+            UPDATE stream_events SET sealed_body = NULL, size = 0, sender_id = NULL, kept_until = NULL
             WHERE (stream_id, sequence) IN (\(messages))
             """, [.id(user)])
     }

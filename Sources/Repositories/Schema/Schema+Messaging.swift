@@ -63,6 +63,7 @@ extension Schema {
             thread_id TEXT,
             size BIGINT NOT NULL,
             sealed_body BYTEA,
+            kept_until BIGINT,
             PRIMARY KEY (stream_id, sequence),
             UNIQUE (stream_id, event_id)
         )
@@ -105,6 +106,34 @@ extension Schema {
         CREATE INDEX stream_event_readers_deleted ON stream_event_readers (stream_id, sequence)
         WHERE sealed_metadata IS NULL
         """,
+        // Messages that are deleted when all active devices have them, or at that time.
+        """
+        CREATE INDEX stream_events_awaited ON stream_events (stream_id, sequence)
+        WHERE kept_until IS NOT NULL AND sealed_body IS NOT NULL
+        """,
+        """
+        CREATE INDEX stream_events_by_expiry ON stream_events (kept_until)
+        WHERE kept_until IS NOT NULL AND sealed_body IS NOT NULL
+        """,
+        // Users whose messages are not stored longer than needed.
+        """
+        CREATE TABLE storage_opt_outs (
+            user_id TEXT NOT NULL PRIMARY KEY REFERENCES users (id),
+            since BIGINT NOT NULL
+        )
+        """,
+        // The last message of a stream that is on a device. A row is new until maintenance has read it.
+        """
+        CREATE TABLE stream_deliveries (
+            stream_id TEXT NOT NULL REFERENCES streams (id),
+            user_id TEXT NOT NULL REFERENCES users (id),
+            device_id TEXT NOT NULL,
+            through BIGINT NOT NULL,
+            is_new INTEGER NOT NULL,
+            PRIMARY KEY (stream_id, user_id, device_id)
+        )
+        """,
+        "CREATE INDEX stream_deliveries_new ON stream_deliveries (stream_id) WHERE is_new = 1",
         """
         CREATE TABLE stream_users (
             user_id TEXT NOT NULL PRIMARY KEY REFERENCES users (id),

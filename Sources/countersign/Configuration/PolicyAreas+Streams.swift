@@ -12,6 +12,7 @@ extension PolicyArea {
                 .whole("writes_per_minute", \.streams.writesPerMinute, 1...100_000),
                 .whole("reads_per_minute", \.streams.readsPerMinute, 1...100_000),
                 .whole("stored_bytes", \.streams.storedBytes, 65_536...1_073_741_824),
+                .time("undelivered_messages", \.streams.undeliveredMessages, 86_400...31_536_000),
                 .time("poll_wait", \.streams.pollWait, 1...60),
                 .whole("waiting_polls", \.streams.waitingPolls, 1...1000),
                 .whole("notifications_per_minute", \.streams.notificationsPerMinute, 1...10_000),

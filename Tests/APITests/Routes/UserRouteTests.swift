@@ -49,6 +49,18 @@ struct UserRouteTests {
             #expect(reply.text("push_endpoint") == endpoint && reply.text("call_endpoint") == endpoint + "2")
             return reply
         },
+        RouteCase("PATCH /me", 200) { bench in
+            let person = try await bench.signIn()
+            #expect(try await person.send("GET /me").text("message_storage") == "keep")
+            let reply = try await person.send("PATCH /me", json: #"{"message_storage":"until_delivered"}"#)
+            #expect(reply.text("message_storage") == "until_delivered" && reply["push_endpoint"] == .null)
+            return reply
+        },
+        RouteCase("PATCH /me", 400, .malformedRequest) { bench in
+            let person = try await bench.signIn()
+            #expect(try await person.send("PATCH /me", json: "{}").status == 400)
+            return try await person.send("PATCH /me", json: #"{"message_storage":"never"}"#)
+        },
         RouteCase("PATCH /me", 400, .malformedRequest) { bench in
             let person = try await bench.signIn()
             return try await person.send("PATCH /me", json: #"{"push_endpoint":"arn:aws:sns:x"}"#)

@@ -73,6 +73,10 @@ struct HeldBackTests {
                     }
                 ),
                 (
+                    "PATCH /me storage",
+                    { try await fixture.context.setMessageStorage("until_delivered", for: $0.session) }
+                ),
+                (
                     "PUT /me/apps",
                     { try await fixture.context.allowApp($0.session.applicationID.description, for: $0.session) }
                 ),

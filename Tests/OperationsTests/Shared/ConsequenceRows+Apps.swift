@@ -4,6 +4,9 @@ import Operations
 
 extension ConsequenceTests {
     static let appRows: [Row] = [
+        .service("SetMessageStorage") { world in
+            { node in try await node.context.setMessageStorage("until_delivered", for: world.alice.session) }
+        },
         .service(
             "ForbidApp", audit: ["app_forbidden"], notices: ["user"], queued: ["session-revoked"],
             here: [.dropsSession, .wakesOutbox]

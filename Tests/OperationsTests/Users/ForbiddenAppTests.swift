@@ -1,3 +1,4 @@
+import Database
 import Domain
 import Encoding
 import Fixtures
@@ -114,6 +115,10 @@ struct ForbiddenAppTests {
     func restored() async throws {
         try await MessageBench.run(on: .sqlite) { bench in
             let ann = try await bench.people.person("ann")
+            try await bench.context.store.write {
+                let app = Application(id: ann.applicationID, providerID: ann.providerID, name: "App")
+                try ProviderRepository($0).insert(app, at: $0.now)
+            }
             try await bench.restored {
                 try await bench.context.store.write {
                     _ = try ForbiddenAppRepository($0).insert(ann.applicationID, of: ann.userID, at: $0.now)

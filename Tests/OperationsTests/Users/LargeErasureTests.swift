@@ -188,6 +188,7 @@ struct LargeErasureTests {
         "outbox.user_id": .kept,
         "permission_cuts.user_id": .kept, "phone_failures.user_id": .atOnce, "phone_sends.user_id": .kept,
         "phone_verifications.user_id": .atOnce, "push_endpoints.user_id": .atOnce, "sessions.user_id": .kept,
+        "storage_opt_outs.user_id": .atOnce, "stream_deliveries.user_id": .inBatches,
         "stream_event_metadata.writer_id": .inBatches, "stream_event_readers.user_id": .inBatches,
         "stream_events.sender_id": .inBatches,
         "stream_members.user_id": .inBatches, "stream_users.user_id": .inBatches, "streams.created_by": .inBatches,

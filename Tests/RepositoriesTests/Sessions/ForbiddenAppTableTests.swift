@@ -32,7 +32,8 @@ struct ForbiddenAppTableTests {
             }
             #expect(made == [true, false, true, true, false])
             #expect(forbids == [true, false, false])
-            let entries = try await tables.read { try ForbiddenAppRepository($0).all() }
+            // A restore reads all of them.
+            let entries = try await tables.store.read { try ForbiddenAppRepository($0).all() }
             let again = try await tables.write { transaction in
                 let records = ForbiddenAppRepository(transaction)
                 try records.erase(tables.user)

@@ -13,7 +13,7 @@ enum MessageStreamBody {
             "image_url": view.opening?["image_url"] ?? .null, "last_sequence": .integer(view.lastSequence),
             "unread": view.unread.map { .integer($0) } ?? .null,
             "last_event": view.lastMessage.map(message) ?? .null, "members": .array(view.members.map(member)),
-            "profiles": .array(view.profiles.map(\.json)),
+            "profiles": .array(view.profiles.map(\.json)), "message_storage": .string(view.storage.rawValue),
             "metadata": view.metadata?.value, "private_metadata": view.privateMetadata?.value,
         ])
     }
@@ -36,7 +36,8 @@ enum MessageStreamBody {
             "sequence": .integer(message.sequence), "id": .id(message.id),
             "sender": message.senderID.map { .id($0) } ?? .null, "sent_at": .string(message.sentAt.rfc3339),
             "in_reply_to": message.inReplyTo.map { .id($0) } ?? .null,
-            "thread": message.thread.map { .id($0) } ?? .null, "deleted": .bool(message.sealedBody == nil),
+            "thread": message.thread.map { .id($0) } ?? .null,
+            "deleted": .bool(message.sealedBody == nil && !message.isExpired), "expired": .bool(message.isExpired),
             "parts": view.parts ?? .null, "metadata": view.metadata?.value,
             "private_metadata": view.privateMetadata?.value,
         ])

@@ -148,7 +148,7 @@ package extension Refusal {
         case newID
         /// The blinded numbers of contacts.
         case blindedNumbers
-        case messageParts, notificationData
+        case messageParts, messageStorage, notificationData
         /// The message that a reply refers to.
         case repliedMessage
         case streamDescription, streamImage, streamKind, streamMembers, streamMetadata, streamTitle

@@ -18,6 +18,8 @@ package struct MessageStreamView: Sendable, Confidential {
     /// The creator and the sender of the last message, if they are not among the members. A removed user sees no names
     /// of them.
     package let profiles: [PublicProfile]
+    /// How long its messages are stored from now on.
+    package let storage: MessageStorage
     package internal(set) var metadata: StreamMetadata?
     package internal(set) var privateMetadata: StreamMetadata?
 

@@ -18,6 +18,8 @@ struct MessageStreamViews {
         var profiles: PublicProfiles
         /// The banned users among the other sides of streams between two.
         let banned: Set<UserID>
+        /// The members who decline that messages are stored.
+        let declining: Set<UserID>
         /// Those of the other sides who have a permission with the user.
         let permitted: Set<UserID>
     }
@@ -53,6 +55,7 @@ struct MessageStreamViews {
                     of: shown, access.context.policy[\.streams].members, keys: keys, in: transaction),
                 banned: Set(
                     bans.filter { AuthorizationParties.ban(among: $0.value, at: transaction.now) != nil }.keys),
+                declining: try MessageStorageRepository(transaction).declined(among: members),
                 permitted: try AuthorizationRepository(transaction).permitted(with: user, among: others))
         }
     }
@@ -106,9 +109,9 @@ struct MessageStreamViews {
         default: return nil
         }
         let members = try members(of: entry, state)
-        guard state != .closed else { return Self.view(found, state, members: members) }
+        guard state != .closed else { return view(found, state, members: members) }
         let key = try key(of: id)
-        return Self.view(
+        return view(
             found, state, members: members, profiles: try profiles(of: entry, state, besides: members),
             opening: try entry.sealedOpening.map {
                 try StrictJSON.parse(Array(try key.open($0, in: .streamOpening).utf8))
@@ -134,14 +137,16 @@ struct MessageStreamViews {
             isVerified: people.profiles.level(of: other).map { $0 >= required } ?? false)
     }
 
-    private static func view(
+    private func view(
         _ found: MessageStreamAccess.Found, _ state: MessageStreamView.State, members: [MessageStreamView.Member],
         profiles: [PublicProfile] = [], opening: JSONValue? = nil, last: MessageView? = nil
     ) -> MessageStreamView {
         MessageStreamView(
             stream: found.stream, state: state, opening: opening, lastSequence: found.lastVisible,
             unread: found.member.map { max(0, found.lastVisible - $0.readThrough) }, lastMessage: last,
-            members: members, profiles: profiles, metadata: nil, privateMetadata: nil)
+            members: members, profiles: profiles,
+            storage: members.contains { people.declining.contains($0.member.userID) } ? .untilDelivered : .keep,
+            metadata: nil, privateMetadata: nil)
     }
 
     private mutating func members(
