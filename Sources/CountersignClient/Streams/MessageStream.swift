@@ -19,6 +19,8 @@ public struct MessageStream: Sendable, Hashable, Codable {
     public let lastMessage: StreamMessage?
     public let members: [Member]
     private let named: [PublicProfile]?
+    /// How long the service stores later messages of the stream; `nil` from a service without this setting.
+    public let messageStorage: MessageStorage?
     /// Included if a single stream is requested, and if metadata has changed.
     public let metadata: MetadataValue?
     public let privateMetadata: MetadataValue?
@@ -88,7 +90,18 @@ public struct MessageStream: Sendable, Hashable, Codable {
         case lastSequence = "last_sequence"
         case lastMessage = "last_event"
         case privateMetadata = "private_metadata"
+        case messageStorage = "message_storage"
     }
+}
+
+/// How long the service stores messages.
+public struct MessageStorage: RawRepresentable, Sendable, Hashable, Codable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+    /// Until a user deletes them or their stream.
+    public static let keep = MessageStorage(rawValue: "keep")
+    /// Until all active devices of all members have them.
+    public static let untilDelivered = MessageStorage(rawValue: "until_delivered")
 }
 
 /// A stream to open. A repetition with the same id has no further effect.

@@ -14,6 +14,7 @@ public struct StreamMessage: Sendable, Hashable, Codable {
     public let thread: UUID?
     /// Whether it was deleted, for all members or for the user only.
     public let isDeleted: Bool
+    private let expired: Bool?
     /// `nil` after its deletion, and in lists if the parts are long.
     public let parts: [MessagePart]?
     /// Metadata that all members see; `nil` if there are none, and in a list of streams.
@@ -23,16 +24,21 @@ public struct StreamMessage: Sendable, Hashable, Codable {
 
     public init(
         sequence: Int64, id: UUID, sender: UUID?, sentAt: Date, inReplyTo: UUID? = nil, thread: UUID? = nil,
-        isDeleted: Bool = false, parts: [MessagePart]?, metadata: MetadataValue? = nil,
+        isDeleted: Bool = false, isExpired: Bool = false, parts: [MessagePart]?, metadata: MetadataValue? = nil,
         privateMetadata: MetadataValue? = nil
     ) {
+        expired = isExpired
         (self.sequence, self.id, self.sender, self.sentAt) = (sequence, id, sender, sentAt)
         (self.inReplyTo, self.thread, self.isDeleted, self.parts) = (inReplyTo, thread, isDeleted, parts)
         (self.metadata, self.privateMetadata) = (metadata, privateMetadata)
     }
 
+    /// Whether the service has deleted the parts because the devices have them, or did not fetch them in time. No user
+    /// deleted the message.
+    public var isExpired: Bool { expired ?? false }
+
     private enum CodingKeys: String, CodingKey {
-        case sequence, id, sender, thread, parts, metadata
+        case sequence, id, sender, thread, parts, metadata, expired
         case sentAt = "sent_at"
         case inReplyTo = "in_reply_to"
         case isDeleted = "deleted"

@@ -17,6 +17,8 @@ public struct Profile: Sendable, Hashable, Decodable {
     public let jurisdiction: String?
     /// The reason for the suspension of the level, such as `phone_reassigned`.
     public let suspended: String?
+    /// How long the service stores messages that the user writes or gets.
+    public let messageStorage: MessageStorage?
 
     private enum CodingKeys: String, CodingKey {
         case address, assurance, age, jurisdiction, suspended
@@ -25,6 +27,7 @@ public struct Profile: Sendable, Hashable, Decodable {
         case fullName = "full_name"
         case postalAddress = "postal_address"
         case documentNumber = "document_number"
+        case messageStorage = "message_storage"
     }
 }
 
@@ -32,5 +35,10 @@ extension Countersign {
     /// Reads the user's proven data.
     public func profile() async throws(Refusal) -> Profile {
         try await perform(Call(.get, "/me"))
+    }
+
+    /// Sets how long the service stores messages that the user writes or gets. It applies to later messages.
+    public func setMessageStorage(_ storage: MessageStorage) async throws(Refusal) -> Profile {
+        try await perform(Call(.patch, "/me", json: ["message_storage": storage.rawValue]))
     }
 }

@@ -35,6 +35,8 @@ enum LocalSchema {
             first_sequence INTEGER NOT NULL,
             through_sequence INTEGER NOT NULL,
             is_readable INTEGER NOT NULL,
+            is_stored INTEGER NOT NULL DEFAULT 1,
+            reported_sequence INTEGER NOT NULL DEFAULT 0,
             metadata TEXT NOT NULL,
             private_metadata TEXT NOT NULL,
             epoch TEXT NOT NULL

@@ -129,7 +129,8 @@ extension Reconciler {
                     is_deleted, parts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (stream_id, message_id) DO UPDATE SET sequence = excluded.sequence,
                     sender_id = excluded.sender_id, sent_at = excluded.sent_at, thread_id = excluded.thread_id,
-                    is_deleted = max(messages.is_deleted, excluded.is_deleted), parts = excluded.parts,
+                    is_deleted = max(messages.is_deleted, excluded.is_deleted),
+                    parts = \(message.isExpired ? "coalesce(excluded.parts, messages.parts)" : "excluded.parts"),
                     refusal = NULL
                 """,
             arguments: [
@@ -145,7 +146,8 @@ extension Reconciler {
 
     // MARK: Deliveries
 
-    /// Streams with more local messages than the service knows of.
+    /// Streams with more local messages than the service knows of. If messages are stored until all devices have them,
+    /// the report of another device is not enough.
     func deliveries() throws -> [(stream: UUID, through: Int64)] {
         try Row.fetchAll(
             connection,
@@ -153,7 +155,9 @@ extension Reconciler {
                 SELECT s.stream_id, s.through_sequence FROM streams s
                 JOIN conversations c ON c.stream_id = s.stream_id AND c.state = 'open' AND c.kind <> 'forum'
                 JOIN participants p ON p.stream_id = s.stream_id AND p.user_id = ? AND p.is_present = 1
-                WHERE p.delivered_through < s.through_sequence AND s.is_readable = 1 ORDER BY s.stream_id
+                WHERE s.is_readable = 1 AND (p.delivered_through < s.through_sequence
+                    OR (s.is_stored = 0 AND s.reported_sequence < s.through_sequence))
+                ORDER BY s.stream_id
                 """, arguments: [user.text]
         ).compactMap { row in
             UUID(uuidString: row["stream_id"]).map { ($0, row["through_sequence"]) }
@@ -168,6 +172,7 @@ extension Reconciler {
                     UPDATE participants SET delivered_through = max(delivered_through, ?)
                     WHERE stream_id = ? AND user_id = ?
                     """, arguments: [through, stream.text, user.text])
+            try set("reported_sequence", "max(?, reported_sequence)", through, stream)
         }
     }
 }

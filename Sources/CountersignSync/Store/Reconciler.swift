@@ -83,7 +83,7 @@ struct Reconciler {
                 DELETE FROM messages WHERE sequence IS NOT NULL;
                 UPDATE participants SET delivered_through = 0, read_through = 0;
                 UPDATE conversations SET read_through = 0;
-                UPDATE streams SET last_sequence = 0, first_sequence = 0, through_sequence = 0;
+                UPDATE streams SET last_sequence = 0, first_sequence = 0, through_sequence = 0, reported_sequence = 0;
                 """)
         try connection.execute(sql: "UPDATE synchronization SET epoch = ?", arguments: [UUID().text])
         try rebuildIndexes()
@@ -128,11 +128,12 @@ struct Reconciler {
         let pending = try self.pending(of: id).map(\.event)
         try connection.execute(
             sql: """
-                INSERT INTO streams (stream_id, last_sequence, first_sequence, through_sequence, is_readable, metadata,
-                    private_metadata, epoch) VALUES (?, ?, 0, 0, ?, '{}', '{}', ?)
+                INSERT INTO streams (stream_id, last_sequence, first_sequence, through_sequence, is_readable, is_stored,
+                    metadata, private_metadata, epoch) VALUES (?, ?, 0, 0, ?, ?, '{}', '{}', ?)
                 ON CONFLICT (stream_id) DO UPDATE SET last_sequence = excluded.last_sequence,
-                    is_readable = excluded.is_readable, epoch = excluded.epoch
-                """, arguments: [id, row.lastSequence, row.state != .closed, epoch])
+                    is_readable = excluded.is_readable, is_stored = excluded.is_stored, epoch = excluded.epoch
+                """,
+            arguments: [id, row.lastSequence, row.state != .closed, row.messageStorage != .untilDelivered, epoch])
         let changed = max(row.lastMessage?.sentAt ?? row.createdAt, row.createdAt)
         let read = row.members.first { $0.userID == user }?.readThrough ?? 0
         // The service omits the titles of closed streams. Known titles are kept.

@@ -25,17 +25,19 @@ struct LocalStoreTests {
 
     static func row(
         _ last: Int64, state: String = "open", metadata: String? = nil, of stream: UUID = LocalStoreTests.stream,
-        title: String = "T", name: String? = nil
+        title: String = "T", name: String? = nil, delivered: Int64 = 0, storage: String = "keep"
     ) throws -> MessageStream {
         let both = [ann, bob].map { user in
             let names = name.map { #""address":"devices/\#(user)","display_name":"\#($0)","initials":null,"# } ?? ""
-            return #"{"user_id":"\#(user)",\#(names)"assurance":"phone","delivered_through":0,"read_through":0}"#
+            let receipts = #""delivered_through":\#(delivered),"read_through":0"#
+            return #"{"user_id":"\#(user)",\#(names)"assurance":"phone",\#(receipts)}"#
         }
         let values = metadata.map { #","metadata":\#($0),"private_metadata":{}"# } ?? ""
         let text = """
             {"id":"\(stream)","kind":"conversation","state":"\(state)","created_by":"\(bob)",
             "created_at":"2026-11-22T09:00:00Z","title":"\(title)","description":null,"image_url":null,
-            "last_sequence":\(last),"unread":0,"last_event":null,"members":[\(both.joined(separator: ","))]\(values)}
+            "last_sequence":\(last),"unread":0,"last_event":null,"members":[\(both.joined(separator: ","))],
+            "message_storage":"\(storage)"\(values)}
             """
         return try JSONDecoder.service.decode(MessageStream.self, from: Data(text.utf8))
     }
@@ -209,6 +211,31 @@ struct LocalStoreTests {
         try await take([SyncOperation(.deleted, Self.stream)], local, to: "a.5")
         #expect(try await local.conversations().isEmpty)
         for table in ["streams", "events", "messages", "participants"] { #expect(try await count(table, local) == 0) }
+    }
+
+    @Test("reports for itself what the service stores until all devices have it, and keeps it once that has expired")
+    func storage() async throws {
+        let local = try await local()
+        for (number, storage) in [(1, "keep"), (2, "until_delivered")] as [(Int64, String)] {
+            let stream = SyncOperation(
+                .newMessage, Self.stream, stream: try Self.row(2, delivered: 2, storage: storage))
+            try await take([stream], local, to: "a.\(number)")
+            let page = try Self.page([Self.message(1, "one"), Self.message(2, "two")], last: 2)
+            try await local.write { try $0.take(page, of: Self.stream, .newest) }
+            let deliveries = try await local.read { try $0.deliveries().map(\.through) }
+            #expect(deliveries == (storage == "keep" ? [] : [2]))
+        }
+        try await local.write { try $0.delivered(Self.stream, through: 2) }
+        #expect(try await local.read { try $0.deliveries() }.isEmpty)
+        let known = try await local.read { store in
+            try String.fetchOne(store.connection, sql: "SELECT message_id FROM messages WHERE sequence = 2") ?? ""
+        }
+        let expired = StreamMessage(
+            sequence: 2, id: try #require(UUID(uuidString: known)), sender: Self.bob, sentAt: Self.now, isExpired: true,
+            parts: nil)
+        let page = try Self.page([expired], last: 2)
+        try await local.write { try $0.take(page, of: Self.stream, .before) }
+        #expect(try await texts(local) == ["two", "one"])
     }
 
     @Test("is there after a restart of the app, and not for another user")

@@ -77,7 +77,7 @@ struct MessageMetadataTableTests {
             let gone = try #require(try await page(eve))
             #expect(gone.message.sealedBody == nil && gone.own == nil && gone.message.senderID == tables.user)
             #expect(try await page(tables.user)?.message == message)
-            let released = try await tables.write { try MessageMetadataRepository($0).deleteAll(of: message) }
+            let released = try await tables.write { try MessageMetadataRepository($0).deleteAll(ofMessage: message.sequence, in: message.streamID) }
             #expect(released == [eve: 256])
             #expect(try await page(eve)?.message == message)
         }
@@ -103,7 +103,7 @@ struct MessageMetadataTableTests {
                 _ = try metadata.list(of: user, after: nil, limit: 9)
                 _ = try metadata.deletedCopies()
                 try metadata.setOwn(nil, of: message, for: user)
-                _ = try metadata.deleteAll(of: message)
+                _ = try metadata.deleteAll(ofMessage: message.sequence, in: message.streamID)
                 _ = try metadata.delete(of: message.streamID, limit: 9)
                 try metadata.erase(user)
                 try StreamMessageRepository(transaction).erase(user)
