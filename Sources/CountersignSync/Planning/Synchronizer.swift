@@ -205,7 +205,7 @@ enum Synchronizer {
 
     private static func generation(_ anchor: String) -> Substring? {
         let parts = anchor.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 2 ? parts[0] : nil
+        return parts.count > 1 ? parts[0] : nil
     }
 
     /// What a refusal means for an event.

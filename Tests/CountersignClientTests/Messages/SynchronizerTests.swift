@@ -216,7 +216,10 @@ struct SynchronizerTests {
 
     @Test("knows another life of the service's store by the anchor")
     func restarts() {
-        let cases = [("0", "a.1", false), ("a.1", "a.2", false), ("a.9", "b.1", true), ("a.9", "0", true)]
+        let cases = [
+            ("0", "a.1", false), ("a.1", "a.2", false), ("a.9", "b.1", true), ("a.9", "0", true),
+            ("a.9.17", "a.1.18", false), ("a.9.17", "b.1.18", true),
+        ]
         for (old, new, isRestart) in cases {
             #expect(Synchronizer.isRestart(from: old, to: new) == isRestart, "\(old) \(new)")
         }
