@@ -37,6 +37,13 @@ struct HeraldServiceTests {
         #expect(service.stop() == 0)
     }
 
+    @Test("frees the place of a client that is gone at once, like a waiting synchronization over HTTP")
+    func departures() async throws {
+        let service = try await RunningService()
+        try await expectScript("Messaging/departures.py", service.clientArguments)
+        #expect(service.stop() == 0)
+    }
+
     @Test("ends with the service: a call that runs is answered, and idle connections are closed")
     func stop() async throws {
         let service = try await RunningService(policies: ["requests.yaml": "idle_timeout: 2s\nanswer_timeout: 2s\n"])
