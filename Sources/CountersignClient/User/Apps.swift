@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 
 /// An app that may read the user's data, or that the user forbids: `GET /me/apps`.
 public struct AllowedApp: Sendable, Hashable, Decodable {
