@@ -2395,6 +2395,7 @@ extension ServiceDocument {
          "phone_verified_at": "2026-11-22T12:00:00Z",
          "identity_verified_at": "2026-11-22T12:00:00Z",
          "suspended": null,
+         "presence": "visible",
          "message_storage": "keep"
         }
        }
@@ -2434,8 +2435,8 @@ extension ServiceDocument {
     "tags": [
      "Users"
     ],
-    "summary": "Set the push endpoints of this device, or the storage of messages",
-    "description": "At least one member is required. Each device has its own endpoints, and each device of a user gets every push. null removes an endpoint, and an omitted one is left as it is. A log-out removes both. Call it at each start of the app.",
+    "summary": "Set the push endpoints of this device, the storage of messages, or the presence",
+    "description": "At least one member is required. Members that are missing do not change. Each device has its own endpoints, and each device of a user gets every push. null removes an endpoint. A log-out removes both. Call it at each start of the app.",
     "responses": {
      "200": {
       "description": "The user's data",
@@ -2459,6 +2460,7 @@ extension ServiceDocument {
          "phone_verified_at": "2026-11-22T12:00:00Z",
          "identity_verified_at": "2026-11-22T12:00:00Z",
          "suspended": null,
+         "presence": "visible",
          "message_storage": "keep"
         }
        }
@@ -2502,6 +2504,14 @@ extension ServiceDocument {
            "null"
           ],
           "description": "The ARN of an Amazon SNS endpoint of an application in the service's policy, or null for none"
+         },
+         "presence": {
+          "type": "string",
+          "enum": [
+           "visible",
+           "hidden"
+          ],
+          "description": "hidden: the user looks offline to everybody, and does not see the presence of others"
          },
          "message_storage": {
           "type": "string",
@@ -2694,6 +2704,8 @@ extension ServiceDocument {
          "findable_addresses": [
           "name"
          ],
+         "presence": "visible",
+         "last_seen": "2026-11-22T12:00:00Z",
          "forbidden_apps": [],
          "message_storage": "keep",
          "streams": [],
@@ -5801,13 +5813,22 @@ extension ServiceDocument {
              "user_id"
             ]
            }
+          },
+          "presence": {
+           "type": "array",
+           "description": "The presence of the users in the parameter presence",
+           "maxItems": 50,
+           "items": {
+            "$ref": "#/components/schemas/UserPresence"
+           }
           }
          },
          "required": [
           "anchor",
           "more",
           "operations",
-          "typing"
+          "typing",
+          "presence"
          ]
         },
         "example": {
@@ -5864,7 +5885,8 @@ extension ServiceDocument {
            "notification": null
           }
          ],
-         "typing": []
+         "typing": [],
+         "presence": []
         }
        }
       }
@@ -5909,6 +5931,99 @@ extension ServiceDocument {
       "schema": {
        "type": "integer",
        "minimum": 0
+      }
+     },
+     {
+      "name": "presence",
+      "in": "query",
+      "required": false,
+      "description": "The users whose presence is returned, and whose changes end the wait: user ids, separated by commas, 50 at most",
+      "schema": {
+       "type": "string"
+      }
+     }
+    ],
+    "security": [
+     {
+      "mutualTLS": [],
+      "layer": []
+     }
+    ]
+   }
+  },
+  "/presence": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8441",
+     "description": "client listener: mutual TLS with a certificate of the internal CA"
+    }
+   ],
+   "get": {
+    "operationId": "showPresence",
+    "tags": [
+     "Streams"
+    ],
+    "summary": "Show who is online",
+    "description": "A user is online while a device waits in GET /sync or holds a push channel. Users that the caller may not see are offline.",
+    "responses": {
+     "200": {
+      "description": "One entry for each user, in the order of the question",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "presence": {
+           "type": "array",
+           "maxItems": 50,
+           "items": {
+            "$ref": "#/components/schemas/UserPresence"
+           }
+          }
+         },
+         "required": [
+          "presence"
+         ]
+        },
+        "example": {
+         "presence": [
+          {
+           "user_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "online": false,
+           "last_seen": "2026-11-22T12:00:00Z"
+          }
+         ]
+        }
+       }
+      }
+     },
+     "400": {
+      "$ref": "#/components/responses/MalformedRequest"
+     },
+     "401": {
+      "$ref": "#/components/responses/SessionRequired"
+     },
+     "403": {
+      "$ref": "#/components/responses/CallerRefused"
+     },
+     "413": {
+      "$ref": "#/components/responses/PayloadTooLarge"
+     },
+     "429": {
+      "$ref": "#/components/responses/RateLimited"
+     },
+     "503": {
+      "$ref": "#/components/responses/Unavailable"
+     }
+    },
+    "parameters": [
+     {
+      "name": "users",
+      "in": "query",
+      "required": true,
+      "description": "User ids, separated by commas, 50 at most",
+      "schema": {
+       "type": "string"
       }
      }
     ],
@@ -11277,6 +11392,14 @@ extension ServiceDocument {
        null
       ]
      },
+     "presence": {
+      "type": "string",
+      "enum": [
+       "visible",
+       "hidden"
+      ],
+      "description": "Whether users who may write to the user see when the user is online"
+     },
      "message_storage": {
       "type": "string",
       "enum": [
@@ -11301,6 +11424,7 @@ extension ServiceDocument {
      "phone_verified_at",
      "identity_verified_at",
      "suspended",
+     "presence",
      "message_storage"
     ]
    },
@@ -11700,6 +11824,21 @@ extension ServiceDocument {
       },
       "description": "The user's addresses by which others can find the user"
      },
+     "presence": {
+      "type": "string",
+      "enum": [
+       "visible",
+       "hidden"
+      ],
+      "description": "Whether users who may write to the user see when the user is online"
+     },
+     "last_seen": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "date-time"
+     },
      "forbidden_apps": {
       "type": "array",
       "description": "The apps that the user forbids",
@@ -11901,6 +12040,8 @@ extension ServiceDocument {
      "blocked",
      "blocked_requesters",
      "findable_addresses",
+     "presence",
+     "last_seen",
      "forbidden_apps",
      "message_storage",
      "streams",
@@ -13180,6 +13321,33 @@ extension ServiceDocument {
      "body",
      "data",
      "sent_at"
+    ]
+   },
+   "UserPresence": {
+    "type": "object",
+    "description": "A user that the caller may not see looks like a user who was never online",
+    "properties": {
+     "user_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "online": {
+      "type": "boolean",
+      "description": "Whether a device of the user waits for changes"
+     },
+     "last_seen": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "date-time",
+      "description": "When the user was last online, to the minute; null while the user is online, and if it is not known"
+     }
+    },
+    "required": [
+     "user_id",
+     "online",
+     "last_seen"
     ]
    }
   }

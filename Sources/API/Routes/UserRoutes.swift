@@ -29,11 +29,13 @@ package struct UserRoutes: Sendable {
         protected.patch(cost: .write) { request, context in
             var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
             let storage = try members.optionalString("message_storage")
-            let change = try members.pushEndpoints(isRequired: storage == nil)
+            let presence = try members.optionalString("presence").map(Self.visibility)
+            let change = try members.pushEndpoints(isRequired: storage == nil && presence == nil)
             try members.rejectUnknown()
             let session = try context.checkedSession
             if let change { try await service.changePushEndpoints(change, for: session) }
             if let storage { try await service.setMessageStorage(storage, for: session) }
+            if let presence { try await service.setPresence(presence, for: session) }
             return answer(try await service.readProfile(session))
         }
         let own = router.group("me").behind(ExportTokenMiddleware(service: service, session: session))
@@ -61,6 +63,13 @@ package struct UserRoutes: Sendable {
         }
     }
 
+    private static func visibility(_ text: String) throws(Refusal) -> PresenceVisibility {
+        guard let visibility = PresenceVisibility(rawValue: text) else {
+            throw Refusal.unknownChoice(of: "presence", PresenceVisibility.self)
+        }
+        return visibility
+    }
+
     private func answer(_ own: Profile) -> Response {
         let proved = own.proved
         return .json([
@@ -72,6 +81,7 @@ package struct UserRoutes: Sendable {
             "phone_verified_at": .text(proved?.phoneVerifiedAt.rfc3339),
             "identity_verified_at": .text(proved?.identityVerifiedAt?.rfc3339),
             "suspended": .text(proved?.suspended?.rawValue), "message_storage": .string(own.storage.rawValue),
+            "presence": .string(own.presence.rawValue),
         ])
     }
 }

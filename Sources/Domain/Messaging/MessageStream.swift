@@ -162,6 +162,14 @@ package struct MessageStreamPolicy: Sendable, Equatable {
         case names
     }
 
+    /// Whether the presence of users is shared.
+    package enum PresenceSharing: String, Sendable, CaseIterable {
+        /// With users who may write to them, unless they hide it.
+        case on
+        /// Everybody looks offline, and nothing is stored.
+        case off
+    }
+
     package var conversationRequires = Requirement.authorization
     package var members = MemberDisclosure.names
     /// The level that a user needs to write in a conversation or a forum.
@@ -184,6 +192,8 @@ package struct MessageStreamPolicy: Sendable, Equatable {
     package var notificationsPerMinute = 60
     /// Notifications that a provider may send to all of its users in a minute, on each node.
     package var notificationsPerProvider = 6000
+    /// Whether users see who is online.
+    package var presence = PresenceSharing.on
     /// The names in metadata by whose values streams can be listed.
     package var indexedMetadata: [String] = []
     /// The largest number of indexed names, and of values in one filter.

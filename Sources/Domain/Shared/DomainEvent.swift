@@ -65,4 +65,6 @@ package enum DomainEvent: Sendable {
     case messagesChanged(of: [UserID])
     /// A member of a stream is typing. The other users may be informed now; the event is not stored.
     case typing(in: MessageStreamID, by: UserID, to: [UserID])
+    /// Users are online or offline now, or other users may see them than before.
+    case presenceChanged(of: [UserID])
 }

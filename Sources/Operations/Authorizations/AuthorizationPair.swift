@@ -42,6 +42,9 @@ struct AuthorizationPair {
             }
             try pushes.queue(AuthorizationRow(of: after), of: after, in: transaction, &events)
         }
+        if changes.contains(where: { $0.before.state == .approval }) {
+            events.record(.presenceChanged(of: [found.requesterID, found.recipientID].compactMap(\.self)))
+        }
     }
 
     /// Ends what one user permits another: permissions, and the user's own requests. Requests of the other user

@@ -65,6 +65,7 @@ package extension Service {
             session.userID, blocks: other, namedBy: authorization, at: transaction.now, limit: limit)
         guard isBlocked else { throw Refusal.blocksExhausted(limit) }
         try AuthorizationPair(self, in: transaction).withdraw(session.userID, from: other, &events)
+        events.record(.presenceChanged(of: [session.userID, other]))
     }
 
     private func find(_ text: String, _ session: Session, in transaction: any Transaction) throws -> User? {

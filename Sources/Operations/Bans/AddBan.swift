@@ -52,6 +52,8 @@ package extension Administration {
             for user in plan.banned {
                 try authorizations.withdraw(allOf: user, because: .banned, at: transaction.now)
                 try addresses.erase(user)
+                // A ban of sessions announces the user anyway.
+                if ban.scope == .messaging { events.record(.presenceChanged(of: [user])) }
             }
             events.record(
                 .banAdded(subject: plan.subject, detail: Self.detail(ban, plan.impact)), by: actor,

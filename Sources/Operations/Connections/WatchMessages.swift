@@ -4,20 +4,26 @@ import Domain
 package struct MessageWatch: Sendable {
     fileprivate let polls: WaitingPolls<UserID, UserID>
     fileprivate let place: WaitingPolls<UserID, UserID>.Place
+    fileprivate let online: OnlineUsers
 }
 
 package extension MessageWatch {
     /// An element for one or several possible changes. It finishes with the watch.
     var changes: AsyncStream<Void> { place.changes }
 
-    func end() { polls.leave(place) }
+    func end() {
+        polls.leave(place)
+        online.leave(place.topic)
+    }
 }
 
 package extension Service {
     /// Notifies a user's connection of possible changes to synchronize. It does not read the store, and no task waits
-    /// while nothing happens. ``synchronizeMessages(since:wait:for:)`` returns the changes.
+    /// while nothing happens. ``synchronizeMessages(since:wait:presenceOf:for:)`` returns the changes. The user is online
+    /// until the watch ends.
     func watchMessages(of user: UserID) -> MessageWatch {
-        let polls = node.messagePolls
-        return MessageWatch(polls: polls, place: polls.enter(user))
+        let (polls, online) = (node.messagePolls, node.online)
+        online.enter(user)
+        return MessageWatch(polls: polls, place: polls.enter(user), online: online)
     }
 }

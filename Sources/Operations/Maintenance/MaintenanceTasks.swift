@@ -137,6 +137,10 @@ extension MaintenanceTask {
             MaintenanceTask("notifications", every: minute) {
                 try StreamUserRepository($0).purgeNotifications(before: $0.ago(UserNotification.lifetime), $1)
             },
+            MaintenanceTask("presences", every: minute) {
+                try PresenceRepository($0).purge(seenBefore: $0.ago(PresenceRepository.keptTimes), $1)
+            },
+            MaintenanceTask("online_users", every: minute) { try PresenceRepository($0).purgeNodes($1) },
         ]
     }
 

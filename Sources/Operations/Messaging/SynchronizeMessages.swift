@@ -93,17 +93,23 @@ package struct SyncAnswer: Sendable {
     package let hasMore: Bool
     /// Members who are typing now.
     package var typing: [TypingNotices.Notice] = []
+    /// The users that the call watches, as they are now.
+    package var presence: [UserPresence] = []
 }
 
 package extension Service {
     /// Reads the changes in the user's streams since an anchor. Without a change it waits, and checks the session again
     /// before it returns. A caller who disconnects gets an empty response.
     ///
-    /// - Parameter wait: the maximum wait in seconds, within the policy's limit; 0 returns at once.
+    /// - Parameters:
+    ///   - wait: the maximum wait in seconds, within the policy's limit; 0 returns at once. The user is online while a
+    ///     call waits.
+    ///   - watched: users whose presence is returned. The wait also ends when one of them comes online or goes offline.
     /// - Throws: `Refusal` with the session codes; `rate_limited` if too many calls of the user wait already.
-    func synchronizeMessages(since anchor: SyncAnchor, wait: TimeInterval, for session: Session) async throws
-        -> SyncAnswer
-    {
+    func synchronizeMessages(
+        since anchor: SyncAnchor, wait: TimeInterval, presenceOf watched: PresenceQuestion = .nobody,
+        for session: Session
+    ) async throws -> SyncAnswer {
         let (policy, polls) = (policy[\.streams], node.messagePolls)
         guard let place = polls.enter(session.userID, of: session.userID, limit: policy.waitingPolls) else {
             throw Refusal.tooManySynchronizations
@@ -112,13 +118,25 @@ package extension Service {
         let (typing, user) = (node.typing, session.userID)
         let seat = typing.enter(user)
         defer { typing.leave(user, seat) }
+        let (online, watches) = (node.online, node.presenceWatches)
+        if wait > 0 { online.enter(user) }
+        defer { if wait > 0 { online.leave(user) } }
+        let watch = watches.enter(user, of: watched.users)
+        defer { watches.leave(watch) }
         let clock = ContinuousClock()
         let end = clock.now + .seconds(min(wait, policy.pollWait))
+        var first: Set<UserID>?
         while true {
             var found = try await readChanges(since: anchor, session)
             found.typing = typing.take(user, seat)
+            let seen = try await seePresence(watched, for: session)
+            found.presence = seen.presences
+            watches.narrow(watch, to: seen.visible)
+            let isUnchanged = seen.online == first ?? seen.online
+            first = first ?? seen.online
             let rest = (end - clock.now) / .seconds(1)
-            let isWaiting = found.operations.isEmpty && !found.hasMore && found.typing.isEmpty && !anchor.isLatest
+            let isWaiting =
+                found.operations.isEmpty && !found.hasMore && found.typing.isEmpty && isUnchanged && !anchor.isLatest
             guard isWaiting, rest > 0 else { return found }
             await place.wait(rest)
             if Task.isCancelled { return found }

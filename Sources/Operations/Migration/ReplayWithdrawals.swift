@@ -4,7 +4,7 @@ import Foundation
 import Repositories
 
 /// Repeats what users have revoked since a copy of the store was made: permissions, memberships of streams, findable
-/// addresses, allowed apps and the storage of messages. It also adds the blocks that they made.
+/// addresses, allowed apps, the storage of messages and the presence. It also adds the blocks that they made.
 struct ReplayWithdrawals: Sendable {
     private let permissions: [(id: AuthorizationID, state: MessagingPermissionState)]
     private let blocks: [WithdrawalRepository.Block]
@@ -12,6 +12,7 @@ struct ReplayWithdrawals: Sendable {
     private let findable: Set<WithdrawalRepository.FindableAddressKey>
     private let forbiddenApps: [ForbiddenAppRepository.Entry]
     private let storageDeclined: [UserID]
+    private let hidden: [UserID]
 
     /// Reads the permissions, memberships, addresses, apps, settings and blocks of the replaced store.
     init(of transaction: any Transaction) throws {
@@ -22,6 +23,7 @@ struct ReplayWithdrawals: Sendable {
         findable = try records.findableAddresses()
         forbiddenApps = try ForbiddenAppRepository(transaction).all()
         storageDeclined = try MessageStorageRepository(transaction).declined()
+        hidden = try PresenceRepository(transaction).hidden()
     }
 
     /// Writes into the copy. Permissions that users gave since the copy are lost, so they are requested again.
@@ -43,6 +45,12 @@ struct ReplayWithdrawals: Sendable {
             if isNew { count += 1 }
         }
         for entry in forbiddenApps where try ForbiddenAppRepository(transaction).insert(entry) { count += 1 }
+        let presences = PresenceRepository(transaction)
+        for user in hidden where try UserRepository(transaction).find(user) != nil {
+            guard try presences.visibility(of: user) == .visible else { continue }
+            try presences.set(.hidden, of: user)
+            count += 1
+        }
         return count
     }
 }

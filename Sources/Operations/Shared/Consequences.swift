@@ -118,6 +118,7 @@ struct Consequence {
         case .eventsWait(let stream): self.init(streams: [stream], wakesOutbox: true)
         case .messagesChanged(let users): self.init(notices: [.messages(users)])
         case .typing(let stream, let user, let others): self.init(notices: [.typing(stream, user, others)])
+        case .presenceChanged(let users): self.init(notices: [.presence(users)])
         }
     }
 }

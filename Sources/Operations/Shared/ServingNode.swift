@@ -18,6 +18,10 @@ package final class ServingNode: Sendable {
     let messagePolls = WaitingPolls<UserID, UserID>()
     /// The users who are typing, for users who wait for changes.
     let typing = TypingNotices()
+    /// The users whose devices wait on this node.
+    let online = OnlineUsers()
+    /// Wakes users who wait for changes of other users' presence.
+    let presenceWatches = PresenceWatches()
     /// The number of waiting calls and push channels.
     package var waiting: Int { polls.count + messagePolls.count }
     private let onMessage: @Sendable () -> Void
@@ -66,6 +70,8 @@ package final class ServingNode: Sendable {
         var banned: Set<UserID> = []
         var devices: Set<DeviceID> = []
         var waiting: Set<UserID> = []
+        // Users whose presence others may see differently now.
+        var seen: Set<UserID> = []
         let sessions = caches.sessions
         for change in changes {
             switch change {
@@ -73,11 +79,15 @@ package final class ServingNode: Sendable {
             case .user(let id):
                 sessions.invalidate(.user(id))
                 waiting.insert(id)
+                seen.insert(id)
             case .bannedUser(let id):
                 sessions.invalidate(.user(id))
                 banned.insert(id)
                 waiting.insert(id)
-            case .userLevel(let id): caches.levels.drop(id)
+                seen.insert(id)
+            case .userLevel(let id):
+                caches.levels.drop(id)
+                seen.insert(id)
             case .device(let id):
                 sessions.invalidate(.device(id))
                 devices.insert(id)
@@ -92,8 +102,10 @@ package final class ServingNode: Sendable {
             case .messages(let ids): waiting.formUnion(ids)
             case .typing(let stream, let user, let others):
                 waiting.formUnion(typing.show(TypingNotices.Notice(stream: stream, user: user), to: others))
+            case .presence(let ids): seen.formUnion(ids)
             }
         }
+        waiting.formUnion(presenceWatches.affected(by: seen))
         // A user who lost the session meanwhile is refused now, and not at the end of the wait.
         messagePolls.wake(waiting)
         if !banned.isEmpty { onUserBan(banned) }
@@ -118,6 +130,8 @@ package final class ServingNode: Sendable {
         caches.issuers.dropAll()
         caches.levels.dropAll()
         caches.certificates.doubtAll()
+        // Another server may lack what this node wrote.
+        online.doubtAll()
         onDeviceChange([])
         messagePolls.wakeAll()
         onMessage()

@@ -31,6 +31,7 @@ struct EraseUser: Sendable {
         try ForbiddenAppRepository(transaction).erase(user)
         try MessageStorageRepository(transaction).set(.keep, of: user, at: now)
         try EventSubjectRepository(transaction).erase(user)
+        try PresenceRepository(transaction).erase(user)
         try UserRepository(transaction).erase(user)
         try DataKeyRepository(transaction, keys: keys).erase(user, at: now)
         try RevokeSessions(transaction: transaction)(.user(user), .userErased, &events)

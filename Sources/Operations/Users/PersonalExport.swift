@@ -30,6 +30,8 @@ package struct PersonalExport: Sendable, Confidential {
     let forbiddenApps: [ApplicationID]
     /// How long the user's messages are stored.
     let storage: MessageStorage
+    /// Whether the user has hidden the presence, and when the user was last online.
+    let presence: PresenceRepository.Entry
     /// The user's messages, and the streams that they are in.
     let written: ExportedMessages
 
@@ -60,6 +62,7 @@ package struct PersonalExport: Sendable, Confidential {
             findable: try FindableAddressRepository(transaction).list(of: user.id),
             forbiddenApps: try ForbiddenAppRepository(transaction).list(of: user.id).map(\.app),
             storage: try MessageStorageRepository(transaction).storage(of: user.id),
+            presence: try PresenceRepository(transaction).find([user.id])[user.id] ?? .init(),
             written: try ExportedMessages.collect(user.id, keys: keys, in: transaction))
     }
 }
@@ -88,8 +91,10 @@ package extension PersonalExport {
             "blocked_requesters": .array(blockedRequesters.map { .string($0.description) }),
             "findable_addresses": .array(findable.map { .string($0.type.rawValue) }),
             "forbidden_apps": .array(forbiddenApps.map { .string($0.description) }),
-            "message_storage": text(storage.rawValue), "streams": written.streamsJSON, "messages": written.messagesJSON,
-            "message_metadata": written.metadataJSON, "notifications": written.notificationsJSON,
+            "message_storage": text(storage.rawValue), "presence": text(presence.visibility.rawValue),
+            "last_seen": text(presence.seenAt?.rfc3339), "streams": written.streamsJSON,
+            "messages": written.messagesJSON, "message_metadata": written.metadataJSON,
+            "notifications": written.notificationsJSON,
         ])
     }
 

@@ -14,6 +14,8 @@ package struct Profile: Sendable, Confidential {
     package let endpoints: PushEndpoints?
     /// How long the user's messages are stored.
     package let storage: MessageStorage
+    /// Whether the user has hidden the presence.
+    package let presence: PresenceVisibility
 }
 
 package extension Service {
@@ -33,7 +35,8 @@ package extension Service {
             let endpoints = try PushEndpointRepository(transaction, keys: keys).find(user.id, on: session.deviceID)
             return Profile(
                 user: user, address: address, proved: proved, age: proved?.age(on: today), endpoints: endpoints,
-                storage: try MessageStorageRepository(transaction).storage(of: user.id))
+                storage: try MessageStorageRepository(transaction).storage(of: user.id),
+                presence: try PresenceRepository(transaction).visibility(of: user.id))
         }
     }
 }

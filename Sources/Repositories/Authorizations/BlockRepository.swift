@@ -58,6 +58,21 @@ package extension BlockRepository {
             "SELECT 1 FROM blocks WHERE blocker_id = $1 AND blocked_id = $2", [.id(blocker), .id(blocked)]) != nil
     }
 
+    private static let blockedOfSome = ListStatement(after: 1) {
+        "SELECT blocked_id FROM blocks WHERE blocker_id = $1 AND blocked_id IN \($0.in)"
+    }
+    private static let blockersOfSome = ListStatement(after: 1) {
+        "SELECT blocker_id FROM blocks WHERE blocked_id = $1 AND blocker_id IN \($0.in)"
+    }
+
+    /// The users among some that a user blocks, or that block the user.
+    func blocked(with user: UserID, among others: [UserID]) throws -> Set<UserID> {
+        let rows = try [Self.blockedOfSome, Self.blockersOfSome].flatMap {
+            try transaction.query($0, [.id(user)], list: others.map(\.value))
+        }
+        return Set(try rows.map { try UserID.read($0, 0) })
+    }
+
     /// The users whom a user blocks by their ids, oldest block first.
     func list(of blocker: UserID) throws -> [UserID] {
         try transaction.values(

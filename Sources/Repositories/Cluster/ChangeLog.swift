@@ -36,6 +36,8 @@ package extension ChangeLog {
         case messages([UserID])
         /// A member of a stream is typing: the stream, the member, and the users who may see it. It is not cached.
         case typing(MessageStreamID, UserID, [UserID])
+        /// Users who are online or offline now, or are seen by other users than before. It wakes users that watch them.
+        case presence([UserID])
     }
 
     /// Appends a change, which all processes read after the commit.
@@ -57,6 +59,7 @@ extension ChangeLog.Change {
         case userLevel = 8
         case messages = 9
         case typing = 10
+        case presence = 11
     }
 
     fileprivate var kind: Kind {
@@ -71,6 +74,7 @@ extension ChangeLog.Change {
         case .providerKey: .providerKey
         case .messages: .messages
         case .typing: .typing
+        case .presence: .presence
         }
     }
 
@@ -81,7 +85,7 @@ extension ChangeLog.Change {
         case .device(let id): id.bytes
         case .provider(let id), .providerKeys(let id): id.bytes
         case .providerKey(let id): id.bytes
-        case .messages(let ids): ids.flatMap(\.bytes)
+        case .messages(let ids), .presence(let ids): ids.flatMap(\.bytes)
         case .typing(let stream, let user, let others): stream.bytes + user.bytes + others.flatMap(\.bytes)
         }
     }
@@ -115,6 +119,8 @@ extension ChangeLog.Change {
             self = .providerKey(id)
         case .messages:
             self = .messages(Self.users(logged.key[...]))
+        case .presence:
+            self = .presence(Self.users(logged.key[...]))
         case .typing:
             let (stream, user) = (logged.key.prefix(16), logged.key.dropFirst(16).prefix(16))
             guard let stream = MessageStreamID(bytes: Array(stream)), let user = UserID(bytes: Array(user)) else {

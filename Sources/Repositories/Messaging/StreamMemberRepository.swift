@@ -59,6 +59,23 @@ package extension StreamMemberRepository {
         try list(of: stream).filter { $0.leftAt == nil }.map(\.userID)
     }
 
+    /// It stops at the first common conversation of each user.
+    private static let companionsAmongSome = ListStatement(after: 1) { list in
+        """
+        SELECT u.id FROM users u WHERE u.id IN \(list.in) AND NOT \(ErasureRepository.isUnderWay("u.id")) AND EXISTS (
+            SELECT 1 FROM stream_members t JOIN stream_members o ON o.stream_id = t.stream_id
+            JOIN streams s ON s.id = t.stream_id
+            WHERE t.user_id = u.id AND t.left_at_sequence IS NULL AND o.user_id = $1 AND o.left_at_sequence IS NULL
+                AND s.kind = 'conversation' AND s.deleted_at IS NULL)
+        """
+    }
+
+    /// The users among some that are members of a conversation with a user.
+    func companions(of user: UserID, among others: [UserID]) throws -> Set<UserID> {
+        let rows = try transaction.query(Self.companionsAmongSome, [.id(user)], list: others.map(\.value))
+        return Set(try rows.map { try UserID.read($0, 0) })
+    }
+
     private static let devices = ColumnTuple(columns.of("stream_members"), Column<DeviceID>("p.device_id"))
 
     /// The devices of the members except one that can be reached by a push.

@@ -158,5 +158,23 @@ extension Schema {
         "CREATE INDEX user_changes_deleted ON user_changes (at) WHERE kind = 'DELETED'",
         "CREATE INDEX user_changes_tagged ON user_changes (at) WHERE kind = 'UPDATE_TAGS' AND target <> stream_id",
         "CREATE INDEX user_changes_notified ON user_changes (at) WHERE kind = 'NOTIFICATION'",
+        // When a user was online the last time. There is no row for a user who never was and has hidden nothing.
+        """
+        CREATE TABLE presences (
+            user_id TEXT NOT NULL PRIMARY KEY REFERENCES users (id),
+            is_hidden INTEGER NOT NULL,
+            seen_at BIGINT
+        )
+        """,
+        "CREATE INDEX presences_by_age ON presences (seen_at) WHERE is_hidden = 0",
+        // The users of each node. They are online while the node is live.
+        """
+        CREATE TABLE online_users (
+            user_id TEXT NOT NULL REFERENCES users (id),
+            node_id TEXT NOT NULL,
+            PRIMARY KEY (user_id, node_id)
+        )
+        """,
+        "CREATE INDEX online_users_by_node ON online_users (node_id, user_id)",
     ]
 }

@@ -21,6 +21,7 @@ extension PolicyArea {
                     "indexed_metadata", \.streams.indexedMetadata, upTo: MessageStreamPolicy.maximumIndexedMetadata,
                     expected: "a list of at most 8 names of letters, digits and -._~, each once,",
                     where: MessageStreamPolicy.isIndexable),
+                .choice("presence", \.streams.presence),
             ])
     }
 

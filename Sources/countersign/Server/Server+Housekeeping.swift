@@ -65,6 +65,18 @@ extension Server {
             }
         }
     }
+
+    /// Stops after the listeners, so that the users of their connections go offline at once.
+    ///
+    /// - Parameter node: the node in the heartbeats.
+    func presenceLoop(_ node: NodeID) -> @Sendable () async -> Void {
+        let announce = AnnouncePresence(service, node: node)
+        return { [logger] in
+            await announce.run {
+                logger.error("presence cannot be written", metadata: ["cause": .string(ErrorWords.of($0))])
+            }
+        }
+    }
 }
 
 /// The number of overdue tasks.

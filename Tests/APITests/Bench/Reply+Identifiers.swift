@@ -10,7 +10,7 @@ extension Reply {
         ("/", ["device_id", "external_id"]), ("/authorizations", ["id"]),
         ("/streams", ["id", "in_reply_to", "thread"]),
         ("/sync", ["id", "stream_id", "event_id", "in_reply_to", "thread"]), ("/me/export", ["id", "stream_id"]),
-        ("/provider/users/", ["id"]),
+        ("/provider/users/", ["id"]), ("/presence", ["user_id"]),
     ]
 
     /// Every identifier of an answer is of this cell, unless a client chose it.

@@ -56,6 +56,19 @@ struct UserRouteTests {
             #expect(reply.text("message_storage") == "until_delivered" && reply["push_endpoint"] == .null)
             return reply
         },
+        RouteCase("PATCH /me", 200) { bench in
+            let person = try await bench.signIn()
+            #expect(try await person.send("GET /me").text("presence") == "visible")
+            let reply = try await person.send("PATCH /me", json: #"{"presence":"hidden"}"#)
+            #expect(reply.text("presence") == "hidden")
+            return reply
+        },
+        RouteCase("PATCH /me", 400, .malformedRequest) { bench in
+            try await bench.signIn().send("PATCH /me", json: #"{"presence":"away"}"#)
+        },
+        RouteCase("PATCH /me", 400, .malformedRequest) { bench in
+            try await bench.signIn().send("PATCH /me", json: "{}")
+        },
         RouteCase("PATCH /me", 400, .malformedRequest) { bench in
             let person = try await bench.signIn()
             #expect(try await person.send("PATCH /me", json: "{}").status == 400)

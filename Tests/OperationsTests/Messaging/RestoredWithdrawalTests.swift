@@ -74,4 +74,22 @@ struct RestoredWithdrawalTests {
             }
         }
     }
+
+    @Test("stays so: a user who hid the presence is hidden, and one who showed it is too")
+    func presence() async throws {
+        try await MessageBench.run(on: .sqlite) { bench in
+            let (ann, bob) = (try await bench.people.person("ann"), try await bench.people.person("bob"))
+            try await bench.context.setPresence(.hidden, for: ann)
+            try await bench.restored {
+                try await bench.context.setPresence(.visible, for: ann)
+                try await bench.context.setPresence(.hidden, for: bob)
+            } then: { store, report in
+                let found = try await store.read { transaction in
+                    try [ann, bob].map { try PresenceRepository(transaction).visibility(of: $0.userID) }
+                }
+                // What a user permitted since is permitted again.
+                #expect(found == [.hidden, .hidden] && report.withdrawals == 1)
+            }
+        }
+    }
 }

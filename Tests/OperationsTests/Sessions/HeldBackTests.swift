@@ -80,6 +80,7 @@ struct HeldBackTests {
                     "PUT /me/apps",
                     { try await fixture.context.allowApp($0.session.applicationID.description, for: $0.session) }
                 ),
+                ("PATCH /me, presence", { try await fixture.context.setPresence(.hidden, for: $0.session) }),
                 ("GET /me/export", { _ = try await cards.fixture.context.exportPersonalData(for: $0.session) }),
                 ("DELETE /me", { _ = try await cards.fixture.context.erasePersonalData(for: $0.session) }),
                 (
@@ -191,7 +192,7 @@ struct HeldBackTests {
             try [
                 "phone_verifications", "identity_cards", "authorizations WHERE state = 'APPROVAL'", "authorizations",
                 "blocks", "audit_entries", "rates", "sessions WHERE state = 'unauthenticated'",
-                "phone_verifications WHERE checks > 0", "outbox",
+                "phone_verifications WHERE checks > 0", "outbox", "presences",
             ].map { try transaction.first("SELECT count(*) FROM \($0)")?.integer(0) ?? -1 }
         }
     }

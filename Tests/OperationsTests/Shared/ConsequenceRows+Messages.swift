@@ -126,6 +126,16 @@ extension ConsequenceTests {
         row("DeleteMessageStream") { context, id, alice, _ in
             try await context.deleteMessageStream(id, for: alice)
         },
+        .service("SetPresence", notices: ["presence"]) { world in
+            { node in try await node.context.setPresence(.hidden, for: world.alice.session) }
+        },
+        .service("AnnouncePresence", notices: ["presence"]) { world in
+            { node in
+                let watch = node.context.watchMessages(of: world.alice.session.userID)
+                defer { watch.end() }
+                try await AnnouncePresence(node.context, node: NodeID(UUID()))()
+            }
+        },
     ]
     @Test("tell those who wrote with a user that it was erased")
     func erasedMember() async throws {

@@ -76,7 +76,7 @@ extension ConsequenceTests {
         ) { world in
             { _ in _ = try await world.bans.ban(try world.bans.order(.user("test/alice")), upTo: nil) }
         },
-        .admin("AddBan", audit: ["ban_added"]) { world in
+        .admin("AddBan", audit: ["ban_added"], notices: ["presence"]) { world in
             { _ in _ = try await world.bans.ban(try world.bans.order(.user("test/alice"), .messaging), upTo: nil) }
         },
         .admin(
@@ -209,7 +209,7 @@ extension ConsequenceTests {
             let (bob, id) = try await requested(world)
             return { node in _ = try await node.context.approveAuthorization(id, for: bob) }
         },
-        .service("BlockUser") { world in
+        .service("BlockUser", notices: ["presence"]) { world in
             let bob = try await world.cards.phones.person("bob")
             return { node in
                 try await node.context.blockUser(bob.session.userID.description, for: world.alice.session)
@@ -221,7 +221,7 @@ extension ConsequenceTests {
                 try await node.context.unblockUser(bob.session.userID.description, for: world.alice.session)
             }
         },
-        .service("BlockRequester") { world in
+        .service("BlockRequester", notices: ["presence"]) { world in
             let (bob, id) = try await requested(world)
             return { node in try await node.context.blockRequester(of: id, for: bob) }
         },

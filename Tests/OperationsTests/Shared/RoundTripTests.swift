@@ -21,7 +21,7 @@ struct RoundTripTests {
         "show": Budget(statements: 17, waits: 4), "read": Budget(statements: 14, waits: 6),
         "append": Budget(statements: 34, waits: 3), "append between two": Budget(statements: 34, waits: 3),
         "receipts": Budget(statements: 20, waits: 4), "phone": Budget(statements: 43, waits: 6),
-        "permission": Budget(statements: 36, waits: 5),
+        "permission": Budget(statements: 36, waits: 5), "presence": Budget(statements: 14, waits: 3),
     ]
 
     /// Makes a call twice: once where statements are counted, and once where a server's waits are.
@@ -111,6 +111,12 @@ struct RoundTripTests {
                     metadata: [("metadata.shared.topic", "news")], indexed: ["topic"])
                 let page = try await $0.context.listMessageStreams(filter, for: ann)
                 #expect(page.views.count == 10)
+            }
+            let users = others.map(\.userID) + (others.count..<50).map { _ in UserID(UUID()) }
+            let question = try #require(PresenceQuestion(users.map(\.description).joined(separator: ",")))
+            try await call("presence") {
+                let found = try await $0.context.readPresence(question, for: ann)
+                #expect(found.count == 50)
             }
             try await call("synchronize") {
                 let answer = try await $0.sync(for: ann)

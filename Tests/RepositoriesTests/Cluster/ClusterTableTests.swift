@@ -68,6 +68,7 @@ struct ChangeTableTests {
         .provider(ProviderID(UUID())), .providerKeys(ProviderID(UUID())), .providerKey(ProviderKeyID(UUID())),
         .messages([UserID(UUID()), UserID(UUID())]),
         .typing(MessageStreamID(UUID()), UserID(UUID()), [UserID(UUID()), UserID(UUID())]),
+        .presence([UserID(UUID()), UserID(UUID())]),
     ]
 
     @Test("Every change is read as it was written, and what no version knows is left out", arguments: StoreKind.shared)

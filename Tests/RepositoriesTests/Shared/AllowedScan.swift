@@ -20,6 +20,7 @@ struct AllowedScan: Sendable {
         "UPDATE phone_verifications SET expires_at = $1 WHERE verified_at IS NULL",
         "FROM data_keys WHERE erased_at IS NOT NULL", "FROM audit_entries WHERE event = $1 ORDER BY at",
         "SELECT id, deleted_at FROM streams WHERE deleted_at IS NOT NULL", "DELETE FROM push_endpoints WHERE 1 = 1",
+        "SELECT user_id FROM presences WHERE is_hidden = 1",
     ].map { AllowedScan(part: $0, reason: "a restore, while nothing is served") }
 
     private static let rest = [

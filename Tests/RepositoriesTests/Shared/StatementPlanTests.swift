@@ -144,6 +144,7 @@ struct StatementPlanTests {
                 try StreamUserRepository(transaction).purgeDeletions(before: transaction.now)
                 try StreamUserRepository(transaction).purgeMessageTags(before: transaction.now)
                 try StreamUserRepository(transaction).purgeNotifications(before: transaction.now)
+                try PresenceRepository(transaction).purge(seenBefore: transaction.now)
                 _ = try BanMaintenance(transaction).purge(MaintenanceBatch())
             }
             try await plans.requireNoScan(store)

@@ -51,7 +51,8 @@ package struct MessageStreamRoutes: Sendable {
         }
         addEvents(to: streams)
         let sync = router.group("sync").behind(session)
-        sync.get(cost: .heavy, query: ["anchor", "wait"], use: synchronizeStreams)
+        sync.get(cost: .heavy, query: ["anchor", "wait", "presence"], use: synchronizeStreams)
+        PresenceRoutes(service).add(to: router, behind: session)
     }
 
     private func addEvents(to streams: ListedRouter<ClientContext>) {
@@ -179,15 +180,17 @@ package struct MessageStreamRoutes: Sendable {
             }
             return Double(seconds)
         }
+        let watched = try PresenceQuestion(query["presence"], in: "presence")
         let session = try context.checkedSession
         try service.limitStreamReads(on: try context.connection)
         let answer = try await context.carrier.whileAwaited {
-            try await service.synchronizeMessages(since: anchor, wait: wait ?? 0, for: session)
+            try await service.synchronizeMessages(since: anchor, wait: wait ?? 0, presenceOf: watched, for: session)
         }
         return .json([
             "anchor": .string(answer.anchor.text), "more": .bool(answer.hasMore),
             "operations": .array(answer.operations.map(MessageStreamBody.operation)),
             "typing": .array(answer.typing.map(MessageStreamBody.typing)),
+            "presence": .array(answer.presence.map(PresenceRoutes.json)),
         ])
     }
 }
