@@ -14,9 +14,10 @@ extension LocalStreams {
         var hasMore = true
         while hasMore {
             let anchor = try await read { try $0.anchor() }
-            let page = try await streams.synchronize(since: anchor, wait: wait)
+            let page = try await streams.synchronize(since: anchor, wait: wait, presenceOf: Array(watched.keys))
             try await write { try $0.apply(page, since: anchor, at: Date()) }
             for typist in page.typing { typists.send(typist) }
+            take(page.presence)
             try await fetch()
             (hasMore, wait) = (page.hasMore, 0)
         }

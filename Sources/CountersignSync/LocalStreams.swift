@@ -13,6 +13,9 @@ public actor LocalStreams {
     public nonisolated let user: UUID
     private let commits = Readers<Void>()
     let typists = Readers<SyncPage.Typing>()
+    let presences = Readers<UserPresence>()
+    /// The users whose presence is shown, as the service last reported them.
+    var watched: [UUID: UserPresence?] = [:]
     var publishing: Task<Result<Void, Refusal>, Never>?
     /// The number of tasks in ``run(onFailure:)``.
     var running = 0
@@ -46,6 +49,9 @@ public actor LocalStreams {
 
     /// Members who are writing now, while ``run(onFailure:)`` runs.
     public nonisolated var typing: AsyncStream<SyncPage.Typing> { typists.stream() }
+
+    /// Users of ``watchPresence(of:)`` who come online or go offline, while ``run(onFailure:)`` runs.
+    public nonisolated var presence: AsyncStream<UserPresence> { presences.stream() }
 
     func write<T: Sendable>(_ body: @escaping @Sendable (Reconciler) throws -> T) async throws(Refusal) -> T {
         let user = user

@@ -150,8 +150,8 @@ public struct Streams: Sendable {
             Call(.post, "/streams/\(stream.path)/receipts", body: report))
     }
 
-    /// Reports that the user is writing, to members who wait in ``synchronize(since:wait:)``. Repeat it every three
-    /// seconds while the user is writing.
+    /// Reports that the user is writing, to members who wait in ``synchronize(since:wait:presenceOf:)``. Repeat it
+    /// every three seconds while the user is writing.
     public func typing(in stream: UUID) async throws(Refusal) {
         try await client.send(Call(.post, "/streams/\(stream.path)/typing", isRepeatable: true))
     }

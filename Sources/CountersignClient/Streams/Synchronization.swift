@@ -12,6 +12,8 @@ public struct SyncPage: Sendable, Hashable, Decodable {
     public let notifications: [ProviderNotification]
     /// Members who are writing now. This is not stored, so no anchor returns to it.
     public let typing: [Typing]
+    /// The users that the call watches, as they are now.
+    public let presence: [UserPresence]
 
     /// A member who is writing.
     public struct Typing: Sendable, Hashable, Decodable {
@@ -26,10 +28,10 @@ public struct SyncPage: Sendable, Hashable, Decodable {
 
     public init(
         anchor: String, hasMore: Bool, operations: [SyncOperation], notifications: [ProviderNotification] = [],
-        typing: [Typing] = []
+        typing: [Typing] = [], presence: [UserPresence] = []
     ) {
         (self.anchor, self.hasMore, self.operations) = (anchor, hasMore, operations)
-        (self.notifications, self.typing) = (notifications, typing)
+        (self.notifications, self.typing, self.presence) = (notifications, typing, presence)
     }
 
     /// One operation of the protocol: a change of a stream, or a notification.
@@ -52,7 +54,7 @@ public struct SyncPage: Sendable, Hashable, Decodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case anchor, operations, typing
+        case anchor, operations, typing, presence
         case hasMore = "more"
     }
 
@@ -64,6 +66,7 @@ public struct SyncPage: Sendable, Hashable, Decodable {
         operations = entries.compactMap(\.change)
         notifications = entries.compactMap(\.notification)
         typing = try members.decodeIfPresent([Typing].self, forKey: .typing) ?? []
+        presence = try members.decodeIfPresent([UserPresence].self, forKey: .presence) ?? []
     }
 }
 
@@ -137,10 +140,15 @@ extension Streams {
     ///
     /// - Parameters:
     ///   - anchor: from the previous response. `0` returns the current state of everything, `latest` only an anchor.
-    ///   - seconds: the maximum wait, up to 25.
-    public func synchronize(since anchor: String = "0", wait seconds: Int = 0) async throws(Refusal) -> SyncPage {
+    ///   - seconds: the maximum wait, up to 25. The user is online while the call waits.
+    ///   - watched: up to 50 users whose presence is returned. The wait also ends when one of them comes online or goes
+    ///     offline. Such a call goes over HTTP.
+    public func synchronize(
+        since anchor: String = "0", wait seconds: Int = 0, presenceOf watched: [UUID] = []
+    ) async throws(Refusal) -> SyncPage {
         let wait = min(max(0, seconds), Self.longestWait)
-        var call = Call(.get, Self.path("/sync", [("anchor", anchor), ("wait", "\(wait)")]))
+        let query = [("anchor", anchor), ("wait", "\(wait)"), ("presence", Self.list(watched))]
+        var call = Call(.get, Self.path("/sync", query))
         call.wait = .seconds(wait)
         return try await client.perform(call)
     }

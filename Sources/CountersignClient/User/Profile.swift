@@ -19,9 +19,11 @@ public struct Profile: Sendable, Hashable, Decodable {
     public let suspended: String?
     /// How long the service stores messages that the user writes or gets.
     public let messageStorage: MessageStorage?
+    /// Whether other users see when the user is online.
+    public let presence: UserPresence.Visibility
 
     private enum CodingKeys: String, CodingKey {
-        case address, assurance, age, jurisdiction, suspended
+        case address, assurance, age, jurisdiction, suspended, presence
         case userID = "user_id"
         case phoneNumber = "phone_number"
         case fullName = "full_name"
