@@ -56,7 +56,7 @@ package extension Service {
         try await act(for: session) { transaction, holder, events in
             let user = holder.user.id
             guard try ForbiddenAppRepository(transaction).insert(app.id, of: user, at: transaction.now) else { return }
-            try SessionRepository(transaction).spareFromRevocation(of: user, besides: app.id)
+            try ForbiddenAppRepository(transaction).spareFromRevocation(of: user, besides: app.id)
             try RevokeSessions(transaction: transaction)(.user(user), .byUser, &events)
             events.record(.appForbidden(app.id, by: user), by: "user \(user)")
         }

@@ -60,7 +60,7 @@ package extension SessionRepository {
         with: "user_generation", "device_generation", "provider_generation", "key_generation")
     private static let endedInsertion = columns.insertion(
         with: "user_generation", "device_generation", "provider_generation", "key_generation", "ended_at", "end_reason")
-    private static let isOpen = "state <> 'unauthenticated' AND \(GenerationRepository.isCurrent("sessions"))"
+    static let isOpen = "state <> 'unauthenticated' AND \(GenerationRepository.isCurrent("sessions"))"
 
     /// Inserts a new session.
     ///
@@ -159,16 +159,6 @@ package extension SessionRepository {
             WHERE user_id = (SELECT s.user_id FROM sessions s WHERE s.id = $1)
                 AND device_id = (SELECT s.device_id FROM sessions s WHERE s.id = $1)
             """, [.id(id)])
-    }
-
-    /// Moves a user's sessions of all apps but one to the generation that the next bulk revocation makes. So that
-    /// revocation ends the sessions of this app alone, and those that it opens at the same time.
-    func spareFromRevocation(of user: UserID, besides app: ApplicationID) throws {
-        try transaction.execute(
-            """
-            UPDATE sessions SET user_generation = user_generation + 1
-            WHERE user_id = $1 AND application_id <> $2 AND \(Self.isOpen)
-            """, [.id(user), .id(app)])
     }
 
     /// Updates some rows of sessions that a bulk revocation has ended; empty if none is left.

@@ -37,7 +37,7 @@ struct MessageStreamRuleTests {
         .conversation: [
             .append: .allowed, .read: .allowed, .acknowledge: .allowed, .addMember: .allowed,
             .removeMember: .allowed, .leave: .allowed, .changeMetadata: .allowed, .deleteOwnMessage: .allowed,
-             .deleteOthersMessage: .unknown, .deleteCopy: .allowed, .deleteStream: .allowed,
+            .deleteOthersMessage: .unknown, .deleteCopy: .allowed, .deleteStream: .allowed,
         ],
         .forum: [
             .append: .allowed, .read: .allowed, .acknowledge: .fixed, .addMember: .fixed, .removeMember: .fixed,

@@ -82,6 +82,34 @@ struct ForbiddenAppTests {
         }
     }
 
+    @Test("gets no push any more, and other apps still do")
+    func pushes() async throws {
+        var policy = ServicePolicy()
+        policy.phones.pushApplications = [AuthorizationBench.application]
+        try await ServiceFixture.run(policy: policy) { fixture in
+            let bench = try await Bench(fixture)
+            let there = try await fixture.connectNewDevice()
+            let gone = try await fixture.context.openSession(
+                identityToken: try fixture.identityToken("alice", on: there),
+                applicationID: bench.revoked.id.description, on: there)
+            let own = try await bench.open(bench.kept)
+            for (name, session) in [("own", own.session), ("gone", gone.session)] {
+                try await fixture.context.changePushEndpoints(
+                    PushEndpointChange(usual: .some(AuthorizationBench.endpoint(name))), for: session)
+            }
+            func devices() async throws -> Set<DeviceID> {
+                let keys = fixture.context.keys.personal
+                return Set(
+                    try await fixture.store.read {
+                        try PushEndpointRepository($0, keys: keys).list(of: own.session.userID).map(\.device)
+                    })
+            }
+            #expect(try await devices() == [own.session.deviceID, gone.session.deviceID])
+            try await fixture.context.forbidApp(bench.revoked.id.description, for: own.session)
+            #expect(try await devices() == [own.session.deviceID])
+        }
+    }
+
     @Test("loses also a session that is opened or renewed meanwhile, and the user's other sessions last")
     func meanwhile() async throws {
         try await ServiceFixture.run { fixture in

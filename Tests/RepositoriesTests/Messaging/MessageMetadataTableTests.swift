@@ -77,7 +77,9 @@ struct MessageMetadataTableTests {
             let gone = try #require(try await page(eve))
             #expect(gone.message.sealedBody == nil && gone.own == nil && gone.message.senderID == tables.user)
             #expect(try await page(tables.user)?.message == message)
-            let released = try await tables.write { try MessageMetadataRepository($0).deleteAll(ofMessage: message.sequence, in: message.streamID) }
+            let released = try await tables.write {
+                try MessageMetadataRepository($0).deleteAll(ofMessage: message.sequence, in: message.streamID)
+            }
             #expect(released == [eve: 256])
             #expect(try await page(eve)?.message == message)
         }
