@@ -84,9 +84,9 @@ struct ForbiddenAppTests {
 
     @Test("gets no push any more, and other apps still do")
     func pushes() async throws {
-        var policy = ServicePolicy()
+        var policy = Policy()
         policy.phones.pushApplications = [AuthorizationBench.application]
-        try await ServiceFixture.run(policy: policy) { fixture in
+        try await ServiceFixture.run(policy) { fixture in
             let bench = try await Bench(fixture)
             let there = try await fixture.connectNewDevice()
             let gone = try await fixture.context.openSession(
