@@ -193,8 +193,8 @@ package extension Service {
         ProviderTokenVerifier(realm: realm, clockSkew: policy[\.identityTokens].clockSkew)
     }
 
-    /// Counts a new proof and spends it in one transaction, because the store keeps a row for each. A spent one is not
-    /// counted, in memory neither: whoever replays it is not its provider.
+    /// Counts a new proof and spends it in one transaction, because the store keeps a row for each. A spent proof is not
+    /// counted, because somebody else may replay it.
     private func spend(_ identifier: String, of provider: ProviderID, until expiry: Date) async throws {
         let limit = RateLimit(count: policy[\.accessTokens].provenPerMinute, per: 60)
         let isLimited = rateLimiting == .on
