@@ -125,7 +125,7 @@ package extension Service {
             limit, retryAfter: max(1, Int(saturating: wait.rounded(.up))))
     }
 
-    /// The time of the first request that counts, if the user made as many as are allowed in 24 hours.
+    /// The time of the oldest request of the last 24 hours, if the user has made as many as the policy allows.
     private func oldestOfToday(_ user: UserID, in transaction: any Transaction) throws -> Date? {
         try AuthorizationRepository(transaction).oldest(
             ofNewest: policy[\.authorizations].requestsPerDay, askedBy: user,
