@@ -34,12 +34,11 @@ struct PushMessages: Sendable {
         for (member, device) in devices {
             let subject = PushSubject(member.streamID.description, for: device).text
             let key = "\(OutboxKind.message.rawValue) \(subject) \(member.userID) \(member.deliveredThrough)"
-            try outbox.enqueueInsert(
-                OutboxMessage(
-                    id: environment.newIdentifier(), kind: .message, owner: owner,
-                    subject: subject, userID: member.userID, deduplicationKey: key, payload: [],
-                    createdAt: now, expiresAt: now.addingTimeInterval(Self.lifetime),
-                    dueAt: now.addingTimeInterval(Self.patience)))
+            let push = OutboxMessage(
+                id: environment.newIdentifier(), kind: .message, owner: owner, subject: subject,
+                userID: member.userID, deduplicationKey: key, payload: [], createdAt: now,
+                expiresAt: now.addingTimeInterval(Self.lifetime), dueAt: now.addingTimeInterval(Self.patience))
+            try transaction.once([.text(key)]) { try outbox.enqueueInsert(push) }
         }
         if devices.contains(where: { $0.member.deliveredThrough == message.sequence - 1 }) {
             events.record(.messageQueued)
