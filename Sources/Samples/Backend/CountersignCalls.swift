@@ -31,10 +31,18 @@ package actor CountersignCalls {
     /// Reads the files that `--registration` and `--key` name. The key must be for ES256.
     package init(_ sample: Sample) throws {
         self.sample = sample
-        registration = try JSONDecoder().decode(
-            Registration.self, from: Data(contentsOf: URL(filePath: sample.options["--registration"])))
-        key = try P256.Signing.PrivateKey(
-            pemRepresentation: String(contentsOfFile: sample.options["--key"], encoding: .utf8))
+        let (registration, key) = (try sample.file("--registration"), try sample.file("--key"))
+        do {
+            self.registration = try JSONDecoder().decode(Registration.self, from: registration)
+        } catch {
+            throw Options.Failure(
+                reason: "--registration: the file is not the output of `countersign provider add --json`")
+        }
+        do {
+            self.key = try P256.Signing.PrivateKey(pemRepresentation: String(decoding: key, as: UTF8.self))
+        } catch {
+            throw Options.Failure(reason: "--key: the file is not a P-256 private key in PEM")
+        }
     }
 }
 

@@ -28,5 +28,12 @@ package extension Options {
         package init(reason: String) { self.reason = reason }
     }
 
+    /// Why a command failed, in words for the operator.
+    struct Failure: Error {
+        let reason: String
+
+        package init(reason: String) { self.reason = reason }
+    }
+
     subscript(name: String) -> String { values[name] ?? "" }
 }

@@ -25,14 +25,26 @@ package struct Sample: Sendable {
 
     /// A public document of Countersign.
     func fetch(_ path: String) async throws -> Data {
-        let answer = try await http.execute(HTTPClientRequest(url: service + path), timeout: .seconds(5))
-        guard answer.status == .ok else { throw Unexpected(path: path, status: answer.status.code) }
-        return Data(try await answer.body.collect(upTo: 256 * 1024).readableBytesView)
+        do {
+            let answer = try await http.execute(HTTPClientRequest(url: service + path), timeout: .seconds(5))
+            if answer.status == .ok { return Data(try await answer.body.collect(upTo: 256 * 1024).readableBytesView) }
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw Options.Failure(
+                reason: "Countersign at \(service) cannot be reached. Start it, or correct --service and --ca.")
+        }
+        throw Options.Failure(reason: "\(service)\(path) is not a document of Countersign. Correct --service.")
     }
 
-    struct Unexpected: Error {
-        let path: String
-        let status: UInt
+    /// The contents of the file that an option names.
+    package func file(_ option: String) throws -> Data {
+        do {
+            return try Data(contentsOf: URL(filePath: options[option]))
+        } catch {
+            throw Options.Failure(
+                reason: "\(option): \(options[option]) cannot be read. Check its name and its permissions.")
+        }
     }
 }
 
@@ -61,12 +73,16 @@ package extension Sample {
             try await HTTPClient.withHTTPClient(configuration: configuration) { http in
                 try await body(Sample(name: name, options: options, http: http, logger: logger))
             }
-        } catch let error as Options.Malformed {
-            logger.error("\(error.reason)")
-            exit(2)
         } catch {
-            logger.error("\(error)")
-            exit(1)
+            let (reason, code): (String, Int32) =
+                switch error {
+                case let error as Options.Malformed: (error.reason, 2)
+                case let error as Options.Failure: (error.reason, 1)
+                case let error as HTTPError: (error.body ?? "\(error.status)", 1)
+                default: ("\(error)", 1)
+                }
+            FileHandle.standardError.write(Data("\(name): \(reason)\n".utf8))
+            exit(code)
         }
     }
 
@@ -114,9 +130,16 @@ package extension Sample {
     /// The server's own certificate, with Countersign's authority for devices as the only one for clients.
     private func deviceTLS() async throws -> NIOSSLContext {
         let authority = try await fetch("/certificates/authority")
-        var tls = TLSConfiguration.makeServerConfiguration(
-            certificateChain: try NIOSSLCertificate.fromPEMFile(options["--tls-certificate"]).map { .certificate($0) },
-            privateKey: .privateKey(try NIOSSLPrivateKey(file: options["--tls-key"], format: .pem)))
+        let (chain, key) = (try file("--tls-certificate"), try file("--tls-key"))
+        var tls: TLSConfiguration
+        do {
+            tls = TLSConfiguration.makeServerConfiguration(
+                certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(chain)).map { .certificate($0) },
+                privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key), format: .pem)))
+        } catch {
+            throw Options.Failure(
+                reason: "--tls-certificate and --tls-key: the files are not a certificate and its key in PEM")
+        }
         tls.minimumTLSVersion = .tlsv12
         tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(authority)))
         tls.certificateVerification = .noHostnameVerification

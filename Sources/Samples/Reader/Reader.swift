@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import SampleBackend
 
 /// A reading service for the blind: volunteers read articles, and their hours are reported to the grantor. There is no
@@ -10,25 +11,39 @@ import SampleBackend
 struct Reader {
     static func main() async {
         var arguments = Array(CommandLine.arguments.dropFirst())
-        let command = arguments.first.map { $0.hasPrefix("--") ? "serve" : $0 } ?? "serve"
-        if arguments.first == command { arguments.removeFirst() }
+        let name = arguments.first.map { $0.hasPrefix("--") ? "serve" : $0 } ?? "serve"
+        if arguments.first == name { arguments.removeFirst() }
         let defaults = Sample.commonDefaults.merging([
             "--key": "provider.key", "--registration": "provider.json", "--store": "reader.db", "--csv": "",
             "--username": "", "--month": "", "--zone": "America/Los_Angeles",
         ]) { $1 }
         await Sample.run("reader", arguments: arguments, defaults: defaults) { sample in
-            let store = try ReaderStore(file: sample.options["--store"])
-            let months = try Months(zone: sample.options["--zone"])
-            let staff = StaffCommands(sample: sample, store: store, months: months)
-            switch command {
-            case "serve": try await serve(sample, store, months)
-            case "provision": try await staff.provision()
-            case "reset": try await staff.resetPassword()
-            case "changes": try await staff.printChanges()
-            case "report": try await staff.printReport()
-            default:
-                throw Options.Malformed(reason: "the commands are serve, provision, reset, changes and report")
+            guard let command = Command(rawValue: name) else {
+                let names = Command.allCases.map(\.rawValue).joined(separator: ", ")
+                throw Options.Malformed(reason: "\(name) is not a command. The commands are \(names).")
             }
+            do {
+                try await execute(command, sample)
+            } catch let error as DatabaseError {
+                let reason = error.message ?? "SQLite reports \(error.resultCode.rawValue)"
+                throw Options.Failure(reason: "The store at \(sample.options["--store"]) cannot be used: \(reason).")
+            }
+        }
+    }
+
+    private enum Command: String, CaseIterable { case serve, provision, reset, changes, report }
+
+    private static func execute(_ command: Command, _ sample: Sample) async throws {
+        let months = try Months(zone: sample.options["--zone"])
+        // Only the server creates a store. A command with a wrong path would change an empty one.
+        let store = try ReaderStore(file: sample.options["--store"], creating: command == .serve)
+        let staff = StaffCommands(sample: sample, store: store, months: months)
+        switch command {
+        case .serve: try await serve(sample, store, months)
+        case .provision: try await staff.provision()
+        case .reset: try await staff.resetPassword()
+        case .changes: try await staff.printChanges()
+        case .report: try await staff.printReport()
         }
     }
 

@@ -14,6 +14,12 @@ extension ReaderStore {
 
     enum Conflict: Error { case idTaken, unknown, ended }
 
+    /// The result of a start: the new session, or another one that still runs.
+    enum Start: Sendable {
+        case started(Session)
+        case running(Session)
+    }
+
     /// The total of a month for one person.
     struct Total: Codable, Sendable, FetchableRecord {
         let username, name: String
@@ -28,22 +34,20 @@ extension ReaderStore {
             (SELECT COUNT(*) FROM articles WHERE session = sessions.id) AS articles FROM sessions
         """
 
-    /// Starts a session under the app's id, or returns it if it exists. A running session ends at its last submitted
-    /// time.
-    func start(_ id: String, of person: String) async throws -> Session {
+    /// Starts a session under the app's id, or returns it if it exists. Another session that runs is returned
+    /// unchanged: ending it here would lose the time that its device has not submitted.
+    func start(_ id: String, of person: String) async throws -> Start {
         try await database.write { database in
             let owner = try String.fetchOne(
                 database, sql: "SELECT person FROM sessions WHERE id = ?", arguments: [id])
             guard owner == nil || owner == person else { throw Conflict.idTaken }
             if owner == nil {
-                try database.execute(
-                    sql: "UPDATE sessions SET ended_at = ? WHERE person = ? AND ended_at IS NULL",
-                    arguments: [Self.now, person])
+                if let running = try Self.running(of: person, database) { return .running(running) }
                 try database.execute(
                     sql: "INSERT INTO sessions (id, person, started_at, seconds) VALUES (?, ?, ?, 0)",
                     arguments: [id, person, Self.now])
             }
-            return try Self.find(id, of: person, database)
+            return .started(try Self.find(id, of: person, database))
         }
     }
 
@@ -51,7 +55,7 @@ extension ReaderStore {
     ///
     /// - Parameters:
     ///   - article: submitted with the time, under an id of the app.
-    ///   - isEnd: whether the session ends.
+    ///   - isEnd: whether the session ends. A session that has ended is returned as it is.
     func submit(
         _ seconds: Int, to id: String, of person: String, article: (id: String, title: String)? = nil,
         isEnd: Bool = false
@@ -66,7 +70,7 @@ extension ReaderStore {
             }
             // After its end a session does not change.
             if known.endedAt != nil {
-                guard seconds <= known.seconds, isRepeatedArticle != false else { throw Conflict.ended }
+                guard isEnd || seconds <= known.seconds, isRepeatedArticle != false else { throw Conflict.ended }
                 return known
             }
             let possible = min(Self.longest, Int(Self.now - known.startedAt) + Self.slack)
@@ -93,10 +97,12 @@ extension ReaderStore {
     }
 
     func running(of person: String) async throws -> Session? {
-        try await database.read { database in
-            try Session.fetchOne(
-                database, sql: "\(Self.session) WHERE person = ? AND ended_at IS NULL", arguments: [person])
-        }
+        try await database.read { try Self.running(of: person, $0) }
+    }
+
+    private static func running(of person: String, _ database: Database) throws -> Session? {
+        try Session.fetchOne(
+            database, sql: "\(session) WHERE person = ? AND ended_at IS NULL", arguments: [person])
     }
 
     /// The totals of sessions that began in a period, for one person or for all readers, by name. A session belongs to

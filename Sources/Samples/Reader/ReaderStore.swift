@@ -16,7 +16,14 @@ struct ReaderStore: Sendable {
     private static let codeAttempts = 5
     let database: DatabaseQueue
 
-    init(file: String) throws {
+    /// Opens the store in a file.
+    ///
+    /// - Parameter creating: whether a missing store is created, and an older one brought up to date.
+    init(file: String, creating: Bool) throws {
+        guard creating || FileManager.default.fileExists(atPath: file) else {
+            throw Options.Failure(
+                reason: "There is no store at \(file). Start the server first, or name its store with --store.")
+        }
         var configuration = Configuration()
         configuration.foreignKeysEnabled = true
         // Staff's commands write concurrently.
@@ -24,7 +31,11 @@ struct ReaderStore: Sendable {
         database = try DatabaseQueue(path: file, configuration: configuration)
         var migrator = DatabaseMigrator()
         migrator.registerMigration("people, changes and hours") { try $0.execute(sql: Self.schema) }
-        try migrator.migrate(database)
+        if creating { try migrator.migrate(database) }
+        guard try database.read(migrator.hasCompletedMigrations) else {
+            throw Options.Failure(
+                reason: "\(file) is not a store of this version. Start this version's server with it first.")
+        }
     }
 
     /// A person's id is the external id at Countersign. It never changes.

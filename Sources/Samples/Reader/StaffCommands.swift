@@ -13,16 +13,16 @@ struct StaffCommands: Sendable {
     /// `reader provision --csv FILE`: creates people, all or none, and prints a code for each new one. Staff give
     /// people the codes, which let them set a password.
     func provision() async throws {
-        let data = try Data(contentsOf: URL(filePath: try required("--csv")))
-        guard let text = String(data: data, encoding: .utf8) else {
-            throw Options.Malformed(reason: "the file is not UTF-8")
-        }
-        let people = try records(text)
+        let people = try records()
         let issued = try await store.provision(people, by: staff)
         write(CSV.write([["username", "code"]] + issued.map { [$0.username, $0.code] }))
     }
 
-    private func records(_ text: String) throws -> [Person] {
+    private func records() throws -> [Person] {
+        _ = try required("--csv")
+        guard let text = String(data: try sample.file("--csv"), encoding: .utf8) else {
+            throw Options.Malformed(reason: "the file is not UTF-8")
+        }
         do {
             let records = try CSV.read(text)
             if let first = records.first, Set(first.keys) != Set(Person.fields) {

@@ -14,11 +14,7 @@ struct TimerRoutes: Sendable {
     let months: Months
 
     func add(to router: Router<SampleContext>) {
-        router.post("sessions") { request, context in
-            let reader = try await reader(request, context)
-            let id = try await fields(request, context).required(\.id, "id")
-            return try Response.json(try await explaining { try await store.start(id, of: reader) }, status: .created)
-        }
+        router.post("sessions", use: start)
         router.get("sessions/current") { request, context in
             let running = try await store.running(of: try await reader(request, context))
             guard let running else { throw HTTPError(.notFound, message: "no session is running") }
@@ -40,6 +36,21 @@ struct TimerRoutes: Sendable {
                     month: month.name, sessions: total?.sessions ?? 0, articles: total?.articles ?? 0,
                     seconds: total?.seconds ?? 0))
         }
+    }
+
+    /// `POST /sessions` `id` → `201`; `409` with the session that runs, which the app continues or ends first.
+    @Sendable private func start(_ request: Request, _ context: SampleContext) async throws -> Response {
+        let reader = try await reader(request, context)
+        let id = try await fields(request, context).required(\.id, "id")
+        switch try await explaining({ try await store.start(id, of: reader) }) {
+        case .started(let session): return try .json(session, status: .created)
+        case .running(let session): return try .json(StillRunning(running: session), status: .conflict)
+        }
+    }
+
+    private struct StillRunning: Encodable {
+        let error = ["message": "another session runs: continue it, or end it first"]
+        let running: ReaderStore.Session
     }
 
     private struct Statistics: Encodable {

@@ -29,10 +29,10 @@ class World:
 
     def staff(self, command, status=0, **more):
         """What a command prints, as records; of one that fails, its errors."""
-        words = [self.chosen.sample, command, "--store", str(self.reader.place / "reader.db"), "--service",
-                 self.chosen.public, "--ca", self.chosen.ca, "--key", str(self.key), "--registration",
-                 str(self.registration)]
-        for name, value in more.items():
+        words = [self.chosen.sample, command]
+        usual = {"store": self.reader.place / "reader.db", "service": self.chosen.public, "ca": self.chosen.ca,
+                 "key": self.key, "registration": self.registration}
+        for name, value in {**usual, **more}.items():
             words += [f"--{name}", str(value)]
         done = subprocess.run(words, capture_output=True, text=True, timeout=60)
         equal(done.returncode, status, f"the exit code of {command}: {done.stderr}")
@@ -144,6 +144,8 @@ def timer(world):
         store.execute("UPDATE sessions SET started_at = started_at - 5400 WHERE id = ?", (session,))
     for _ in range(2):
         equal(accepted(world.vera.post(path + "/end", seconds=5400))["seconds"], 5400, "the time at the end")
+    ended = accepted(world.vera.post(path + "/end", seconds=5400))
+    equal(accepted(world.vera.post(path + "/end", seconds=5460)), ended, "the end again, of a timer that ran on")
     equal(world.vera.call("PUT", path + "/time", json={"seconds": 5401}).status_code, 409, "the status after the end")
     late = {**article, "id": str(uuid.uuid4())}
     equal(world.vera.post(path + "/articles", **late).status_code, 409, "the status of an article after the end")
@@ -151,6 +153,10 @@ def timer(world):
     first, second = str(uuid.uuid4()), str(uuid.uuid4())
     accepted(world.vera.post("/sessions", id=first), 201)
     accepted(world.vera.call("PUT", f"/sessions/{first}/time", json={"seconds": 60}))
+    other = world.vera.post("/sessions", id=second)
+    equal((other.status_code, other.json()["running"]["id"]), (409, first), "the answer to a second start")
+    equal(other.json()["running"], accepted(world.vera.get("/sessions/current")), "the session that runs")
+    equal(accepted(world.vera.post(f"/sessions/{first}/end", seconds=60))["seconds"], 60, "its time")
     accepted(world.vera.post("/sessions", id=second), 201)
     equal(accepted(world.vera.get("/sessions/current"))["id"], second, "the session that runs")
     equal(world.vera.call("PUT", f"/sessions/{first}/time", json={"seconds": 61}).status_code, 409, "the one before")
@@ -191,10 +197,33 @@ def reset(world):
     expect("unknown username" in world.staff("reset", 2, username="nobody@example.org"), "no reason")
 
 
+def commands(world):
+    """A command creates no store and prints plain words, whatever it is given."""
+    nowhere, empty, text = (world.reader.place / name for name in ("nowhere.db", "empty.db", "text.db"))
+    empty.touch()
+    text.write_text("no store " * 500)
+    for command in ("provision", "reset", "changes", "report"):
+        for store, words in ((nowhere, "There is no store at"), (empty, "not a store of this version"),
+                             (text, "cannot be used")):
+            printed = world.staff(command, 1, store=store, csv=world.reader.place / "people.csv", username="a@b.org")
+            expect(words in printed and str(store) in printed, printed)
+    expect(not nowhere.exists() and not empty.stat().st_size, "a command has made a store")
+    for status, words, command, more in (
+            (2, "The commands are", "provide", {}), (1, "--csv: /nowhere.csv cannot be read", "provision", {"csv": "/nowhere.csv"}),
+            (2, "--csv is missing", "provision", {}), (1, "form 2026-11", "report", {"month": "x"}),
+            (1, "--key: /nowhere.pem cannot be read", "reset", {"username": "vera@example.org", "key": "/nowhere.pem"}),
+            (1, "not a P-256 private key", "reset", {"username": "vera@example.org", "key": text}),
+            (1, "countersign provider add", "reset", {"username": "vera@example.org", "registration": text}),
+            (1, "cannot be reached", "reset", {"username": "vera@example.org", "service": "https://127.0.0.1:1"})):
+        printed = world.staff(command, status, **more)
+        expect(words in printed and printed.count("\n") == 1, printed)
+        expect(not any(raw in printed for raw in ("NSCocoa", "Error(", "Domain=", "Optional(")), printed)
+
+
 def main():
     world = World(samples.parser(__doc__).parse_args())
     with world.reader:
-        samples.walk([provision, passwords, personal, kept, timer, report, reset], world)
+        samples.walk([provision, passwords, personal, kept, timer, report, commands, reset], world)
 
 
 if __name__ == "__main__":
