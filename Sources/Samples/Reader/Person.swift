@@ -30,7 +30,7 @@ struct Person: Sendable, Equatable {
         try Person(values.merging(given) { $1 })
     }
 
-    private static func parse(_ text: String?, _ field: String) throws -> String {
+    static func parse(_ text: String?, _ field: String) throws -> String {
         func matching(_ pattern: Regex<Substring>, _ text: String) throws -> String {
             guard text.wholeMatch(of: pattern) != nil else {
                 throw HTTPError(.badRequest, message: "\(field) is malformed")

@@ -31,7 +31,7 @@ struct Reader {
         }
     }
 
-    private enum Command: String, CaseIterable { case serve, provision, reset, changes, report }
+    private enum Command: String, CaseIterable { case serve, provision, rename, reset, changes, report }
 
     private static func execute(_ command: Command, _ sample: Sample) async throws {
         let months = try Months(zone: sample.options["--zone"])
@@ -41,6 +41,7 @@ struct Reader {
         switch command {
         case .serve: try await serve(sample, store, months)
         case .provision: try await staff.provision()
+        case .rename: try await staff.rename()
         case .reset: try await staff.resetPassword()
         case .changes: try await staff.printChanges()
         case .report: try await staff.printReport()

@@ -32,9 +32,10 @@ struct ReaderRoutes: Sendable {
         let router = Router(context: SampleContext.self)
         router.get("me") { request, context in
             let caller = try await verify(request, context)
-            return try Response.json(try await self.person(caller).values)
+            return try await shown(caller)
         }
         router.patch("me", use: change)
+        router.put("me/username", use: rename)
         router.get("me/changes") { request, context in
             let caller = try await verify(request, context)
             return try Response.json(try await store.changes(of: caller.user))
@@ -72,16 +73,45 @@ struct ReaderRoutes: Sendable {
         return try .json(["identity_token": try await countersign.identityToken(user: known.id, nonce: nonce)])
     }
 
-    /// `PATCH /me` with some of a person's own fields → all of them. Staff change username and groups.
+    /// `PUT /me/username` `username`, `password` → all fields; `403` if the password is wrong, `409` if the name is
+    /// taken. The user name logs in, so a session alone does not change it.
+    @Sendable private func rename(_ request: Request, _ context: SampleContext) async throws -> Response {
+        let caller = try await verify(request, context)
+        let fields = try await request.decode(as: Fields.self, context: context)
+        let name = try Person.parse(fields.username, "username")
+        guard let password = fields.password, (1...256).contains(password.utf8.count) else {
+            throw HTTPError(.badRequest, message: "password is missing or too long")
+        }
+        let known = try await person(caller).username
+        try await attempts.count("login \(known)")
+        guard try await passwords.check(password, against: try await store.password(of: known)?.hash) else {
+            throw HTTPError(.forbidden, message: "the password is wrong")
+        }
+        await attempts.clear("login \(known)")
+        do {
+            try await store.rename([(from: known, to: name)], by: known)
+        } catch let conflict as ReaderStore.NameConflict {
+            throw HTTPError(.conflict, message: conflict.reason)
+        }
+        return try await shown(caller)
+    }
+
+    /// `PATCH /me` with some of a person's own fields → all of them. Staff change the groups.
     @Sendable private func change(_ request: Request, _ context: SampleContext) async throws -> Response {
         let caller = try await verify(request, context)
         let given = try await request.decode(as: [String: String].self, context: context)
         if let wrong = given.keys.sorted().first(where: { !Person.ownFields.contains($0) }) {
-            throw HTTPError(.forbidden, message: "\(wrong) can only be changed by staff")
+            let way = wrong == "username" ? "by PUT /me/username" : "by staff"
+            throw HTTPError(.forbidden, message: "\(wrong) can only be changed \(way)")
         }
         let changed = try await person(caller).changed(given)
         try await store.change(caller.user, to: changed, by: changed.username)
-        return try .json(try await person(caller).values)
+        return try await shown(caller)
+    }
+
+    private func shown(_ caller: Caller) async throws -> Response {
+        guard let profile = try await store.profile(caller.user) else { throw HTTPError(.forbidden) }
+        return try .json(profile)
     }
 
     private func person(_ caller: Caller) async throws -> Person {

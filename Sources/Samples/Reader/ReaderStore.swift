@@ -65,6 +65,7 @@ struct ReaderStore: Sendable {
 
     /// Creates people, all or none. If a person exists, the data is changed.
     ///
+    /// - Throws: ``NameConflict`` for a user name that a person had before.
     /// - Returns: the codes of new people, by username.
     func provision(_ people: [Person], by staff: String) async throws -> [(username: String, code: String)] {
         try await database.write { database in
@@ -73,6 +74,7 @@ struct ReaderStore: Sendable {
                     try Self.change(id, known, to: person, by: staff, database)
                     return nil
                 }
+                try Self.requireFree(person.username, for: nil, database)
                 let id = UUID().uuidString.lowercased()
                 try database.execute(
                     sql: """
@@ -117,7 +119,7 @@ struct ReaderStore: Sendable {
         try find("username", username, database)
     }
 
-    private static func find(_ column: String, _ value: String, _ database: Database) throws
+    static func find(_ column: String, _ value: String, _ database: Database) throws
         -> (id: String, person: Person)?
     {
         try Row.fetchOne(database, sql: "SELECT * FROM people WHERE \(column) = ?", arguments: [value]).map { row in
@@ -125,9 +127,10 @@ struct ReaderStore: Sendable {
         }
     }
 
-    private static func change(
+    static func change(
         _ id: String, _ known: Person, to person: Person, by actor: String, _ database: Database
     ) throws {
+        if known.username != person.username { try requireFree(person.username, for: id, database) }
         for field in Person.fields where known.values[field] != person.values[field] {
             try database.execute(
                 sql: "UPDATE people SET \(field) = ? WHERE id = ?", arguments: [person.values[field], id])

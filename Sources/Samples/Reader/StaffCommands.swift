@@ -13,29 +13,52 @@ struct StaffCommands: Sendable {
     /// `reader provision --csv FILE`: creates people, all or none, and prints a code for each new one. Staff give
     /// people the codes, which let them set a password.
     func provision() async throws {
-        let people = try records()
-        let issued = try await store.provision(people, by: staff)
+        var known: Set<String> = []
+        let people = try records(Person.fields) { record in
+            let person = try Person(record)
+            guard known.insert(person.username).inserted else {
+                throw HTTPError(.badRequest, message: "the username occurs twice")
+            }
+            return person
+        }
+        let issued = try await explaining { try await store.provision(people, by: staff) }
         write(CSV.write([["username", "code"]] + issued.map { [$0.username, $0.code] }))
     }
 
-    private func records() throws -> [Person] {
+    /// `reader rename --csv FILE`: changes user names, all or none.
+    func rename() async throws {
+        let names = try records(["username", "new_username"]) { record in
+            (
+                from: (record["username"] ?? "").lowercased(),
+                to: try Person.parse(record["new_username"], "username")
+            )
+        }
+        try await explaining { try await store.rename(names, by: staff) }
+        write(CSV.write([["username", "new_username"]] + names.map { [$0.from, $0.to] }))
+    }
+
+    private func explaining<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
+        do {
+            return try await work()
+        } catch let conflict as ReaderStore.NameConflict {
+            throw Options.Malformed(reason: conflict.reason)
+        }
+    }
+
+    /// The records of the file that `--csv` names.
+    private func records<Row>(_ columns: [String], _ parse: ([String: String]) throws -> Row) throws -> [Row] {
         _ = try required("--csv")
         guard let text = String(data: try sample.file("--csv"), encoding: .utf8) else {
             throw Options.Malformed(reason: "the file is not UTF-8")
         }
         do {
             let records = try CSV.read(text)
-            if let first = records.first, Set(first.keys) != Set(Person.fields) {
-                throw CSV.Malformed(description: "the columns are \(Person.fields.joined(separator: ","))")
+            if let first = records.first, Set(first.keys) != Set(columns) {
+                throw CSV.Malformed(description: "the columns are \(columns.joined(separator: ","))")
             }
-            var known: Set<String> = []
             return try records.enumerated().map { index, record in
                 do {
-                    let person = try Person(record)
-                    guard known.insert(person.username).inserted else {
-                        throw HTTPError(.badRequest, message: "the username occurs twice")
-                    }
-                    return person
+                    return try parse(record)
                 } catch let error as HTTPError {
                     throw CSV.Malformed(description: "record \(index + 2): \(error.body ?? "")")
                 }

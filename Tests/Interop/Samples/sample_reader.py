@@ -96,9 +96,10 @@ def personal(world):
     """A volunteer changes an address, not a group; every change is kept with its time and who made it."""
     me = accepted(world.vera.get("/me"))
     equal((me["groups"], me["name"], me["number"], me["state"]),
-          ("listeners readers", 'Vera "V" Reader', "4528271", "CA"), "the data")
+          ({"listeners": True, "readers": True}, 'Vera "V" Reader', "4528271", "CA"), "the data")
     changed = accepted(world.vera.call("PATCH", "/me", json={"street": "2 Oak Street", "zip": "95811-1234"}))
-    equal({**me, "street": "2 Oak Street", "zip": "95811-1234"}, changed, "the data")
+    equal({**me, "street": "2 Oak Street", "zip": "95811-1234", "timestamp": changed["timestamp"]}, changed, "the data")
+    expect(me["timestamp"] <= changed["timestamp"] <= time.time() and uuid.UUID(me["id"]), "the time of the last change")
     accepted(world.vera.call("PATCH", "/me", json={"street": "2 Oak Street"}))
     for field, value, status in (("groups", "readers", 403), ("username", "x@example.org", 403), ("zip", "1", 400),
                                  ("hash", "x", 403), ("street", "", 400)):
@@ -113,6 +114,40 @@ def personal(world):
     expect(abs(at.timestamp() - time.time()) < 600, "the time of the change")
     equal([one["field"] for one in accepted(world.vera.get("/me/changes"))].count("street"), 2, "the changes of street")
     equal(accepted(world.lou.get("/me/changes"))[0]["field"], "password", "another's changes")
+
+
+def names(world):
+    """A user name changes by its person or by staff, with its history, and never becomes another person's."""
+    def rename(name, password=PASSWORD):
+        return world.vera.call("PUT", "/me/username", json={"username": name, "password": password})
+
+    def by_staff(*lines, status=0, columns="username,new_username"):
+        file = world.reader.place / "names.csv"
+        file.write_text("\n".join([columns, *lines]))
+        return world.staff("rename", status, csv=file)
+
+    for name, status in (("lou@example.org", 409), ("vera", 400), ("", 400), ("v\u0435ra@example.org", 400)):
+        equal(rename(name).status_code, status, f"the status of {name!r}")
+    equal(rename("vera.new@example.org", "x" * 12).status_code, 403, "the status of a wrong password")
+    equal(accepted(rename("Vera.New@example.org"))["username"], "vera.new@example.org", "the new name")
+    equal([world.log_in(name).status_code for name in ("vera", "vera.new")], [403, 200], "the log-ins")
+    newest = accepted(world.vera.get("/me/changes"))[0]
+    equal([newest[one] for one in ("field", "before", "after", "by", "username")],
+          ["username", "vera@example.org", "vera.new@example.org", "vera@example.org", "vera.new@example.org"],
+          "the history")
+    expect("or did" in world.provision(VERA, status=2), "the former name became a new person's")
+    for lines, words in ((["vera@example.org,x@example.org"], "unknown username"),
+                         (["vera.new@example.org,y@example.org", "lou@example.org,vera.new@example.org"], "or did"),
+                         (["lou@example.org,lou"], "record 2: username")):
+        expect(words in by_staff(*lines, status=2), f"no {words!r}")
+    expect("columns" in by_staff("a,b", status=2, columns="username,name"), "no columns")
+    equal(accepted(world.vera.get("/me"))["username"], "vera.new@example.org", "the name after a file that was refused")
+    equal(by_staff("vera.new@example.org,VERA@example.org"),
+          [{"username": "vera.new@example.org", "new_username": "vera@example.org"}], "what staff see")
+    newest = world.staff("changes", username="vera@example.org")[0]
+    expect(newest["by"].startswith("staff "), newest["by"])
+    equal([world.log_in(name).status_code for name in ("vera", "vera.new")], [200, 403], "the log-ins")
+    equal(accepted(world.vera.get("/me"))["username"], "vera@example.org", "the session's person")
 
 
 def kept(world):
@@ -223,7 +258,7 @@ def commands(world):
 def main():
     world = World(samples.parser(__doc__).parse_args())
     with world.reader:
-        samples.walk([provision, passwords, personal, kept, timer, report, commands, reset], world)
+        samples.walk([provision, passwords, personal, names, kept, timer, report, commands, reset], world)
 
 
 if __name__ == "__main__":
