@@ -55,7 +55,8 @@ start() { # starts a sample on two ports, and waits until it is ready
 }
 start forum "$port" --audience "$provider" --loopback-images on
 start msgr $((port + 2)) --key "$state/msgr.key" --registration "$state/msgr.json"
-start reader $((port + 4)) --key "$state/reader.key" --registration "$state/reader.json"
+start reader $((port + 4)) --key "$state/reader.key" --registration "$state/reader.json" \
+    --recordings "$state/recordings" --uploads "$state/uploads"
 
 cat <<DONE
 The samples are up, for this machine only. Logs are in $state. Stop them with Ctrl-C.

@@ -26,7 +26,7 @@ let samples: [Target] = ["Forum", "Msgr", "Reader"].map { name in
     .executableTarget(
         name: name,
         dependencies: [
-            "SampleBackend", hummingbird, httpClient, crypto, nioSSL,
+            "SampleBackend", hummingbird, httpClient, logging, crypto, nioSSL,
             .product(name: "HummingbirdCore", package: "hummingbird"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
             .product(name: "NIOWebSocket", package: "swift-nio"),

@@ -30,7 +30,7 @@ package extension Options {
 
     /// Why a command failed, in words for the operator.
     struct Failure: Error {
-        let reason: String
+        package let reason: String
 
         package init(reason: String) { self.reason = reason }
     }

@@ -18,7 +18,7 @@ package struct Sample: Sendable {
     let name: String
     package let options: Options
     let http: HTTPClient
-    let logger: Logger
+    package let logger: Logger
 
     /// Countersign's public URL, which is the issuer of its tokens.
     var service: String { options["--service"] }

@@ -6,7 +6,7 @@ import SampleBackend
 /// sign-up: staff create all accounts.
 ///
 /// Read it in this order: ``StaffCommands`` (staff's commands on this machine), ``ReaderRoutes`` (accounts and personal
-/// data), ``TimerRoutes`` (the session timer), ``ReaderStore`` and its extensions.
+/// data), ``TimerRoutes`` (the session timer), ``RecordingRoutes`` (uploads), ``ReaderStore`` and its extensions.
 @main
 struct Reader {
     static func main() async {
@@ -15,7 +15,8 @@ struct Reader {
         if arguments.first == name { arguments.removeFirst() }
         let defaults = Sample.commonDefaults.merging([
             "--key": "provider.key", "--registration": "provider.json", "--store": "reader.db", "--csv": "",
-            "--username": "", "--month": "", "--zone": "America/Los_Angeles",
+            "--username": "", "--month": "", "--zone": "America/Los_Angeles", "--recordings": "recordings",
+            "--uploads": "uploads", "--recording-megabytes": "256", "--s3-region": "us-east-1", "--s3-endpoint": "",
         ]) { $1 }
         await Sample.run("reader", arguments: arguments, defaults: defaults) { sample in
             guard let command = Command(rawValue: name) else {
@@ -31,7 +32,7 @@ struct Reader {
         }
     }
 
-    private enum Command: String, CaseIterable { case serve, provision, rename, reset, changes, report }
+    private enum Command: String, CaseIterable { case serve, provision, rename, reset, changes, report, recordings }
 
     private static func execute(_ command: Command, _ sample: Sample) async throws {
         let months = try Months(zone: sample.options["--zone"])
@@ -45,6 +46,7 @@ struct Reader {
         case .reset: try await staff.resetPassword()
         case .changes: try await staff.printChanges()
         case .report: try await staff.printReport()
+        case .recordings: try await staff.printRecordings()
         }
     }
 
@@ -54,6 +56,30 @@ struct Reader {
         let routes = ReaderRoutes(store: store, countersign: countersign, verify: verify)
         let device = routes.personal()
         TimerRoutes(store: store, verify: verify, months: months).add(to: device)
-        try await sample.serve(plain: routes.accounts(), device: device)
+        guard let megabytes = Int64(sample.options["--recording-megabytes"]), (1...4096).contains(megabytes) else {
+            throw Options.Malformed(reason: "--recording-megabytes must be from 1 to 4096")
+        }
+        let uploads = try UploadFolder(path: sample.options["--uploads"])
+        let keeper = RecordingKeeper(
+            store: store, uploads: uploads, archive: try archive(sample), logger: sample.logger)
+        RecordingRoutes(store: store, verify: verify, uploads: uploads, keeper: keeper, maximum: megabytes << 20)
+            .add(to: device)
+        let accounts = routes.accounts()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await keeper.run(every: .seconds(30)) }
+            try await sample.serve(plain: accounts, device: device)
+            group.cancelAll()
+        }
+    }
+
+    /// The folder or bucket that `--recordings` names.
+    private static func archive(_ sample: Sample) throws -> any RecordingArchive {
+        let place = sample.options["--recordings"]
+        guard place.hasPrefix("s3://") else {
+            return FolderArchive(folder: URL(filePath: place, directoryHint: .isDirectory))
+        }
+        return try BucketArchive(
+            place: String(place.dropFirst("s3://".count)), region: sample.options["--s3-region"],
+            endpoint: sample.options["--s3-endpoint"], environment: ProcessInfo.processInfo.environment)
     }
 }

@@ -1,5 +1,7 @@
 import Foundation
 import GRDB
+import Hummingbird
+import SampleBackend
 
 extension ReaderStore {
     /// A person's session of reading: from "Start Session" to "End Session".
@@ -33,6 +35,16 @@ extension ReaderStore {
         SELECT id, started_at AS startedAt, seconds, ended_at AS endedAt,
             (SELECT COUNT(*) FROM articles WHERE session = sessions.id) AS articles FROM sessions
         """
+
+    /// The id of a caller in the group of readers.
+    ///
+    /// - Throws: `403` for another caller.
+    func reader(_ caller: Caller) async throws -> String {
+        guard try await person(caller.user)?.groups.contains(.readers) == true else {
+            throw HTTPError(.forbidden, message: "only readers have sessions")
+        }
+        return caller.user
+    }
 
     /// Starts a session under the app's id, or returns it if it exists. Another session that runs is returned
     /// unchanged: ending it here would lose the time that its device has not submitted.

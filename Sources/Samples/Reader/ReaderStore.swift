@@ -31,6 +31,7 @@ struct ReaderStore: Sendable {
         database = try DatabaseQueue(path: file, configuration: configuration)
         var migrator = DatabaseMigrator()
         migrator.registerMigration("people, changes and hours") { try $0.execute(sql: Self.schema) }
+        migrator.registerMigration("recordings") { try $0.execute(sql: Self.recordings) }
         if creating { try migrator.migrate(database) }
         guard try database.read(migrator.hasCompletedMigrations) else {
             throw Options.Failure(

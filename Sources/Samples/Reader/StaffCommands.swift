@@ -113,6 +113,19 @@ struct StaffCommands: Sendable {
         write(CSV.write([["month", "name", "username", "sessions", "articles", "hours"]] + rows + [all]))
     }
 
+    /// `reader recordings --month 2026-11`: the recordings, and where each is.
+    func printRecordings() async throws {
+        let month = try months.span(sample.options["--month"].isEmpty ? nil : sample.options["--month"])
+        let rows = try await store.recordings(month.span).map { found in
+            let state = found.storedAt != nil ? "stored" : found.name != nil ? "received" : "incomplete"
+            return [
+                Date(timeIntervalSince1970: TimeInterval(found.createdAt)).formatted(.iso8601), found.username,
+                found.title, "\(found.length)", state, found.name ?? "", found.sha256 ?? "",
+            ]
+        }
+        write(CSV.write([["time", "username", "title", "bytes", "state", "name", "sha256"]] + rows))
+    }
+
     private static func hours(_ seconds: Int) -> String { String(format: "%.2f", Double(seconds) / 3600) }
 
     private func required(_ option: String) throws -> String {

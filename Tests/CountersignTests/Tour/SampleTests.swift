@@ -8,13 +8,13 @@ import Testing
 struct SampleTests {
     @Test(
         "are walked as their users do, good and bad: a forum that relies on sessions, a messenger, a reading service",
-        arguments: ["forum", "msgr", "reader"])
-    func walk(name: String) async throws {
+        arguments: [("forum", "forum"), ("msgr", "msgr"), ("reader", "reader"), ("recordings", "reader")])
+    func walk(script: String, name: String) async throws {
         // The messenger's devices register for pushes.
         let phones = "push_applications: ['arn:aws:sns:us-east-1:123456789012:app/GCM/msgr']\n"
         let service = try await RunningService(policies: ["phones.yaml": phones], arguments: ["--loopback-urls"])
         try await expectScript(
-            "Samples/sample_\(name).py",
+            "Samples/sample_\(script).py",
             service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--sample",
                 try RunningService.product(name), "--directory", service.directory.path,

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import time
 import uuid
+from pathlib import Path
 
 from Samples import samples
 from Shared.checks import accepted, equal, expect
@@ -21,11 +22,17 @@ LOU = "lou@example.org,listeners,=Lou,530,5550123,1 Main Street,Davis,95616,CA"
 class World:
     """The reading service, and what staff do on its machine."""
 
-    def __init__(self, chosen):
+    def __init__(self, chosen, **more):
         self.chosen = chosen
+        self.archive, self.uploads = (Path(chosen.directory) / name for name in ("recordings", "uploads"))
+        self.places = {"recordings": self.archive, "uploads": self.uploads, **more}
         self.key, self.registration, self.provider = samples.register(chosen, "reader")
-        self.reader = samples.Running(chosen, "reader", key=self.key, registration=self.registration)
         self.codes = {}
+        self.start()
+
+    def start(self, **more):
+        self.reader = samples.Running(
+            self.chosen, "reader", key=self.key, registration=self.registration, **{**self.places, **more})
 
     def staff(self, command, status=0, **more):
         """What a command prints, as records; of one that fails, its errors."""
