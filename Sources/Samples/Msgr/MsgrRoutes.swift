@@ -34,12 +34,22 @@ struct MsgrRoutes: Sendable {
             let caller = try await verify(request, context)
             return try Response.json(try await store.contacts(of: caller.user))
         }
-        router.post("add", use: add)
-        router.post("message", use: send)
+        router.post("add") { request, context in
+            let caller = try await verify(request, context)
+            return try await add(try await request.decode(as: Fields.self, context: context), by: caller.user)
+        }
+        router.post("message") { request, context in
+            let caller = try await verify(request, context)
+            let fields = try await request.decode(as: Fields.self, context: context)
+            guard fields.password == nil else {
+                throw HTTPError(.badRequest, message: "send no Password here: the session is enough")
+            }
+            return try await send(fields, by: caller.user)
+        }
         return router
     }
 
-    private struct Fields: Decodable {
+    struct Fields: Decodable {
         let username, password, deviceID, nonce: String?
         let userFrom, userTo, addUser, message, id: String?
 
@@ -74,13 +84,8 @@ struct MsgrRoutes: Sendable {
     /// device opens a session there.
     @Sendable private func logIn(_ request: Request, _ context: SampleContext) async throws -> Response {
         let fields = try await request.decode(as: Fields.self, context: context)
-        let (name, password, device) = try Self.credentials(fields)
-        // The attempt is counted before the comparison.
-        try await attempts.count(name)
-        guard try await passwords.check(password, against: try await store.password(of: name)) else {
-            throw HTTPError(.forbidden, message: "Username and Password do not match")
-        }
-        await attempts.clear(name)
+        let device = try Self.device(fields.deviceID)
+        let name = try await authenticate(fields.username, "Username", fields.password)
         try await store.note(device: device, of: name)
         guard let nonce = fields.nonce else { return try .json(["Username": name]) }
         let token = try await countersign.identityToken(
@@ -88,16 +93,27 @@ struct MsgrRoutes: Sendable {
         return try .json(["Username": name, "identity_token": token])
     }
 
+    /// The user whose name and password these are. Attempts are counted before the comparison.
+    ///
+    /// - Throws: `403` if they do not match, `429` after ten wrong passwords for a name.
+    func authenticate(_ username: String?, _ field: String, _ password: String?) async throws -> String {
+        let (name, password) = (try Self.name(username, field), try Self.password(password))
+        try await attempts.count(name)
+        guard try await passwords.check(password, against: try await store.password(of: name)) else {
+            throw HTTPError(.forbidden, message: "\(field) and Password do not match")
+        }
+        await attempts.clear(name)
+        return name
+    }
+
     /// `POST /add` `AddUser`, `Message` → `200`: the other user gets a push with `AddRequest: true`, and confirms by
     /// calling it too. `404` for an unknown user.
-    @Sendable private func add(_ request: Request, _ context: SampleContext) async throws -> Response {
-        let caller = try await verify(request, context)
-        let fields = try await request.decode(as: Fields.self, context: context)
+    func add(_ fields: Fields, by user: String) async throws -> Response {
         let other = try Self.name(fields.addUser, "AddUser")
         let message = try fields.message.map { try plainText($0, "Message", limit: 200) }
-        guard other != caller.user else { throw HTTPError(.badRequest, message: "AddUser must be another user") }
-        try await additions.count(caller.user)
-        switch try await store.add(other, by: caller.user) {
+        guard other != user else { throw HTTPError(.badRequest, message: "AddUser must be another user") }
+        try await additions.count(user)
+        switch try await store.add(other, by: user) {
         case .friendsAlready: return try .json(["state": "friends"])
         case .unknownUser: throw HTTPError(.notFound, message: "unknown user \(other)")
         case .full: throw HTTPError(.conflict, message: "too many contacts or requests")
@@ -105,8 +121,8 @@ struct MsgrRoutes: Sendable {
         case .requested:
             // A derived id, so that a repetition does not notify again, and a failed push is retried.
             _ = try await push(
-                Self.identifier("add", caller.user, other), message ?? "\(caller.user) wants to add you",
-                from: caller.user, to: other, more: ["AddRequest": "true"])
+                Self.identifier("add", user, other), message ?? "\(user) wants to add you",
+                from: user, to: other, more: ["AddRequest": "true"])
             return try .json(["state": "requested"])
         }
     }
@@ -116,25 +132,20 @@ struct MsgrRoutes: Sendable {
     ///
     /// `delivered` is `false` for a user who has never signed in to Countersign. The `id` is a UUID: a message that is
     /// sent again under it arrives once.
-    @Sendable private func send(_ request: Request, _ context: SampleContext) async throws -> Response {
-        let caller = try await verify(request, context)
-        let fields = try await request.decode(as: Fields.self, context: context)
+    func send(_ fields: Fields, by user: String) async throws -> Response {
         let other = try Self.name(fields.userTo, "UserTo")
         let message = try plainText(fields.message, "Message", limit: 1000, allowsLines: true)
         let id = fields.id.map { UUID(uuidString: $0) } ?? UUID()
         guard let id else { throw HTTPError(.badRequest, message: "id must be a UUID") }
-        guard fields.userFrom == nil || fields.userFrom == caller.user else {
-            throw HTTPError(.forbidden, message: "UserFrom must be the session's user")
+        guard try fields.userFrom.map({ try Self.name($0, "UserFrom") }) ?? user == user else {
+            throw HTTPError(.forbidden, message: "UserFrom must be the caller")
         }
-        guard fields.password == nil else {
-            throw HTTPError(.badRequest, message: "send no Password here: the session is enough")
-        }
-        guard try await store.areFriends(caller.user, other) else {
+        guard try await store.areFriends(user, other) else {
             throw HTTPError(.forbidden, message: "\(other) is not one of your contacts")
         }
-        try await sendings.count(caller.user)
+        try await sendings.count(user)
         let isDelivered = try await push(
-            Self.identifier("message", caller.user, id.uuidString), message, from: caller.user, to: other)
+            Self.identifier("message", user, id.uuidString), message, from: user, to: other)
         return try .json(["delivered": isDelivered])
     }
 
@@ -158,12 +169,17 @@ struct MsgrRoutes: Sendable {
     }
 
     private static func credentials(_ fields: Fields) throws -> (name: String, password: String, device: String) {
-        let name = try name(fields.username, "Username")
-        guard let password = fields.password, (1...256).contains(password.utf8.count) else {
+        (try name(fields.username, "Username"), try password(fields.password), try device(fields.deviceID))
+    }
+
+    /// The ARN of an endpoint at Amazon SNS: the device registers it at Countersign for its pushes.
+    private static func device(_ text: String?) throws -> String { try plainText(text, "DeviceID", limit: 512) }
+
+    private static func password(_ text: String?) throws -> String {
+        guard let text, (1...256).contains(text.utf8.count) else {
             throw HTTPError(.badRequest, message: "Password is missing or too long")
         }
-        // The ARN of an endpoint at Amazon SNS: the device registers it at Countersign for its pushes.
-        return (name, password, try plainText(fields.deviceID, "DeviceID", limit: 512))
+        return text
     }
 
     /// A user name: letters of one case, so that no two look equal.

@@ -22,8 +22,11 @@ class World:
 
     def __init__(self, chosen):
         self.chosen = chosen
-        key, registration, self.provider = samples.register(chosen, "msgr")
-        self.msgr = samples.Running(chosen, "msgr", key=key, registration=registration)
+        self.key, self.registration, self.provider = samples.register(chosen, "msgr")
+        self.start()
+
+    def start(self, **more):
+        self.msgr = samples.Running(self.chosen, "msgr", key=self.key, registration=self.registration, **more)
 
     def register(self, name):
         return self.msgr.post("/register", Username=name, Password=PASSWORD, DeviceID="phone")
@@ -147,10 +150,46 @@ def pushes(world):
         equal(json.loads(json.loads(text)["APNS"])["Message"], "To each phone", "what the app reads")
 
 
+def original(world):
+    """The original calls, with a password in each, are there only if they are turned on."""
+    def call(path, status=200, **fields):
+        answer = requests.post(world.msgr.plain + path, data=fields, timeout=TIMEOUT)
+        equal(answer.status_code, status, f"the status of {path} {sorted(fields)}")
+        return answer.json() if status == 200 else None
+
+    hal, gil = ({"Username": name, "Password": PASSWORD} for name in ("hal", "gil"))
+    letter = {"UserFrom": "hal", "Password": PASSWORD, "UserTo": "gil", "Message": "By the original call"}
+    for path, fields in (("/contacts", hal), ("/add", {**hal, "AddUser": "gil"}), ("/message", letter)):
+        call(path, 404, **fields)
+    world.msgr.__exit__(None, None, None)
+    world.start(source_protocol="on")
+    for name in ("hal", "gil"):
+        accepted(world.register(name))
+    device = world.sign_in("gil")
+    call("/message", 403, **letter)
+    equal(call("/add", **hal, AddUser="gil"), {"state": "requested"}, "the request")
+    equal(call("/add", **gil, AddUser="hal"), {"state": "friends"}, "the confirmation")
+    equal(call("/contacts", **hal), ["gil"], "the contacts")
+    equal(call("/message", **letter), {"delivered": True}, "the answer")
+    equal(device.notifications()[1][-1]["data"], {"UserFrom": "hal", "Message": letter["Message"]}, "the push")
+    for missing in letter:
+        call("/message", 400, **{name: value for name, value in letter.items() if name != missing})
+    for path, fields in (("/contacts", gil), ("/add", {**gil, "AddUser": "hal"}),
+                         ("/message", {**letter, "UserFrom": "gil", "UserTo": "hal"})):
+        call(path, 403, **{**fields, "Password": "wrong"})
+    for _ in range(7):
+        call("/contacts", 403, **{**gil, "Password": "wrong"})
+    for path, fields in (("/contacts", gil), ("/login", {**gil, "DeviceID": "phone"})):
+        call(path, 429, **fields)
+    equal(call("/contacts", **hal), ["gil"], "another user")
+
+
 def main():
     world = World(samples.parser(__doc__).parse_args())
-    with world.msgr:
-        samples.walk([register, log_in, add, message, absent, pushes], world)
+    try:
+        samples.walk([register, log_in, add, message, absent, pushes, original], world)
+    finally:
+        world.msgr.__exit__(None, None, None)
 
 
 if __name__ == "__main__":
