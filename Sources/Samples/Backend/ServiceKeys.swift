@@ -52,6 +52,22 @@ actor ServiceKeys {
         return try found(id)
     }
 
+    private struct Header: Decodable { let alg, kid, typ: String }
+
+    /// The payload of a compact JWS (RFC 7515) of a type, if Countersign signed it.
+    ///
+    /// - Throws: `503` if Countersign's keys are not known yet.
+    func payload(of token: Substring, type: String) async throws -> Data? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let head = Data(base64URL: parts[0]), let body = Data(base64URL: parts[1]),
+            let signature = Data(base64URL: parts[2]), let header = try? JSONDecoder().decode(Header.self, from: head),
+            header.typ == type
+        else { return nil }
+        let signed = Data(token.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count))
+        guard let key = try await key(header.kid) else { return nil }
+        return key.isValid(signature, over: signed, algorithm: header.alg) ? body : nil
+    }
+
     private func found(_ id: String) throws -> Key? {
         guard !keys.isEmpty else {
             throw HTTPError(.serviceUnavailable, message: "Countersign's keys are not known yet")

@@ -12,18 +12,25 @@ package struct Caller: Sendable {
     package let user: String
     package let session: String
     package let issuedAt, expiresAt: Date
+    /// The time of the last identity token, by which an event that names only the user is compared.
+    package let authenticatedAt: Date
 }
 
 /// Verifies a session's token (RFC 9068) without a call, and that the device of this connection is the one that the
 /// token is bound to (RFC 8705 §3).
 ///
 /// A backend needs nothing else. A token expires after at most five minutes. For this time a session that has ended at
-/// Countersign may still be accepted here.
+/// Countersign may still be accepted here, unless the backend receives ``SecurityEvents``.
 package final class SessionVerifier: Sendable {
-    private let keys: ServiceKeys
+    let keys: ServiceKeys
     private let issuer, audience: String
-    /// The times at which sessions logged out here. Their earlier tokens are refused.
-    private let loggedOut = Mutex<[String: Date]>([:])
+    /// The times until which tokens of ended sessions are refused, by session and by user, with the time of the entry.
+    private let ended = Mutex<[Subject: (until: Date, since: Date)]>([:])
+
+    private enum Subject: Hashable {
+        case session(String)
+        case user(String)
+    }
 
     /// - Parameter audience: the provider's id, or a URL that is registered for it.
     package init(_ sample: Sample, audience: String) {
@@ -59,26 +66,34 @@ package extension SessionVerifier {
         }
         guard now < end else { throw Self.refusal("the token has expired") }
         let caller = Caller(
-            user: claims.user, session: claims.sid, issuedAt: Date(timeIntervalSince1970: claims.iat), expiresAt: end)
-        guard !isLoggedOut(caller) else { throw Self.refusal("the session has logged out") }
+            user: claims.user, session: claims.sid, issuedAt: Date(timeIntervalSince1970: claims.iat), expiresAt: end,
+            authenticatedAt: Date(timeIntervalSince1970: claims.authTime))
+        guard !isEnded(caller) else { throw Self.refusal("the session has ended") }
         return caller
     }
 
-    /// Refuses every token of the session that was issued before now.
-    func logOut(_ caller: Caller) {
-        loggedOut.withLock { sessions in
-            let now = Date()
+    /// Refuses the tokens of an ended session that were issued before now.
+    func refuse(_ end: SessionEnd) {
+        let now = Date()
+        ended.withLock { entries in
             // No token lives longer than five minutes.
-            if sessions.count >= 10_000 { sessions = sessions.filter { now.timeIntervalSince($0.value) < 600 } }
-            sessions[caller.session] = now
+            if entries.count >= 10_000 { entries = entries.filter { now.timeIntervalSince($0.value.since) < 600 } }
+            switch end {
+            case .session(let id): entries[.session(id)] = (until: now, since: now)
+            case .user(let name, let time):
+                let known = entries[.user(name)]?.until ?? time
+                entries[.user(name)] = (until: max(known, time), since: now)
+            }
         }
     }
 
-    private func isLoggedOut(_ caller: Caller) -> Bool {
-        loggedOut.withLock { $0[caller.session] }.map { caller.issuedAt <= $0 } ?? false
+    /// Whether the caller's session has ended since the token was verified.
+    func isEnded(_ caller: Caller) -> Bool {
+        ended.withLock { entries in
+            if let entry = entries[.session(caller.session)], caller.issuedAt <= entry.until { return true }
+            return entries[.user(caller.user)].map { caller.authenticatedAt <= $0.until } ?? false
+        }
     }
-
-    private struct Header: Decodable { let alg, kid, typ: String }
 
     private struct Claims: Decodable {
         struct Confirmation: Decodable {
@@ -86,24 +101,19 @@ package extension SessionVerifier {
             enum CodingKeys: String, CodingKey { case thumbprint = "x5t#S256" }
         }
         let iss, aud, sid, user: String
-        let iat, exp: TimeInterval
+        let iat, exp, authTime: TimeInterval
         let cnf: Confirmation?
         enum CodingKeys: String, CodingKey {
             case iss, aud, sid, iat, exp, cnf
             case user = "external_id"
+            case authTime = "auth_time"
         }
     }
 
     private func claims(of token: Substring) async throws -> Claims {
-        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let head = Data(base64URL: parts[0]), let body = Data(base64URL: parts[1]),
-            let signature = Data(base64URL: parts[2]), let header = try? JSONDecoder().decode(Header.self, from: head),
-            header.typ == "at+jwt"
-        else { throw Self.refusal("this is not an access token") }
-        let signed = Data(token.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count))
-        guard let key = try await keys.key(header.kid), key.isValid(signature, over: signed, algorithm: header.alg),
-            let claims = try? JSONDecoder().decode(Claims.self, from: body)
-        else { throw Self.refusal("the token is not signed by Countersign") }
+        guard let payload = try await keys.payload(of: token, type: "at+jwt"),
+            let claims = try? JSONDecoder().decode(Claims.self, from: payload)
+        else { throw Self.refusal("this is not an access token signed by Countersign") }
         return claims
     }
 

@@ -99,8 +99,9 @@ struct DeviceRoutes: Sendable {
     /// continues.
     @Sendable private func logOut(_ request: Request, _ context: SampleContext) async throws -> Response {
         let caller = try await verify(request, context)
-        verify.logOut(caller)
-        await board.live.close { $0.caller.session == caller.session }
+        let end = SessionEnd.session(caller.session)
+        verify.refuse(end)
+        await board.live.close { end.applies(to: $0.caller) }
         return Response(status: .noContent)
     }
 

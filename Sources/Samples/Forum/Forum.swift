@@ -10,7 +10,7 @@ import SampleBackend
 struct Forum {
     static func main() async {
         let defaults = Sample.commonDefaults.merging(
-            ["--audience": "", "--store": "forum.db", "--loopback-images": "off"]) { $1 }
+            ["--audience": "", "--provider": "", "--store": "forum.db", "--loopback-images": "off"]) { $1 }
         await Sample.run("forum", defaults: defaults) { sample in
             guard !sample.options["--audience"].isEmpty else {
                 throw Options.Malformed(reason: "--audience is missing: the provider's id, or a URL registered for it")
@@ -21,9 +21,13 @@ struct Forum {
                 reach: sample.options["--loopback-images"] == "on" ? .thisMachine : .publicAddresses)
             let verify = SessionVerifier(sample, audience: sample.options["--audience"])
             let board = Board(store: store, live: live)
+            let provider = sample.options[sample.options["--provider"].isEmpty ? "--audience" : "--provider"]
+            let events = SecurityEvents(sample, verify: verify, provider: provider)
+            let plain = Page(board: board).router()
+            events.add(to: plain) { end in await live.close { end.applies(to: $0.caller) } }
             let device = DeviceRoutes(board: board, verify: verify, images: images)
             try await sample.serve(
-                plain: Page(board: board).router(), device: device.router(),
+                plain: plain, device: device.router(),
                 socket: SocketRoute(board: board, verify: verify).admit)
         }
     }

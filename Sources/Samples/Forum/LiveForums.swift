@@ -108,7 +108,7 @@ actor LiveForums {
 }
 
 /// `websocket/{id}`, with the id of a subscription. It closes when its token expires, and the device reconnects with a
-/// newer one. So it ends with the session at Countersign.
+/// newer one. It closes at once by the event of the session's end.
 struct SocketRoute: Sendable {
     let board: Board
     let verify: SessionVerifier
@@ -140,6 +140,8 @@ struct SocketRoute: Sendable {
             caller: caller, forum: forum, subscription: subscription.id, socket: socket)
         let latest = try? await board.store.messages(of: forum, .init(size: 1)).first?.number
         guard await board.live.join(member, latest: latest ?? 0) else { return socket.close(.policyViolation) }
+        // The session may have ended between its verification and this point.
+        if verify.isEnded(caller) { socket.close(.policyViolation) }
         let end = Task {
             try await Task.sleep(for: Duration(caller.expiresAt.timeIntervalSinceNow))
             socket.close(.policyViolation)

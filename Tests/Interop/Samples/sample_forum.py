@@ -17,6 +17,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from Shared import options
+from Providers.events import set_webhook
 from Samples import sample_frames
 from Samples import samples
 from Shared.checks import accepted, equal, expect
@@ -277,6 +278,32 @@ def log_out(world):
     equal(accepted(ada.call("POST", "/auth/login"))["username"], "ada", "a later token")
 
 
+def revoked(world):
+    """A log-out at Countersign closes the session's WebSockets at once, as its event says, and no other session's."""
+    forum = world.make(world.ada, "Revoked")
+    url = f"{world.forum.plain}/events"
+    for wrong in ("", "x.y.z", world.ada.token):
+        answer = world.forum.connection.post(url, data=wrong, timeout=TIMEOUT)
+        equal((answer.status_code, answer.json()["err"]), (400, "invalid_request"), f"the answer to {wrong[:9]!r}")
+    accepted(set_webhook(world.provider, url))
+    leaving, staying = world.sign_in("cem"), world.sign_in("cem")
+    sockets = [world.joined(person, forum)[0] for person in (leaving, staying)]
+    began = time.monotonic()
+    ended = leaving.device.call("DELETE", "/sessions/current", leaving.session["session_token"])
+    equal(ended.status_code, 204, "the status")
+    equal(closed(sockets[0]), 1008, "the code")
+    # The token of the socket has more than a minute left.
+    expect(time.monotonic() - began < 30, "it closed with its token")
+    equal(leaving.get("/whoami").status_code, 401, "the status of the token")
+    equal(accepted(staying.get("/whoami"))["username"], "cem", "another session of the user")
+    sockets[1].send(json.dumps({"text": "still here"}))
+    equal(until(sockets[1], "message")["message"]["text"], "still here", "the other session's message")
+    accepted(world.provider.end_sessions("cem"), 204)
+    equal(closed(sockets[1]), 1008, "the code when the provider ends all")
+    equal(staying.get("/whoami").status_code, 401, "the status of the token")
+    equal(accepted(world.sign_in("cem").get("/whoami"))["username"], "cem", "a new session")
+
+
 def page(world):
     """The page shows forums and messages to anybody in headless Chromium; a hostile text stays a text."""
     title = "<img src=x onerror=\"document.title='taken'\">"
@@ -305,7 +332,7 @@ def main():
     world = World(samples.parser(__doc__).parse_args())
     with world.forum:
         samples.walk(
-            [session, create, inside, paging, messages, live, admission, frames, log_out, page], world)
+            [session, create, inside, paging, messages, live, admission, frames, log_out, revoked, page], world)
 
 
 if __name__ == "__main__":
