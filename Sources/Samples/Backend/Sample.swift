@@ -106,7 +106,7 @@ package extension Sample {
             configuration: configuration(port: options.port("--plain-port")),
             onServerRunning: { announce("plain", $0) }, logger: logger)
         let deviceListener = Application(
-            router: device, server: .init { DeviceChannel(responder: $0, tls: tls, admit: socket) },
+            router: device, server: .init { ListenerChannel(responder: $0, tls: tls, admit: socket) },
             configuration: configuration(port: options.port("--device-port")),
             onServerRunning: { announce("device", $0) }, logger: logger)
         try await ServiceGroup(

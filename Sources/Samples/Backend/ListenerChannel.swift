@@ -22,7 +22,7 @@ package typealias SocketAdmission =
     @Sendable (_ path: String, _ authorization: String?, any Channel) async -> SocketVerdict
 
 /// A device's connection: mutual TLS, then HTTP/1.1, which may become a WebSocket (RFC 6455).
-struct DeviceChannel: HTTPChannelHandler {
+struct ListenerChannel: HTTPChannelHandler {
     enum Outcome: Sendable {
         case http(NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>)
         case socket(NIOAsyncChannel<WebSocketFrame, WebSocketFrame>, SocketWork)
