@@ -21,7 +21,7 @@ package enum SocketVerdict: Sendable {
 package typealias SocketAdmission =
     @Sendable (_ path: String, _ authorization: String?, any Channel) async -> SocketVerdict
 
-/// A device's connection: mutual TLS, then HTTP/1.1, which may become a WebSocket (RFC 6455).
+/// A connection: mutual TLS if the listener has it, then HTTP/1.1, which may become a WebSocket (RFC 6455).
 struct ListenerChannel: HTTPChannelHandler {
     enum Outcome: Sendable {
         case http(NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>)
@@ -35,20 +35,20 @@ struct ListenerChannel: HTTPChannelHandler {
     }
 
     let responder: Responder
-    let tls: NIOSSLContext
+    let tls: NIOSSLContext?
     let admit: SocketAdmission?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
             try pipeline.addHandlers(idleHandlers())
-            try pipeline.addHandler(NIOSSLServerHandler(context: tls))
+            if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
             let verdict = NIOLoopBoundBox<SocketVerdict?>(nil, eventLoop: channel.eventLoop)
             let configuration = NIOTypedHTTPServerUpgradeConfiguration(
                 upgraders: [upgrader(verdict)],
                 notUpgradingCompletionHandler: { channel in
                     channel.eventLoop.makeCompletedFuture {
-                        try channel.pipeline.syncOperations.addHandler(HTTP1ToHTTPServerCodec(secure: true))
+                        try channel.pipeline.syncOperations.addHandler(HTTP1ToHTTPServerCodec(secure: tls != nil))
                         // The upgrade request does not reach the routes.
                         guard case .refused(let status)? = verdict.value else {
                             return .http(try NIOAsyncChannel(wrappingChannelSynchronously: channel))
@@ -110,22 +110,6 @@ struct ListenerChannel: HTTPChannelHandler {
             value.channel.close(promise: nil)
         }
     }
-}
-
-/// A connection of the plain listener.
-struct PlainChannel: HTTPChannelHandler {
-    private let http: HTTP1Channel
-    var responder: Responder { http.responder }
-
-    init(responder: @escaping Responder) {
-        http = HTTP1Channel(responder: responder, configuration: .init(idleTimeout: .seconds(60)))
-    }
-
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
-        http.setup(channel: channel, logger: logger)
-    }
-
-    func handle(value: HTTP1Channel.Value, logger: Logger) async { await http.handle(value: value, logger: logger) }
 }
 
 /// Handlers that close a connection after a minute without data, and every connection when the server stops. A

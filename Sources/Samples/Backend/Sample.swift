@@ -87,8 +87,13 @@ package extension Sample {
     }
 
     /// Serves both listeners until SIGTERM or SIGINT, and prints one line when both are up.
+    ///
+    /// - Parameters:
+    ///   - plainSocket: decides on WebSockets of the plain listener.
+    ///   - socket: decides on WebSockets of devices.
     func serve(
-        plain: Router<SampleContext>, device: Router<SampleContext>, socket: SocketAdmission? = nil
+        plain: Router<SampleContext>, device: Router<SampleContext>, plainSocket: SocketAdmission? = nil,
+        socket: SocketAdmission? = nil
     ) async throws {
         let tls = try await deviceTLS()
         let ports = Mutex<[String: Int]>([:])
@@ -102,7 +107,7 @@ package extension Sample {
             FileHandle.standardOutput.write(Data((#"{"ready":true,\#(urls)}"# + "\n").utf8))
         }
         let plainListener = Application(
-            router: plain, server: .init { PlainChannel(responder: $0) },
+            router: plain, server: .init { ListenerChannel(responder: $0, tls: nil, admit: plainSocket) },
             configuration: configuration(port: options.port("--plain-port")),
             onServerRunning: { announce("plain", $0) }, logger: logger)
         let deviceListener = Application(

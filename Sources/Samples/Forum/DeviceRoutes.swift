@@ -9,11 +9,12 @@ import SampleBackend
 struct DeviceRoutes: Sendable {
     let board: Board
     let verify: SessionVerifier
-    let images: ForumImage.Source
+    let avatars: Avatars
+    let tickets: Tickets
     private let creations = Limiter(20, per: 3600)
 
-    init(board: Board, verify: SessionVerifier, images: ForumImage.Source) {
-        (self.board, self.verify, self.images) = (board, verify, images)
+    init(board: Board, verify: SessionVerifier, avatars: Avatars, tickets: Tickets) {
+        (self.board, self.verify, self.avatars, self.tickets) = (board, verify, avatars, tickets)
     }
 
     func router() -> Router<SampleContext> {
@@ -22,6 +23,14 @@ struct DeviceRoutes: Sendable {
         for prefix in ["", "auth/"] {
             router.get("\(prefix)whoami", use: whoAmI)
             router.post("\(prefix)logout", use: logOut)
+        }
+        router.get("avatar") { request, context in
+            _ = try await verify(request, context)
+            return try await avatars.picture(request)
+        }
+        router.put("avatar") { request, context in
+            let caller = try await verify(request, context)
+            return try await avatars.change(request, context, of: caller.user)
         }
         router.get("forum") { request, context in
             _ = try await verify(request, context)
@@ -95,12 +104,13 @@ struct DeviceRoutes: Sendable {
         try .json(Me(try await verify(request, context)))
     }
 
-    /// Refuses the session's earlier tokens from now on, and closes its WebSockets. The session at Countersign
-    /// continues.
+    /// Refuses the session's earlier tokens from now on, and closes its WebSockets, those in browsers too. The session
+    /// at Countersign continues.
     @Sendable private func logOut(_ request: Request, _ context: SampleContext) async throws -> Response {
         let caller = try await verify(request, context)
         let end = SessionEnd.session(caller.session)
         verify.refuse(end)
+        tickets.drop(end)
         await board.live.close { end.applies(to: $0.caller) }
         return Response(status: .noContent)
     }
@@ -116,7 +126,7 @@ struct DeviceRoutes: Sendable {
             $0.isEmpty ? "" : try plainText($0, "description", limit: 2000, allowsLines: true)
         }
         try await creations.count(caller.user)
-        let image = try await images.fetch(fields.imageURL)
+        let image = try await avatars.images.fetch(fields.imageURL)
         let made = try await Board.explaining {
             try await board.store.create(title, description ?? "", image, by: caller.user)
         }

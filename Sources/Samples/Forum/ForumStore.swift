@@ -49,6 +49,10 @@ struct ForumStore: Sendable {
         migrator.registerMigration("forums, messages and subscriptions") { database in
             try database.execute(sql: Self.schema)
         }
+        migrator.registerMigration("avatars") { database in
+            try database.execute(
+                sql: "CREATE TABLE avatars (user TEXT NOT NULL PRIMARY KEY, image BLOB NOT NULL, type TEXT NOT NULL)")
+        }
         try migrator.migrate(database)
     }
 
@@ -117,6 +121,27 @@ struct ForumStore: Sendable {
                 database, sql: "SELECT image, image_type FROM forums WHERE id = ? AND image IS NOT NULL",
                 arguments: [id]
             ).map { ($0["image"], $0["image_type"]) }
+        }
+    }
+
+    // MARK: Avatars
+
+    /// The picture that a user chose; `nil` for initials.
+    func avatar(of user: String) async throws -> (data: Data, type: String)? {
+        try await database.read { database in
+            try Row.fetchOne(database, sql: "SELECT image, type FROM avatars WHERE user = ?", arguments: [user])
+                .map { ($0["image"], $0["type"]) }
+        }
+    }
+
+    /// - Parameter image: `nil` to show initials again.
+    func setAvatar(_ image: ForumImage?, of user: String) async throws {
+        try await database.write { database in
+            try database.execute(sql: "DELETE FROM avatars WHERE user = ?", arguments: [user])
+            guard let image else { return }
+            try database.execute(
+                sql: "INSERT INTO avatars (user, image, type) VALUES (?, ?, ?)",
+                arguments: [user, image.data, image.type])
         }
     }
 

@@ -14,7 +14,9 @@ actor LiveForums {
     struct Member: Sendable {
         let id = UUID()
         let caller: Caller
-        let forum, subscription: UUID
+        let forum: UUID
+        /// A browser has a ticket in place of a subscription.
+        let subscription: UUID?
         let socket: WebSocketConnection
     }
 
@@ -124,7 +126,10 @@ struct SocketRoute: Sendable {
                 let subscription = try await board.store.subscription(id, of: caller.user)
             else { return .refused(.notFound) }
             guard await board.live.hasRoom(for: caller.user) else { return .refused(.tooManyRequests) }
-            return .open { socket in await serve(socket, caller, subscription) }
+            return .open { socket in
+                await serve(
+                    socket, caller, forum: subscription.forum, subscription: subscription.id, until: caller.expiresAt)
+            }
         } catch let error as HTTPError {
             return .refused(error.status)
         } catch {
@@ -132,18 +137,17 @@ struct SocketRoute: Sendable {
         }
     }
 
-    private func serve(
-        _ socket: WebSocketConnection, _ caller: Caller, _ subscription: ForumStore.Subscription
+    /// Exchanges messages in a forum until the WebSocket closes, at the latest at a time.
+    func serve(
+        _ socket: WebSocketConnection, _ caller: Caller, forum: UUID, subscription: UUID? = nil, until time: Date
     ) async {
-        let forum = subscription.forum
-        let member = LiveForums.Member(
-            caller: caller, forum: forum, subscription: subscription.id, socket: socket)
+        let member = LiveForums.Member(caller: caller, forum: forum, subscription: subscription, socket: socket)
         let latest = try? await board.store.messages(of: forum, .init(size: 1)).first?.number
         guard await board.live.join(member, latest: latest ?? 0) else { return socket.close(.policyViolation) }
         // The session may have ended between its verification and this point.
         if verify.isEnded(caller) { socket.close(.policyViolation) }
         let end = Task {
-            try await Task.sleep(for: Duration(caller.expiresAt.timeIntervalSinceNow))
+            try await Task.sleep(for: Duration(time.timeIntervalSinceNow))
             socket.close(.policyViolation)
         }
         for await text in socket.texts {

@@ -8,7 +8,9 @@ import Testing
 struct SampleTests {
     @Test(
         "are walked as their users do, good and bad: a forum that relies on sessions, a messenger, a reading service",
-        arguments: [("forum", "forum"), ("msgr", "msgr"), ("reader", "reader"), ("recordings", "reader")])
+        arguments: [
+            ("forum", "forum"), ("browser", "forum"), ("msgr", "msgr"), ("reader", "reader"), ("recordings", "reader"),
+        ])
     func walk(script: String, name: String) async throws {
         // The messenger's devices register for pushes.
         let phones = "push_applications: ['arn:aws:sns:us-east-1:123456789012:app/GCM/msgr']\n"

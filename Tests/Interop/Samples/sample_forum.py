@@ -321,11 +321,12 @@ def page(world):
             ["chromium-headless-shell", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
              "--virtual-time-budget=4000", "--timeout=20000", "--dump-dom", f"{world.forum.plain}/#{forum['id']}"],
             check=True, capture_output=True, text=True, timeout=60).stdout
-    expect("<title>Forum</title>" in dom, "a script of a text has run")
+    expect("<title>taken</title>" not in dom, "a script of a text has run")
     expect("&lt;img src=x onerror=" in dom and "&lt;/li&gt;&lt;script&gt;" in dom, dom[:3000])
     expect(re.search(r'<a [^>]*href="https://example.org/page"[^>]*>https://example.org/page</a>', dom), "the link")
-    equal(dom.count("<li>"), 100 + 2, "the rows")
-    expect(f'src="/forum/{forum["id"]}/image"' in dom and "No member is on line." in dom, dom[:3000])
+    equal(len(re.findall(r"<li[ >]", dom)), 100 + 2 + 1, "the rows of forums, messages and members on line")
+    for wanted in (f'src="/forum/{forum["id"]}/image"', 'src="/avatar?user=ada"', "No member is on line."):
+        expect(wanted in dom, dom[:3000])
 
 
 def main():
