@@ -55,7 +55,7 @@ struct MessageStreamViews {
                     of: shown, access.context.policy[\.streams].members, keys: keys, in: transaction),
                 banned: Set(
                     bans.filter { AuthorizationParties.ban(among: $0.value, at: transaction.now) != nil }.keys),
-                declining: try MessageStorageRepository(transaction).declined(among: members),
+                declining: try MessageStorageRepository(transaction).declined(among: own.flatMap(\.present)),
                 permitted: try AuthorizationRepository(transaction).permitted(with: user, among: others))
         }
     }
