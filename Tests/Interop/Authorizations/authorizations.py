@@ -18,6 +18,7 @@ import requests
 from Shared import options
 from Shared import specimen
 from Messaging import streams
+from Authorizations.reinstallation import reinstalled
 from Bans.ban import Admin
 from Shared.checks import accepted, equal, expect, refused
 from Shared.client import TIMEOUT, Device, https
@@ -47,10 +48,11 @@ class Carrier:
         """What moto keeps of texts and endpoints."""
         return requests.get(self.url + "/moto-api/data.json", timeout=TIMEOUT).json()["sns"]
 
-    def code(self, number):
-        """The code that was texted to a number."""
+    def code(self, number, earlier=0):
+        """The code of the first text to a number, or of the one after some earlier texts."""
         return wait_for(lambda: [
-            code_of({"text": text["message"]}) for text in self.seen()["SMS"] if text["phone_number"] == number])[0]
+            code_of({"text": text["message"]}) for text in self.seen()["SMS"] if text["phone_number"] == number
+        ][earlier:])[0]
 
     def pushes(self, count):
         """What the live endpoint got, once there are so many: what the app reads, and the whole text."""
@@ -94,8 +96,8 @@ class Person:
         started = accepted(begin(self.device, self.token, self.number, push_endpoint=endpoint), 202)
         accepted(check(self.device, self.token, started["id"], carrier.code(self.number)))
         family = "".join(random.choice("BCDFGHJKLMNPQRSTVWXZ") for _ in range(10))
-        card = accepted(self.call("POST", "/identity-cards", json={
-            "aamva": specimen.aamva(number=f"T{random.randint(0, 99_999_999):08}", family=family)}), 201)
+        self.card = {"aamva": specimen.aamva(number=f"T{random.randint(0, 99_999_999):08}", family=family)}
+        card = accepted(self.call("POST", "/identity-cards", json=self.card), 201)
         equal(card["assurance"], "barcode", "the level")
         self.secrets = [self.number, self.number[2:], family, family.title(), "1986", self.name, self.user_id]
 
@@ -174,6 +176,8 @@ def walk(chosen, provider, carrier):
               (one, box, f"{alice.user_id} -> {bob.user_id}", partner, None), "the row")
         equal((row["partner"]["user_id"], row["partner"]["address"]), (other.user_id, other.address), "the partner")
     refused(alice.call("GET", "/authorizations?state=approved"), 400, "malformed_request")
+
+    reinstalled(chosen, provider, carrier, alice, bob)
 
     # They talk; either side ends it; a block is quiet.
     stream = streams.talk(judge, alice, bob)

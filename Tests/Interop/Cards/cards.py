@@ -80,6 +80,7 @@ def card_fills_the_row(world):
     equal((row["phone_number"], row["assurance"]), (number, "barcode"), "number and level")
     equal(row["document_number"], person["number"], "document_number")
     expect(person["family"].title() in row["full_name"].title(), f"the name is {row['full_name']!r}")
+    expect("23269" in row["postal_address"], f"the address is {row['postal_address']!r}")
     today = datetime.datetime.now(datetime.timezone.utc).date()
     equal(row["age"], today.year - 1986 - ((today.month, today.day) < (6, 16)), "age")
     expect(moment(row["identity_verified_at"]) <= now(), "it is verified in the future")

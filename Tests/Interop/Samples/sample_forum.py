@@ -124,7 +124,9 @@ def session(world):
 def create(world):
     """A forum has a title of its own, and a picture that could be fetched, or an identicon."""
     made = world.make(world.ada, "Träume", description="of all", imageURL=world.picture + "/a.png")
-    equal(made["createdBy"], "ada", "the creator")
+    shown = accepted(world.ben.get(f"/forum/{made['id']}"))["forum"]
+    equal((shown["createdBy"], shown["createdTime"]), ("ada", made["createdTime"]), "the creator and the time")
+    expect(abs(shown["createdTime"] / 1000 - time.time()) < 600, "the time of the creation")
     image = world.forum.get(f"/forum/{made['id']}/image")
     equal((image.content, image.headers["Content-Type"]), (PNG, "image/png"), "the picture")
     for title, status in (("TRÄUME", 409), ("Tra\u0308ume", 409), ("", 400), ("x" * 256, 400), ("a\u202eb", 400)):
