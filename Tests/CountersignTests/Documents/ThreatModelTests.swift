@@ -5,25 +5,9 @@ import Testing
 /// Every defence names the test that shows it, and the test is there.
 @Suite("The threat model")
 struct ThreatModelTests {
-    /// The functions of each suite, by the suite's name; those of a file that extends it are among them.
-    private static func suites() throws -> [String: Set<String>] {
-        var found: [String: Set<String>] = [:]
-        for file in try SourceFile.all(below: "Tests") {
-            let functions = Set(file.text.matches(of: /func (\w+)/).map { String($0.1) })
-            for suite in file.text.matches(of: /(?:struct|class|extension|actor|enum) (\w+Tests)\b/) {
-                found[String(suite.1), default: []].formUnion(functions)
-            }
-        }
-        return found
-    }
-
-    private func isThere(_ path: String) -> Bool {
-        FileManager.default.fileExists(atPath: RunningService.root.appending(path: path).path)
-    }
-
     @Test("names tests that are there")
     func tests() throws {
-        let suites = try Self.suites()
+        let tests = try NamedTests()
         let rows = MarkdownDocument.rows(try MarkdownDocument("Policies/ThreatModel.md").text)
         #expect(rows.count > 120)
         for row in rows {
@@ -32,17 +16,16 @@ struct ThreatModelTests {
             #expect(row.count == 3 && !names.isEmpty, "\(row.first ?? "")")
             for name in names where name != "make fuzz" {
                 if let method = name.wholeMatch(of: /\.(\w+)/) {
-                    #expect(suites[suite]?.contains(String(method.1)) == true, "\(suite)\(name)")
+                    #expect(tests.has(method.1, in: suite), "\(suite)\(name)")
                 } else if let script = name.wholeMatch(of: /(?:Tests\/Interop\/)?(\w+\/\w+\.py)(?: (\w+))?/) {
-                    let path = "Tests/Interop/\(script.1)"
-                    #expect(isThere(path), "\(name)")
-                    guard let function = script.2, isThere(path) else { continue }
-                    #expect(try MarkdownDocument(path).text.contains("def \(function)("), "\(name)")
+                    #expect(NamedTests.isScript(script.1, with: script.2), "\(name)")
                 } else if let test = name.wholeMatch(of: /(?:\w+Tests\.)?([A-Z]\w*Tests)(?:\.(\w+))?/) {
                     suite = String(test.1)
-                    #expect(suites[suite] != nil || isThere("Tests/\(suite)"), "\(name)")
-                    guard let method = test.2 else { continue }
-                    #expect(suites[suite]?.contains(String(method)) == true, "\(name)")
+                    guard let method = test.2 else {
+                        #expect(tests.has(suite), "\(name)")
+                        continue
+                    }
+                    #expect(tests.has(method, in: suite), "\(name)")
                 } else {
                     Issue.record("\(name) is no test")
                 }
