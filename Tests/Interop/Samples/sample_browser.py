@@ -165,6 +165,15 @@ def writing(world):
         browser.type("http://example.org/x")
         browser.press("Enter")
         browser.until("document.querySelectorAll('#messages .own a[href=\"http://example.org/x\"]').length === 1")
+        # The link is not followed: the person does not confirm.
+        asked = browser.value("""(() => {
+            const [asked, real] = [[], window.confirm];
+            window.confirm = words => { asked.push(words); return false; };
+            document.querySelector('#messages .own a[href^="http:"]').click();
+            window.confirm = real;
+            return asked;
+        })()""")
+        expect(len(asked) == 1 and "not encrypted" in asked[0], f"what the page asks before it opens the link: {asked}")
         browser.value("window.isOld = true")
         browser.call("Page.reload")
         browser.until("!window.isOld && document.getElementById('composer').offsetHeight > 0")
