@@ -73,8 +73,9 @@ package extension Service {
             else { throw Refusal.unknownMessage }
             let metadata = MessageMetadataRepository(transaction)
             let own = try metadata.own(of: old, for: user)
-            let isDeleted = old.sealedBody == nil || own.map { $0.sealed == nil } ?? false
-            guard !isDeleted else { return }
+            // The user's devices still have an expired message.
+            let isThere = old.sealedBody != nil || old.isExpired
+            guard isThere, own.map({ $0.sealed != nil }) ?? true else { return }
             try metadata.deleteCopy(of: old, for: user)
             try access.note(.deleted, found.stream.id, id, for: [user], &events)
             try StreamUserRepository(transaction).release(bytes: own?.size ?? 0, of: user)

@@ -48,6 +48,25 @@ struct MessageCopyTests {
         }
     }
 
+    @Test("are deleted on the user's devices even if the service no longer stores them")
+    func expired() async throws {
+        try await MessageBench.run { bench in
+            let (ann, bob, stream, message) = try await bench.conversation()
+            let anchor = try await bench.sync(for: bob).anchor
+            _ = try await bench.context.store.write {
+                try StreamMessageRepository($0).deleteBody(message, expiry: $0.now)
+            }
+            for _ in 0..<2 { try await bench.deleteCopy(of: message, by: bob) }
+            let operations = try await bench.sync(anchor, for: bob).operations
+            #expect(operations.map(\.change) == [.deleted] && operations[0].message == message.id)
+            let range = try MessageRange(after: "0", before: nil, limit: nil)
+            for (person, isExpired) in [(ann, true), (bob, false)] {
+                let views = try await bench.context.readMessages(range, of: stream, for: person).views
+                #expect(views.map(\.message.isExpired) == [isExpired])
+            }
+        }
+    }
+
     @Test("stay so in a store that was restored from before, and their metadata are gone")
     func restored() async throws {
         try await MessageBench.run(on: .sqlite) { bench in
