@@ -106,9 +106,10 @@ struct StreamTableTests {
             }
             let page = try await tables.read {
                 try StreamMessageRepository($0).list(
-                    of: made.stream.id, after: 0, before: .max, isForward: true, limit: 10, bytes: 400)
+                    of: made.stream.id, for: tables.user, after: 0, before: .max, isForward: true, limit: 10,
+                    bytes: 400)
             }
-            #expect(page.messages.map(\.sequence) == [1] && page.hasMore)
+            #expect(page.messages.map(\.message.sequence) == [1] && page.hasMore)
         }
     }
 
