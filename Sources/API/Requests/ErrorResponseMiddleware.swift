@@ -82,14 +82,14 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
         return response
     }
 
-    /// The request with a body of bounded size. Few routes permit more than the policy does, so only large and chunked
-    /// bodies are looked up. A chunked body is read here, so its memory is claimed here.
+    /// The request with a body of bounded size. Few routes permit more than the policy does, so only bodies with a large
+    /// length are looked up. A chunked body has the usual size at most: its memory would be claimed before its sender is
+    /// known.
     private func bounded(_ request: Request, _ route: String?, _ context: Context) async throws -> Request {
         let usual = policy[\.requests].maximumBody
-        guard request.mayExceed(usual), let route,
+        guard request.headers[.transferEncoding] == nil, request.mayExceed(usual), let route,
             let own = face.directory.largestBody(of: request.method, route, on: face.name), own > usual
         else { return try await request.bounded(to: usual, on: context.channel) }
-        if request.headers[.transferEncoding] != nil { try await context.carrier.reserve(upTo: own) }
         return try await request.bounded(to: own, on: context.channel)
     }
 

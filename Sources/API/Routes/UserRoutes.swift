@@ -28,7 +28,8 @@ package struct UserRoutes: Sendable {
         protected.get(cost: .read) { _, context in answer(try await service.readProfile(try context.checkedSession)) }
         protected.patch(cost: .write) { request, context in
             var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
-            let storage = try members.optionalString("message_storage")
+            // All is parsed before the first change.
+            let storage = try members.optionalString("message_storage").map(Self.storage)
             let presence = try members.optionalString("presence").map(Self.visibility)
             let change = try members.pushEndpoints(isRequired: storage == nil && presence == nil)
             try members.rejectUnknown()
@@ -61,6 +62,11 @@ package struct UserRoutes: Sendable {
                 }
             return Response.json(status: .accepted, ["receipt": .string(receipt.uuidString.lowercased())])
         }
+    }
+
+    private static func storage(_ text: String) throws(Refusal) -> MessageStorage {
+        guard let storage = MessageStorage(rawValue: text) else { throw Refusal.unknownMessageStorage }
+        return storage
     }
 
     private static func visibility(_ text: String) throws(Refusal) -> PresenceVisibility {

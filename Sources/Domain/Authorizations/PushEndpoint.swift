@@ -14,7 +14,7 @@ package struct PushEndpoint: Hashable, Sendable, CustomStringConvertible {
     package init(_ arn: String, of applications: [String]) throws(Refusal) {
         let owner = applications.first { application in
             let start = Self.endpointPrefix(of: application)
-            return arn.hasPrefix(start) && Self.isIdentifier(arn.dropFirst(start.count))
+            return arn.utf8.starts(with: start.utf8) && Self.isIdentifier(arn.utf8.dropFirst(start.utf8.count))
         }
         guard arn.utf8.count <= Self.maximumLength, owner != nil else {
             throw Refusal.unknownPushEndpoint
@@ -43,9 +43,11 @@ package extension PushEndpoint {
         application.replacing(":app/", with: ":endpoint/", maxReplacements: 1) + "/"
     }
 
-    private static func isIdentifier(_ text: Substring) -> Bool {
+    private static func isIdentifier(_ text: Substring) -> Bool { isIdentifier(text.utf8) }
+
+    private static func isIdentifier(_ text: Substring.UTF8View) -> Bool {
         !text.isEmpty
-            && text.utf8.allSatisfy { byte in
+            && text.allSatisfy { byte in
                 switch byte {
                 case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
                 default: false

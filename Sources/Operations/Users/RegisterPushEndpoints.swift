@@ -60,8 +60,12 @@ extension Service {
             return try records.delete(user, on: device)
         }
         let isFresh = old.map { transaction.now.timeIntervalSince($0.registeredAt) < Self.freshness } ?? false
-        guard endpoints != old?.endpoints || !isFresh else { return }
-        try records.register(endpoints, by: session, limit: policy[\.phones].pushEndpointsPerUser)
+        guard endpoints != old?.endpoints || !isFresh else {
+            return try SessionRepository(transaction).noteEndpoint(of: session.id)
+        }
+        let expired = transaction.now.addingTimeInterval(-policy[\.sessions].absoluteLifetime)
+        try records.register(
+            endpoints, by: session, limit: policy[\.phones].pushEndpointsPerUser, sessionsExpiredBefore: expired)
         if endpoints.usual != nil {
             try authorizationPushes.queueUnsent(to: user, on: device, in: transaction, &events)
         }

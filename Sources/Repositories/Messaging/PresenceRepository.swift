@@ -71,13 +71,17 @@ package extension PresenceRepository {
     private static func sorted(_ users: [UserID]) -> [Value] { users.map(\.description).sorted().map(\.value) }
 
     /// Hides or shows a user's presence. The stored time of a hidden user is deleted.
-    func set(_ visibility: PresenceVisibility, of user: UserID) throws {
+    ///
+    /// - Returns: `false` if the user had chosen the same before.
+    @discardableResult
+    func set(_ visibility: PresenceVisibility, of user: UserID) throws -> Bool {
         try transaction.execute(
             """
             INSERT INTO presences (user_id, is_hidden) VALUES ($1, $2)
             ON CONFLICT (user_id) DO UPDATE SET is_hidden = excluded.is_hidden,
                 seen_at = CASE excluded.is_hidden WHEN 1 THEN NULL ELSE presences.seen_at END
-            """, [.id(user), (visibility == .hidden).value])
+            WHERE presences.is_hidden <> excluded.is_hidden
+            """, [.id(user), (visibility == .hidden).value]) > 0
     }
 
     /// Deletes everything about a user.

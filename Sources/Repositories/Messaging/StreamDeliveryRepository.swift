@@ -41,17 +41,30 @@ package extension StreamDeliveryRepository {
 
     /// The number of the last message that all active devices of all members have; 0 while a member has none.
     ///
-    /// A device is active if it has a session of the member that has not ended and was used lately.
+    /// A device is active if it has a session of the member that has not ended and was used lately, or has registered
+    /// for pushes lately: the session of a phone that sleeps for days is deleted before.
     func delivered(in stream: MessageStreamID) throws -> Int64 {
-        try transaction.value(
+        let since = Value.time(transaction.now.addingTimeInterval(-MessageStorage.activity))
+        let ofSessions: Int64 =
+            try transaction.value(
+                """
+                SELECT COALESCE(MIN(COALESCE(d.through, 0)), 0) FROM stream_members m
+                LEFT JOIN sessions s ON s.user_id = m.user_id AND s.state <> 'unauthenticated' AND s.last_used_at > $2
+                    AND \(GenerationRepository.isCurrent("s"))
+                LEFT JOIN stream_deliveries d
+                    ON d.stream_id = m.stream_id AND d.user_id = m.user_id AND d.device_id = s.device_id
+                WHERE m.stream_id = $1 AND m.left_at_sequence IS NULL
+                """, [.id(stream), since]) ?? 0
+        let ofPushes: Int64? = try transaction.value(
             """
-            SELECT COALESCE(MIN(COALESCE(d.through, 0)), 0) FROM stream_members m
-            LEFT JOIN sessions s ON s.user_id = m.user_id AND s.state <> 'unauthenticated' AND s.last_used_at > $2
-                AND \(GenerationRepository.isCurrent("s"))
+            SELECT MIN(COALESCE(d.through, 0)) FROM stream_members m
+            JOIN push_endpoints p ON p.user_id = m.user_id AND p.registered_at > $2
+                AND \(GenerationRepository.isCurrent("p"))
             LEFT JOIN stream_deliveries d
-                ON d.stream_id = m.stream_id AND d.user_id = m.user_id AND d.device_id = s.device_id
+                ON d.stream_id = m.stream_id AND d.user_id = m.user_id AND d.device_id = p.device_id
             WHERE m.stream_id = $1 AND m.left_at_sequence IS NULL
-            """, [.id(stream), .time(transaction.now.addingTimeInterval(-MessageStorage.activity))]) ?? 0
+            """, [.id(stream), since])
+        return min(ofSessions, ofPushes ?? .max)
     }
 
     /// The streams that are processed in a batch.

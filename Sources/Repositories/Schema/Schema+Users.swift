@@ -75,6 +75,7 @@ extension Schema {
             device_id TEXT NOT NULL,
             provider_id TEXT NOT NULL,
             provider_key_id TEXT NOT NULL,
+            application_id TEXT NOT NULL,
             sealed_endpoint BYTEA,
             sealed_call_endpoint BYTEA,
             registered_at BIGINT NOT NULL,
@@ -86,6 +87,7 @@ extension Schema {
             CHECK (sealed_endpoint IS NOT NULL OR sealed_call_endpoint IS NOT NULL)
         )
         """,
+        "CREATE INDEX push_endpoints_by_device ON push_endpoints (device_id)",
         "CREATE INDEX push_endpoints_by_time ON push_endpoints (registered_at)",
         """
         CREATE TABLE identity_cards (

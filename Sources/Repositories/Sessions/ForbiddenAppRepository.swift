@@ -36,20 +36,19 @@ package extension ForbiddenAppRepository {
         return inserted > 0
     }
 
-    /// Moves a user's sessions of all apps but one, and the push endpoints of their devices, to the generation that the
-    /// next bulk revocation makes. So that revocation ends the sessions of this app alone, and those that it opens at the
-    /// same time.
+    /// Moves a user's sessions and push endpoints of all apps but one to the generation that the next bulk revocation
+    /// makes. So that revocation ends the sessions of this app alone, and those that it opens at the same time.
     func spareFromRevocation(of user: UserID, besides app: ApplicationID) throws {
-        let others = "FROM sessions WHERE user_id = $1 AND application_id <> $2 AND \(SessionRepository.isOpen)"
-        try transaction.execute(
-            """
-            UPDATE push_endpoints SET user_generation = user_generation + 1
-            WHERE user_id = $1 AND \(GenerationRepository.isCurrent("push_endpoints"))
-                AND device_id IN (SELECT device_id \(others))
-            """, [.id(user), .id(app)])
-        try transaction.execute(
-            "UPDATE sessions SET user_generation = user_generation + 1 WHERE id IN (SELECT id \(others))",
-            [.id(user), .id(app)])
+        for (table, condition) in [
+            ("sessions", SessionRepository.isOpen),
+            ("push_endpoints", GenerationRepository.isCurrent("push_endpoints")),
+        ] {
+            try transaction.execute(
+                """
+                UPDATE \(table) SET user_generation = user_generation + 1
+                WHERE user_id = $1 AND application_id <> $2 AND \(condition)
+                """, [.id(user), .id(app)])
+        }
     }
 
     /// Allows an app again; `false` if it was allowed already. The next sign-in finds out whether it must look here.

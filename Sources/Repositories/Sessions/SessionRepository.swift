@@ -60,7 +60,12 @@ package extension SessionRepository {
         with: "user_generation", "device_generation", "provider_generation", "key_generation")
     private static let endedInsertion = columns.insertion(
         with: "user_generation", "device_generation", "provider_generation", "key_generation", "ended_at", "end_reason")
-    static let isOpen = "state <> 'unauthenticated' AND \(GenerationRepository.isCurrent("sessions"))"
+    static let isOpen = isOpen(of: "sessions")
+
+    /// - Parameter table: the statement's name for `sessions`.
+    static func isOpen(of table: String) -> String {
+        "\(table).state <> 'unauthenticated' AND \(GenerationRepository.isCurrent(table))"
+    }
 
     /// Inserts a new session.
     ///
@@ -134,7 +139,7 @@ package extension SessionRepository {
     }
 
     /// Ends the sessions in scope that the state machine allows to end. The end of a single session deletes the push
-    /// endpoint of its user on its device, unless another session takes its place.
+    /// endpoint of its user on its device, unless another session takes its place or has registered it too.
     ///
     /// - Parameter limit: the maximum number.
     /// - Returns: the sessions that were ended.
@@ -150,15 +155,6 @@ package extension SessionRepository {
             WHERE \(condition) AND \(Self.isAllowed(Self.destroyed)) AND \(GenerationRepository.isCurrent("sessions"))
             LIMIT \(limit)
             """, [value], at: time, why)
-    }
-
-    private func deletePushEndpoint(of id: SessionID) throws {
-        try transaction.enqueue(
-            """
-            DELETE FROM push_endpoints
-            WHERE user_id = (SELECT s.user_id FROM sessions s WHERE s.id = $1)
-                AND device_id = (SELECT s.device_id FROM sessions s WHERE s.id = $1)
-            """, [.id(id)])
     }
 
     /// Updates some rows of sessions that a bulk revocation has ended; empty if none is left.

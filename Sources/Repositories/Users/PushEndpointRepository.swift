@@ -27,8 +27,9 @@ package extension PushEndpointRepository {
 
     private static let columns = ColumnTuple(
         Column<UserID>("user_id"), Column<DeviceID>("device_id"), Column<ProviderID>("provider_id"),
-        Column<ProviderKeyID>("provider_key_id"), Column<[UInt8]?>(.pushEndpoint), Column<[UInt8]?>(.callEndpoint),
-        Column<Date>("registered_at"), Column<Int64>("user_generation"), Column<Int64>("device_generation"),
+        Column<ProviderKeyID>("provider_key_id"), Column<ApplicationID>("application_id"),
+        Column<[UInt8]?>(.pushEndpoint), Column<[UInt8]?>(.callEndpoint), Column<Date>("registered_at"),
+        Column<Int64>("user_generation"), Column<Int64>("device_generation"),
         Column<Int64>("provider_generation"), Column<Int64>("key_generation"))
     private static let listed = ColumnTuple(
         Column<DeviceID>("device_id"), Column<[UInt8]?>(.pushEndpoint), Column<[UInt8]?>(.callEndpoint),
@@ -79,11 +80,15 @@ package extension PushEndpointRepository {
 
     /// Registers the endpoints of a session's device.
     ///
-    /// Other devices of the user lose the same endpoint. Silenced endpoints are deleted, and so are the oldest ones
-    /// above the limit.
+    /// Other devices of the user lose the same endpoint, and users without a session on this device lose theirs: the
+    /// device has passed to another person. Silenced endpoints are deleted, and so are the oldest ones above the limit.
     ///
-    /// - Parameter limit: the largest number of devices of a user.
-    func register(_ endpoints: PushEndpoints, by session: Session, limit: Int) throws {
+    /// - Parameters:
+    ///   - limit: the largest number of devices of a user.
+    ///   - expired: sessions that were renewed before have expired.
+    func register(
+        _ endpoints: PushEndpoints, by session: Session, limit: Int, sessionsExpiredBefore expired: Date
+    ) throws {
         let (user, device) = (session.userID, session.deviceID)
         // A log-out at the same time sees the mark in the row, or this transaction fails.
         let row = try transaction.first(
@@ -92,6 +97,12 @@ package extension PushEndpointRepository {
         let (userGeneration, deviceGeneration, providerGeneration, keyGeneration) = try Self.generations.read(row)
         try transaction.execute(
             "DELETE FROM push_endpoints WHERE user_id = $1 AND NOT (\(Self.isCurrent))", [.id(user)])
+        try transaction.execute(
+            """
+            DELETE FROM push_endpoints WHERE device_id = $1 AND user_id <> $2 AND NOT EXISTS (
+                SELECT 1 FROM sessions s WHERE s.user_id = push_endpoints.user_id AND s.device_id = $1
+                    AND s.renewed_at > $3 AND \(SessionRepository.isOpen(of: "s")))
+            """, [.id(device), .id(user), .time(expired)])
         let others = try list(of: user).filter { $0.device != device }
         let kept = others.filter { !$0.endpoints.overlaps(endpoints) }.prefix(max(0, limit - 1)).map(\.device)
         for other in others where !kept.contains(other.device) { try delete(user, on: other.device) }
@@ -100,13 +111,14 @@ package extension PushEndpointRepository {
             """
             INSERT INTO push_endpoints (\(Self.columns)) VALUES (\(Self.columns.placeholders))
             ON CONFLICT (user_id, device_id) DO UPDATE SET
-                provider_key_id = excluded.provider_key_id, sealed_endpoint = excluded.sealed_endpoint,
+                provider_key_id = excluded.provider_key_id, application_id = excluded.application_id,
+                sealed_endpoint = excluded.sealed_endpoint,
                 sealed_call_endpoint = excluded.sealed_call_endpoint, registered_at = excluded.registered_at,
                 user_generation = excluded.user_generation, device_generation = excluded.device_generation,
                 provider_generation = excluded.provider_generation, key_generation = excluded.key_generation
             """,
             Self.columns.row(
-                user, device, session.providerID, session.providerKeyID,
+                user, device, session.providerID, session.providerKeyID, session.applicationID,
                 try endpoints.usual.map { try key.seal($0, in: .pushEndpoint, of: device) },
                 try endpoints.calls.map { try key.seal($0, in: .callEndpoint, of: device) }, transaction.now,
                 userGeneration, deviceGeneration, providerGeneration, keyGeneration))

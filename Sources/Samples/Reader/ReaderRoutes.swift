@@ -11,6 +11,8 @@ struct ReaderRoutes: Sendable {
     let verify: SessionVerifier
     private let passwords = Passwords()
     private let attempts = Limiter(10, per: 900)
+    /// A former name stays reserved, so a person has few.
+    private let renames = Limiter(3, per: 86_400)
 
     init(store: ReaderStore, countersign: CountersignCalls, verify: SessionVerifier) {
         (self.store, self.countersign, self.verify) = (store, countersign, verify)
@@ -88,6 +90,7 @@ struct ReaderRoutes: Sendable {
             throw HTTPError(.forbidden, message: "the password is wrong")
         }
         await attempts.clear("login \(known)")
+        try await renames.count(caller.user)
         do {
             try await store.rename([(from: known, to: name)], by: known)
         } catch let conflict as ReaderStore.NameConflict {

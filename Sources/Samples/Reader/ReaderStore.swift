@@ -72,6 +72,7 @@ struct ReaderStore: Sendable {
         try await database.write { database in
             try people.compactMap { person in
                 if let (id, known) = try Self.find(username: person.username, database) {
+                    try Self.requireNamedByStaff(id, person.username, database)
                     try Self.change(id, known, to: person, by: staff, database)
                     return nil
                 }
@@ -86,6 +87,15 @@ struct ReaderStore: Sendable {
                 return (person.username, try Self.issueCode(id, database))
             }
         }
+    }
+
+    /// Refuses the data of a person whose present user name is their own choice: staff may mean somebody else by it.
+    private static func requireNamedByStaff(_ id: String, _ username: String, _ database: Database) throws {
+        let by = try String.fetchOne(
+            database,
+            sql: "SELECT by FROM changes WHERE person = ? AND field = 'username' ORDER BY number DESC LIMIT 1",
+            arguments: [id])
+        guard by?.hasPrefix("staff ") ?? true else { throw NameConflict.taken(username) }
     }
 
     func person(_ id: String) async throws -> Person? {

@@ -74,7 +74,7 @@ struct HeldBackTests {
                 ),
                 (
                     "PATCH /me storage",
-                    { try await fixture.context.setMessageStorage("until_delivered", for: $0.session) }
+                    { try await fixture.context.setMessageStorage(.untilDelivered, for: $0.session) }
                 ),
                 (
                     "PUT /me/apps",

@@ -22,7 +22,7 @@ struct PushEndpointTableTests {
             try await tables.write { transaction in
                 try SessionRepository(transaction).insert(session, at: .first)
                 try PushEndpointRepository(transaction, keys: tables.keys).register(
-                    endpoints, by: session, limit: limit)
+                    endpoints, by: session, limit: limit, sessionsExpiredBefore: .distantPast)
             }
             sessions.append(session)
         }

@@ -30,10 +30,13 @@ package extension Service {
             // All reading ends here: writes are sent together with the commit.
             try metadata.setShared(sealed, of: message, by: holder.user.id)
             try access.note(.updateTags, message.streamID, message.id, for: readers, &events)
-            // Last, so that the writer's row is locked in the order of the members' rows.
+            // Last, so that the rows of both writers are locked in the order of the members' rows.
             let users = StreamUserRepository(transaction)
-            if let present, let writer = present.writerID, !isOwn { try users.release(bytes: present.size, of: writer) }
-            try users.add(bytes: more, of: holder.user.id)
+            var changes = [holder.user.id: more]
+            if let present, let writer = present.writerID, !isOwn { changes[writer] = -present.size }
+            for (user, bytes) in changes.sorted(by: { $0.key.description < $1.key.description }) {
+                try bytes < 0 ? users.release(bytes: -bytes, of: user) : users.add(bytes: bytes, of: user)
+            }
             return new.value
         }
     }

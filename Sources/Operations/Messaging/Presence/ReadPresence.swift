@@ -52,7 +52,8 @@ package extension Service {
     /// - Throws: `Refusal` with the session codes, `unavailable`.
     func setPresence(_ visibility: PresenceVisibility, for session: Session) async throws {
         try await act(for: session) { transaction, holder, events in
-            try PresenceRepository(transaction).set(visibility, of: holder.user.id)
+            // A repetition wakes nobody.
+            guard try PresenceRepository(transaction).set(visibility, of: holder.user.id) else { return }
             events.record(.presenceChanged(of: [holder.user.id]))
         }
     }

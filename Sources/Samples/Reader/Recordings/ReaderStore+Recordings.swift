@@ -76,6 +76,14 @@ extension ReaderStore {
             let waiting = try Int64.fetchOne(
                 database, sql: "SELECT COALESCE(SUM(length), 0) FROM recordings WHERE stored_at IS NULL")
             guard (waiting ?? 0) <= Self.waitingBytes - length else { throw RecordingConflict.full }
+            let own = try Int64.fetchOne(
+                database,
+                sql: """
+                    SELECT COALESCE(SUM(r.length), 0) FROM recordings r \(Self.ofPerson)
+                    WHERE s.person = ? AND r.stored_at IS NULL
+                    """, arguments: [person])
+            // One recording may be announced in any case.
+            guard own == 0 || (own ?? 0) <= Self.waitingBytes / 10 - length else { throw RecordingConflict.tooMany }
             let id = UUID().uuidString.lowercased()
             try database.execute(
                 sql: "INSERT INTO recordings (id, article, length, sha256, created_at) VALUES (?, ?, ?, ?, ?)",

@@ -42,17 +42,30 @@ struct RecordingKeeper: Sendable {
     }
 
     func remove(_ recording: ReaderStore.Recording) async throws {
-        try await store.deleteRecording(recording.id)
+        // In this order, so that a crash between both leaves no file that nothing removes.
         try await uploads.remove(recording.id)
+        try await store.deleteRecording(recording.id)
+    }
+
+    /// Removes the files that a crash left after their recordings were stored.
+    private func sweep() async throws {
+        let known = Set(try await store.waitingRecordings().map(\.id))
+        for id in try await uploads.ids() where !known.contains(id) { try await uploads.remove(id) }
     }
 
     /// Works until its task is cancelled.
     func run(every pause: Duration) async {
+        do { try await sweep() } catch { logger.warning("files of stored recordings stay for now: \(error)") }
         repeat {
             do {
                 for recording in try await store.waitingRecordings() where uploads.reserve(recording.id) {
                     defer { uploads.release(recording.id) }
-                    try await advance(recording.id)
+                    do {
+                        try await advance(recording.id)
+                    } catch {
+                        // Others do not wait for one that cannot be read.
+                        logger.warning("recording \(recording.id) is examined again later: \(error)")
+                    }
                 }
             } catch {
                 logger.warning("recordings are examined again later: \(error)")

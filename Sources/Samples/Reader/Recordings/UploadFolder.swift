@@ -25,6 +25,15 @@ final class UploadFolder: Sendable {
     /// - Parameter id: an id of this server's own, never a client's text.
     func file(_ id: String) -> URL { folder.appending(path: "\(id).part") }
 
+    /// The ids of all files.
+    func ids() async throws -> [String] {
+        let folder = folder
+        return try await NIOThreadPool.singleton.runIfActive {
+            try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+                .filter { $0.pathExtension == "part" }.map { $0.deletingPathExtension().lastPathComponent }
+        }
+    }
+
     func remove(_ id: String) async throws {
         let file = file(id)
         try await NIOThreadPool.singleton.runIfActive {

@@ -54,17 +54,21 @@ struct LargeMessageTests {
             body: RequestBody(buffer: ByteBuffer(string: message)), on: person.connection)
     }
 
-    @Test("has 64 KiB of content: bytes in base64url, escapes and text, of a declared length or in chunks")
+    @Test("has 64 KiB of content: bytes in base64url, escapes and text")
     func content() async throws {
         try await RouterBench.run { bench in
             let person = try await bench.verified("ann", 1)
             let stream = try await Self.stream(person)
             for (index, message) in Self.largest.enumerated() {
-                let reply = try await Self.send(message, to: stream, by: person, isChunked: index.isMultiple(of: 2))
+                let reply = try await Self.send(message, to: stream, by: person)
                 #expect(reply.status == 201, "\(index): \(reply)")
-                let again = try await Self.send(message, to: stream, by: person, isChunked: !index.isMultiple(of: 2))
+                let again = try await Self.send(message, to: stream, by: person)
                 #expect(again.body == reply.body, "\(index)")
+                // Memory for a body of unknown length would be claimed before its sender is known.
+                #expect(try await Self.send(message, to: stream, by: person, isChunked: true).status == 413)
             }
+            let small = try await Self.send(Self.escapes("x", 100), to: stream, by: person, isChunked: true)
+            #expect(small.status == 201)
             for message in [Self.escapes("é", 32_769), Self.escapes(#"\u0041"#, 65_537)] {
                 let reply = try await Self.send(message, to: stream, by: person)
                 #expect(reply.status == 413 && reply.text("detail") == Refusal.partsTooLarge(allowed: 65_536).detail)
@@ -72,7 +76,7 @@ struct LargeMessageTests {
             #expect(bench.listeners.accounts.claimed == 0)
             let page = try await person.send("GET /streams/\(stream)/events?after=0")
             guard case .array(let events) = page["events"] else { throw Refusal(.notFound, "no events") }
-            #expect(events.count == 4 && page["more"] == .bool(false))
+            #expect(events.count == 5 && page["more"] == .bool(false))
             let parts = events.compactMap { event -> JSONValue? in
                 guard case .array(let parts) = event["parts"] else { return nil }
                 return parts.first
@@ -135,11 +139,9 @@ struct LargeMessageTests {
                 .client, "POST /streams/\(stream)/events", headers: Self.headers(person, message.utf8.count),
                 body: RequestBody(asyncSequence: body), on: person.connection)
             try await until("nothing is claimed") { accounts.claimed == message.utf8.count }
-            for isChunked in [false, true] {
-                let second = try await Self.send(message, to: stream, by: person, isChunked: isChunked)
-                #expect(second.status == 429 && second.code == "rate_limited", "\(second)")
-                second.judge()
-            }
+            let second = try await Self.send(message, to: stream, by: person)
+            #expect(second.status == 429 && second.code == "rate_limited", "\(second)")
+            second.judge()
             // Small messages need no claim.
             #expect(try await Self.send(Self.escapes("x", 100), to: stream, by: person).status == 201)
             sender.yield(ByteBuffer(string: message))
