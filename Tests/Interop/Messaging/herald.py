@@ -332,7 +332,7 @@ def calls(chosen, rpc, alice, bob):
     row = streams.showStream(stream)
     equal({one.user_id: one.read_through for one in row.members}, {alice.user_id: 1, bob.user_id: 2}, "read")
     expect(mine.largest <= 256, f"a frame of {mine.largest} bytes")
-    equal([one.id for one in others.listStreams("conversation", None).streams], [stream], "the streams")
+    equal([one.id for one in others.listStreams("conversation", None, None).streams], [stream], "the streams")
     streams.deleteEvent(stream, event.id)
     equal(others.readEvents(stream, None, None, None).events[1].deleted, True, "the deleted message")
     equal([one.id for one in others.listStreams(None, None, alice.user_id).streams], [stream], "the streams with alice")

@@ -11,7 +11,8 @@ struct PresenceRoutes: Sendable {
     init(_ service: Service) { self.service = service }
 
     func add(to router: ListedRouter<ClientContext>, behind session: RequireSession) {
-        router.group("presence").behind(session).get(cost: .heavy, query: ["users"]) { request, context in
+        let presence = router.group("presence").behind(session)
+        presence.get(cost: .heavy, query: ["users"]) { request, context in
             guard let users = request.uri.queryParameters["users"] else { throw PresenceQuestion.refusal(of: "users") }
             let question = try PresenceQuestion(users, in: "users")
             try service.limitStreamReads(on: try context.connection)
