@@ -211,7 +211,7 @@ struct AuthorizationBench {
     }
 
     static func endpoint(_ name: String) -> String {
-        application.replacing(":app/", with: ":endpoint/") + "/" + name
+        application.replacing(":app/", with: ":endpoint/") + "/" + name.replacing(" ", with: "-")
     }
 
     private static let facts = CardFacts(

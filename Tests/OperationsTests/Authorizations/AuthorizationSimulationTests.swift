@@ -149,7 +149,9 @@ struct AuthorizationSimulationTests {
             let clock = ServiceFixture.Clock()
             let store = try DyingStore { try StoreKind.sqlite.open(directory) { clock.now } }
             try await store.migrate(Schema.migrations)
-            let bench = try await AuthorizationBench(store, clock, CurrentPolicy(Policy()), .off)
+            var policy = Policy()
+            policy.phones.pushApplications = [AuthorizationBench.application]
+            let bench = try await AuthorizationBench(store, clock, CurrentPolicy(policy), .off)
             try await run(bench, store, SeededRandom(seed: UInt64(seed)))
             try await store.close()
         }
