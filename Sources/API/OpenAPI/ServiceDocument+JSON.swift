@@ -3052,14 +3052,7 @@ extension ServiceDocument {
       "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/LevelRequired"
      },
      "404": {
       "$ref": "#/components/responses/NotFound"
@@ -3176,14 +3169,7 @@ extension ServiceDocument {
       "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/LevelRequired"
      },
      "404": {
       "$ref": "#/components/responses/NotFound"
@@ -3301,14 +3287,7 @@ extension ServiceDocument {
       "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/LevelRequired"
      },
      "404": {
       "$ref": "#/components/responses/NotFound"
@@ -3519,14 +3498,7 @@ extension ServiceDocument {
       "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/LevelRequired"
      },
      "404": {
       "$ref": "#/components/responses/NotFound"
@@ -3943,14 +3915,7 @@ extension ServiceDocument {
       "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/LevelRequired"
      },
      "404": {
       "$ref": "#/components/responses/NotFound"
@@ -4460,14 +4425,7 @@ extension ServiceDocument {
       "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/LevelRequired"
      },
      "404": {
       "$ref": "#/components/responses/NotFound"
@@ -4916,14 +4874,7 @@ extension ServiceDocument {
       "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/LevelRequired"
      },
      "404": {
       "$ref": "#/components/responses/NotFound"
@@ -5328,14 +5279,7 @@ extension ServiceDocument {
       "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/LevelRequired"
      },
      "404": {
       "$ref": "#/components/responses/NotFound"
@@ -5400,14 +5344,7 @@ extension ServiceDocument {
       "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/LevelRequired"
      },
      "404": {
       "$ref": "#/components/responses/NotFound"
@@ -5500,14 +5437,7 @@ extension ServiceDocument {
       "$ref": "#/components/responses/SessionRequired"
      },
      "403": {
-      "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
-      "content": {
-       "application/problem+json": {
-        "schema": {
-         "$ref": "#/components/schemas/Problem"
-        }
-       }
-      }
+      "$ref": "#/components/responses/LevelRequired"
      },
      "404": {
       "$ref": "#/components/responses/NotFound"
@@ -10156,6 +10086,16 @@ extension ServiceDocument {
    },
    "CallerRefused": {
     "description": "certificate_revoked, binding_mismatch or user_banned",
+    "content": {
+     "application/problem+json": {
+      "schema": {
+       "$ref": "#/components/schemas/Problem"
+      }
+     }
+    }
+   },
+   "LevelRequired": {
+    "description": "not_verified with required_level (reason caller or partner), certificate_revoked, binding_mismatch or user_banned",
     "content": {
      "application/problem+json": {
       "schema": {

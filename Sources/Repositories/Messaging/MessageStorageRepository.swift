@@ -12,6 +12,8 @@ package extension MessageStorageRepository {
         self.transaction = transaction
     }
 
+    private static let optOut = ColumnTuple(Column<UserID>("user_id"), Column<Date>("since"))
+
     /// Sets how long a user's messages are stored; `false` if that was set before.
     @discardableResult
     func set(_ storage: MessageStorage, of user: UserID, at time: Date) throws -> Bool {
@@ -19,8 +21,10 @@ package extension MessageStorageRepository {
         case .keep: try transaction.execute("DELETE FROM storage_opt_outs WHERE user_id = $1", [.id(user)]) > 0
         case .untilDelivered:
             try transaction.execute(
-                "INSERT INTO storage_opt_outs (user_id, since) VALUES ($1, $2) ON CONFLICT (user_id) DO NOTHING",
-                [.id(user), .time(time)]) > 0
+                """
+                INSERT INTO storage_opt_outs (\(Self.optOut)) VALUES (\(Self.optOut.placeholders))
+                ON CONFLICT (user_id) DO NOTHING
+                """, Self.optOut.row(user, time)) > 0
         }
     }
 

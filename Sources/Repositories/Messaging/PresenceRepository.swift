@@ -70,6 +70,8 @@ package extension PresenceRepository {
     /// Every writer locks the rows in the order of their ids.
     private static func sorted(_ users: [UserID]) -> [Value] { users.map(\.description).sorted().map(\.value) }
 
+    private static let choice = ColumnTuple(Column<UserID>("user_id"), Column<Bool>("is_hidden"))
+
     /// Hides or shows a user's presence. The stored time of a hidden user is deleted.
     ///
     /// - Returns: `false` if the user had chosen the same before.
@@ -77,11 +79,11 @@ package extension PresenceRepository {
     func set(_ visibility: PresenceVisibility, of user: UserID) throws -> Bool {
         try transaction.execute(
             """
-            INSERT INTO presences (user_id, is_hidden) VALUES ($1, $2)
+            INSERT INTO presences (\(Self.choice)) VALUES (\(Self.choice.placeholders))
             ON CONFLICT (user_id) DO UPDATE SET is_hidden = excluded.is_hidden,
                 seen_at = CASE excluded.is_hidden WHEN 1 THEN NULL ELSE presences.seen_at END
             WHERE presences.is_hidden <> excluded.is_hidden
-            """, [.id(user), (visibility == .hidden).value]) > 0
+            """, Self.choice.row(user, visibility == .hidden)) > 0
     }
 
     /// Deletes everything about a user.

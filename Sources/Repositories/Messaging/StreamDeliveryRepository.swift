@@ -22,14 +22,18 @@ package extension StreamDeliveryRepository {
             [.id(stream), sequence.value]) != nil
     }
 
+    private static let report = ColumnTuple(
+        Column<MessageStreamID>("stream_id"), Column<UserID>("user_id"), Column<DeviceID>("device_id"),
+        Column<Int64>("through"), Column<Bool>("is_new"))
+
     /// Records that a device has the messages up to a number. A lower number changes nothing.
     func report(_ through: Int64, on device: DeviceID, of user: UserID, in stream: MessageStreamID) throws {
         try transaction.enqueue(
             """
-            INSERT INTO stream_deliveries (stream_id, user_id, device_id, through, is_new) VALUES ($1, $2, $3, $4, 1)
+            INSERT INTO stream_deliveries (\(Self.report)) VALUES (\(Self.report.placeholders))
             ON CONFLICT (stream_id, user_id, device_id) DO UPDATE SET through = excluded.through, is_new = 1
             WHERE stream_deliveries.through < excluded.through
-            """, [.id(stream), .id(user), .id(device), through.value])
+            """, Self.report.row(stream, user, device, through, true))
     }
 
     func erase(_ user: UserID, in stream: MessageStreamID) throws {

@@ -154,7 +154,7 @@ struct PushCalls: Sendable {
         in transaction: any Transaction
     ) throws -> OutboxContent {
         let id = stream.description
-        let seconds = Int(clamping: Int64(message.expiresAt.timeIntervalSince(transaction.now).rounded(.up)))
+        let seconds = Int(saturating: message.expiresAt.timeIntervalSince(transaction.now).rounded(.up))
         return try PushDevices(keys: keys).content(
             to: message.userID, on: device, for: push.purpose, urgency: .call(id: id, seconds: seconds),
             in: transaction
