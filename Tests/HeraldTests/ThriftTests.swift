@@ -76,7 +76,7 @@ struct ThriftTests {
 
     @Test("have the interface of herald.thrift, whose annotations name routes and all arguments of a function")
     func interface() throws {
-        #expect(Self.interface.functions.count == 13)
+        #expect(Self.interface.functions.count == 16)
         for function in Self.interface.functions.values {
             #expect(function.refusal?.kind == .structure("Refused"), "\(function.name)")
             #expect(
