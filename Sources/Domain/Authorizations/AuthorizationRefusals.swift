@@ -77,13 +77,14 @@ package extension Refusal {
 
     static let ownBlock = Refusal(.malformedRequest, "You cannot block yourself. Name another user.")
 
-    static let unknownPushEndpoint = Refusal(
-        .malformedRequest,
-        "This is not the ARN of an endpoint of a configured platform application. Register the device there first.",
-        about: .pushEndpoint)
+    static let unknownPushEndpoint = unknownEndpoint(about: .pushEndpoint)
 
-    static let unknownCallEndpoint = Refusal(
-        .malformedRequest,
-        "This is not the ARN of an endpoint of a configured platform application. Register the device there first.",
-        about: .callEndpoint)
+    static let unknownCallEndpoint = unknownEndpoint(about: .callEndpoint)
+
+    private static func unknownEndpoint(about subject: Subject) -> Refusal {
+        Refusal(
+            .malformedRequest,
+            "This is not the ARN of an endpoint of a configured platform application. Register the device there first.",
+            about: subject)
+    }
 }

@@ -42,19 +42,21 @@ package extension Service {
         let refusal = try await act(for: session, inTurn: .permissions, ahead: lookAhead(request, of: session)) {
             transaction, _, events -> Refusal? in
             let parties = AuthorizationParties(policy, in: transaction)
+            let found = Result { try find(request.to, of: session, in: transaction) }
+            try transaction.ahead {
+                let asked = (try? found.get()) ?? nil
+                _ = try (oldestOfToday(session.userID, in: $0), earlier(request, asked, session, in: $0))
+                for user in [session.userID, asked?.id].compactMap(\.self) {
+                    _ = try BanRepository($0).holdsInForce(on: user)
+                }
+                if let asked { _ = try holds(asked.id, blocks: session.userID, in: $0) }
+            }
             try parties.requireCaller(session.userID)
             if let earlier = try AuthorizationRepository(transaction).find(request.id) {
                 try requireSame(earlier, request, session, in: transaction)
                 return nil
             }
-            let asked = try find(request.to, of: session, in: transaction)
-            try transaction.ahead {
-                _ = try oldestOfToday(session.userID, in: $0)
-                _ = try earlier(request, asked, session, in: $0)
-                guard let asked else { return }
-                _ = try AuthorizationParties(policy, in: $0).mayTakePart(asked.id)
-                _ = try (BanRepository($0).holdsInForce(on: asked.id), holds(asked.id, blocks: session.userID, in: $0))
-            }
+            let asked = try found.get()
             try requireWithinLimit(session.userID, in: transaction)
             // A ban of the recipient must not be revealed either.
             if let asked, try parties.ban(of: asked.id) == nil, try !parties.isVerified(asked.id) {
@@ -73,7 +75,6 @@ package extension Service {
         let keys = keys.personal
         return { transaction in
             _ = try AuthorizationRepository(transaction).find(request.id)
-            _ = try BanRepository(transaction).holdsInForce(on: session.userID)
             let users = UserRepository(transaction)
             _ = try users.find(session.userID)
             switch request.to {

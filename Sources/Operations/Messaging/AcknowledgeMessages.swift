@@ -10,18 +10,22 @@ package extension Service {
     func acknowledgeMessages(
         delivered: Int64?, read: Int64?, in stream: String, for session: Session
     ) async throws -> (delivered: Int64, read: Int64) {
-        try await act(
-            for: session, in: stream, ahead: MessageStreamAccess.lookAhead(stream, of: session)
+        let reported = max(delivered ?? 0, read ?? 0)
+        return try await act(
+            for: session, in: stream,
+            ahead: MessageStreamAccess.lookAhead(stream, of: session) {
+                _ = try StreamDeliveryRepository($1).isAwaited(in: $0, through: reported)
+            }
         ) { transaction, holder, events in
             let access = MessageStreamAccess(self, holder.user, in: transaction)
             let found = try access.require(.acknowledge, stream)
             guard let member = found.member else { throw Refusal.unknownStream }
             let receipts = member.receipts(delivered: delivered, read: read, last: found.stream.lastSequence)
-            let reported = min(max(delivered ?? 0, read ?? 0), found.stream.lastSequence)
             let deliveries = StreamDeliveryRepository(transaction)
             if try deliveries.isAwaited(in: found.stream.id, through: reported) {
                 try deliveries.report(
-                    reported, on: holder.session.deviceID, of: holder.user.id, in: found.stream.id)
+                    min(reported, found.stream.lastSequence), on: holder.session.deviceID, of: holder.user.id,
+                    in: found.stream.id)
             }
             guard receipts != (member.deliveredThrough, member.readThrough) else { return receipts }
             let members = StreamMemberRepository(transaction)
