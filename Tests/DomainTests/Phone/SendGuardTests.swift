@@ -254,9 +254,12 @@ struct DeliveryRuleTests {
             "arn:aws:sns:us-east-1:123456789012:endpoint/APNS/countersign2/7f-1",
             "arn:aws:sns:us-east-1:123456789012:endpoint/APNS/countersign/", application, "",
             "arn:aws:sns:us-east-1:123456789012:endpoint/APNS/countersign/a/b", "https://example.com/",
+            // Swift compares the Kelvin sign like the letter.
+            "arn:aws:sns:us-east-1:123456789012:endpoint/APNS/\u{212A}iosk/7f-1",
         ]
         for arn in others {
-            #expect(throws: Refusal(.malformedRequest, "")) { try PushEndpoint(arn, of: [application]) }
+            let kiosk = "arn:aws:sns:us-east-1:123456789012:app/APNS/Kiosk"
+            #expect(throws: Refusal(.malformedRequest, "")) { try PushEndpoint(arn, of: [application, kiosk]) }
         }
         #expect(throws: Refusal(.malformedRequest, "")) { try PushEndpoint(endpoint, of: []) }
         for text in ["", "arn", endpoint, "arn:aws:sqs:us-east-1:123456789012:app/APNS/x"] {

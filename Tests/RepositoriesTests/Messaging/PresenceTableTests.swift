@@ -76,7 +76,12 @@ struct PresenceTableTests {
                 #expect(entry?.visibility == .hidden && entry?.seenAt == nil)
             }
             #expect(try await Set(tables.read { try PresenceRepository($0).hidden() }) == Set(users))
-            try await tables.write { try PresenceRepository($0).set(.visible, of: users[0]) }
+            let changes = try await tables.write { transaction in
+                try [PresenceVisibility.visible, .visible].map {
+                    try PresenceRepository(transaction).set($0, of: users[0])
+                }
+            }
+            #expect(changes == [true, false])
             let visibilities = try await tables.read { transaction in
                 try users.map { try PresenceRepository(transaction).visibility(of: $0) }
             }

@@ -79,6 +79,32 @@ struct StreamDeliveryTableTests {
         }
     }
 
+    @Test("A phone without a session is awaited while it has registered for pushes", arguments: StoreKind.shared)
+    func asleep(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let (stream, eve) = try await Self.make(tables, messages: 1, size: 1)
+            let phone = tables.session(7, on: try await tables.newDevice())
+            let endpoints = try #require(PushEndpoints(usual: "arn:1", calls: nil))
+            try await tables.write { transaction in
+                try SessionRepository(transaction).insert(phone, at: .first)
+                try PushEndpointRepository(transaction, keys: tables.keys).register(
+                    endpoints, by: phone, limit: 8, sessionsExpiredBefore: .distantPast)
+                for user in [eve, tables.user] {
+                    try StreamDeliveryRepository(transaction).report(1, on: tables.device, of: user, in: stream)
+                }
+            }
+            try await tables.sql("DELETE FROM sessions WHERE id = $1", [.id(phone.id)])
+            func delivered() async throws -> Int64 {
+                try await tables.read { try StreamDeliveryRepository($0).delivered(in: stream) }
+            }
+            #expect(try await delivered() == 0)
+            try await tables.write {
+                try StreamDeliveryRepository($0).report(1, on: phone.deviceID, of: tables.user, in: stream)
+            }
+            #expect(try await delivered() == 1)
+        }
+    }
+
     @Test("What is too old is deleted without a report, oldest first", arguments: StoreKind.shared)
     func old(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in

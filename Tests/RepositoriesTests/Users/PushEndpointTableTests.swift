@@ -137,6 +137,44 @@ struct PushEndpointTableTests {
         }
     }
 
+    @Test(
+        "A log-out keeps the endpoint that another session of the device has registered too",
+        arguments: StoreKind.shared)
+    func registeredTwice(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let first = try await register(tables, ["arn:1"])[0]
+            let second = tables.session(7, on: first.deviceID)
+            try await tables.write { transaction in
+                let records = SessionRepository(transaction)
+                try records.insert(second, at: .first)
+                try records.noteEndpoint(of: second.id)
+                try records.end(.session(first.id), at: TestTables.now, .byUser)
+            }
+            #expect(try await usual(tables) == ["arn:1"])
+            try await tables.write {
+                try SessionRepository($0).end(.session(second.id), at: TestTables.now, .byUser)
+            }
+            #expect(try await usual(tables).isEmpty)
+        }
+    }
+
+    @Test("A device that passes to another user loses the endpoint of the former one", arguments: StoreKind.shared)
+    func passedOn(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let former = try await register(tables, ["arn:1"])[0]
+            let present = tables.session(7, of: try await tables.newUser("eve"), on: former.deviceID)
+            let arn = try endpoints("arn:2")
+            for (expired, left) in [(-1.0, ["arn:1"]), (1.0, [])] {
+                try await tables.write { transaction in
+                    if expired < 0 { try SessionRepository(transaction).insert(present, at: .first) }
+                    try PushEndpointRepository(transaction, keys: tables.keys).register(
+                        arn, by: present, limit: 8, sessionsExpiredBefore: TestTables.now.addingTimeInterval(expired))
+                }
+                #expect(try await usual(tables) == Set(left))
+            }
+        }
+    }
+
     @Test("An endpoint that no app registers again goes with time, all with a restore", arguments: StoreKind.shared)
     func purged(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
