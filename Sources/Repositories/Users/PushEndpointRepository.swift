@@ -101,7 +101,7 @@ package extension PushEndpointRepository {
             """
             DELETE FROM push_endpoints WHERE device_id = $1 AND user_id <> $2 AND NOT EXISTS (
                 SELECT 1 FROM sessions s WHERE s.user_id = push_endpoints.user_id AND s.device_id = $1
-                    AND s.renewed_at > $3 AND \(SessionRepository.isOpen(of: "s")))
+                    AND s.state <> 'unauthenticated' AND s.renewed_at > $3 AND \(GenerationRepository.isCurrent("s")))
             """, [.id(device), .id(user), .time(expired)])
         let others = try list(of: user).filter { $0.device != device }
         let kept = others.filter { !$0.endpoints.overlaps(endpoints) }.prefix(max(0, limit - 1)).map(\.device)
