@@ -61,7 +61,7 @@ package extension StreamDeliveryRepository {
                 """, [.id(stream), since]) ?? 0
         let ofPushes: Int64? = try transaction.value(
             """
-            SELECT MIN(COALESCE(d.through, 0)) FROM stream_members m
+            SELECT COALESCE(MIN(COALESCE(d.through, 0)), \(Int64.max)) FROM stream_members m
             JOIN push_endpoints p ON p.user_id = m.user_id AND p.registered_at > $2
                 AND \(GenerationRepository.isCurrent("p"))
             LEFT JOIN stream_deliveries d

@@ -31,7 +31,7 @@ struct PersonalRecordsTests {
             let bytes = stored.flatMap { value -> [UInt8] in
                 if case .bytes(let bytes) = value { bytes } else { Array("\(value)".utf8) }
             }
-            for canary in ["4155552671", "Canary", "T64235789", "Broad", "1986"] {
+            for canary in ["4155552671", "Canary", "T64235789", "Broad", "1986-06-06"] {
                 #expect(Data(bytes).firstRange(of: Data(canary.utf8)) == nil, "\(canary)")
             }
         }

@@ -59,10 +59,15 @@ struct SharedSessionEndTests {
             {
                 try $1.execute(
                     """
-                    INSERT INTO push_endpoints (user_id, device_id, provider_id, provider_key_id, sealed_endpoint,
-                        registered_at, user_generation, device_generation, provider_generation, key_generation)
-                    VALUES ($1, $2, $3, $4, $5, 0, 0, 0, 0, 0)
-                    """, [.id($0.user), .id($0.device), .id($0.provider), .id($0.providerKey), .bytes([1])])
+                    INSERT INTO push_endpoints (user_id, device_id, provider_id, provider_key_id, application_id,
+                        sealed_endpoint, registered_at, user_generation, device_generation, provider_generation,
+                        key_generation)
+                    VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, 0, 0)
+                    """,
+                    [
+                        .id($0.user), .id($0.device), .id($0.provider), .id($0.providerKey), .id($0.application),
+                        .bytes([1]),
+                    ])
             }
         ),
         ("a cut", { try GenerationRepository($1).raise(.user($0.user)) }),
