@@ -7,9 +7,10 @@ extension Turn {
     static let texts = Turn("texts")
     /// A stream's numbers, members and metadata.
     static func stream(_ id: MessageStreamID) -> Turn { Turn("stream \(id)") }
-    /// The sessions of a user on a device, of which the oldest one ends when another is opened.
+    /// The sessions of a user, of which the oldest one on a device ends when another is opened. Sign-ins on several
+    /// devices conflict too, because their rows are on the same pages of an index.
     static func sessions(like session: Session) -> Turn {
-        Turn("sessions \(session.providerID) \(session.externalID) \(session.deviceID)")
+        Turn("sessions \(session.providerID) \(session.externalID)")
     }
     /// The ends of indexes, on which requests for permission conflict as long as there are few rows.
     static let permissions = Turn("permissions")

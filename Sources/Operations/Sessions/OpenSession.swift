@@ -108,7 +108,7 @@ package extension Service {
     }
 
     /// - Parameter mayReplace: whether to throw `DeviceIsFull` without a change if a shared statement may open the
-    ///   session. Otherwise sign-ins of the user on the device take turns, because each one ends the oldest session.
+    ///   session. Otherwise sign-ins of the user take turns, because each one ends the oldest session of a device.
     private func decide(
         _ draft: Session, _ identity: VerifiedIdentity, on connection: ClientConnection, mayReplace: Bool = false
     ) async throws -> (Session, Assurance) {
