@@ -63,9 +63,12 @@ public enum CallPush: Sendable, Hashable {
         case missed
     }
 
-    /// Reads the data of a push; `nil` for a push about anything else.
+    /// Reads the data of a push; `nil` for a push about anything else, and for a notification of the provider, whatever
+    /// its data say.
     public init?(_ data: [String: String]) {
-        guard let stream = data["stream_id"].flatMap({ UUID(uuidString: $0) }) else { return nil }
+        guard data["notification_id"] == nil, let stream = data["stream_id"].flatMap({ UUID(uuidString: $0) }) else {
+            return nil
+        }
         switch data["type"] {
         case "CALL":
             guard let until = data["expires_at"].flatMap({ try? Date($0, strategy: .iso8601) }) else { return nil }

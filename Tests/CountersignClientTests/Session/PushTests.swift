@@ -47,6 +47,8 @@ struct PushTests {
         for (name, value) in [("type", "APPROVAL"), ("stream_id", "x"), ("expires_at", "later")] {
             #expect(CallPush(data.merging([name: value]) { $1 }) == nil)
         }
+        // A provider chooses the data of its notifications.
+        #expect(CallPush(data.merging(["notification_id": "x"]) { $1 }) == nil)
         #expect(CallPush(["type": "CALL_END", "stream_id": stream.uuidString, "reason": "why"]) == nil)
     }
 }
