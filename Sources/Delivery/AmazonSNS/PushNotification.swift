@@ -30,7 +30,7 @@ package struct PushNotification: Sendable, Equatable {
 }
 
 package extension PushNotification {
-    /// The payload of ``Message/push(endpoint:payload:)``. `default` is for any platform, `APNS` and `APNS_SANDBOX`
+    /// The payload of ``Message/push(endpoint:payload:urgency:)``. `default` is for any platform, `APNS` and `APNS_SANDBOX`
     /// (Apple, "Generating a remote notification") and `GCM` (Firebase, "FCM HTTP v1", `Message`) for their own.
     ///
     /// - Returns: `nil` if one platform's part exceeds ``maximumSize``, or a name occurs twice.
