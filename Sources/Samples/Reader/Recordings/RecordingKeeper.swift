@@ -49,13 +49,15 @@ struct RecordingKeeper: Sendable {
 
     /// Removes the files that a crash left after their recordings were stored.
     private func sweep() async throws {
+        // Files first: a recording is stored before its file, so one that is announced now is in the second list.
+        let files = try await uploads.ids()
         let known = Set(try await store.waitingRecordings().map(\.id))
-        for id in try await uploads.ids() where !known.contains(id) { try await uploads.remove(id) }
+        for id in files where !known.contains(id) { try await uploads.remove(id) }
     }
 
     /// Works until its task is cancelled.
     func run(every pause: Duration) async {
-        do { try await sweep() } catch { logger.warning("files of stored recordings stay for now: \(error)") }
+        do { try await sweep() } catch { logger.warning("leftover files of stored recordings are removed at the next start: \(error)") }
         repeat {
             do {
                 for recording in try await store.waitingRecordings() where uploads.reserve(recording.id) {
