@@ -57,7 +57,7 @@ struct RecordingKeeper: Sendable {
 
     /// Works until its task is cancelled.
     func run(every pause: Duration) async {
-        do { try await sweep() } catch { logger.warning("leftover files of stored recordings are removed at the next start: \(error)") }
+        do { try await sweep() } catch { logger.warning("old files are removed at the next start: \(error)") }
         repeat {
             do {
                 for recording in try await store.waitingRecordings() where uploads.reserve(recording.id) {
