@@ -7,7 +7,8 @@ from Shared import options
 from Shared.checks import accepted, equal, expect
 from Shared.client import Device
 from Listeners.http2_frames import (
-    ACK, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, RST_STREAM, Connection, context, frame, head, literal)
+    ACK, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, PRIORITY, RST_STREAM, SETTINGS, WINDOW_UPDATE, Connection,
+    context, frame, head, literal)
 
 PROTOCOL_ERROR, ENHANCE_YOUR_CALM, STREAM_CLOSED, CANCEL, REFUSED_STREAM = 1, 11, 5, 8, 7
 
@@ -140,18 +141,21 @@ def malformed(chosen, tls):
 
 
 def floods(chosen, tls):
-    """A rapid reset, and pings or malformed requests without end, are ended by GOAWAY."""
+    """A rapid reset, malformed requests, and frames of any kind without a request are ended by GOAWAY."""
     def reset(connection):
         stream, frames = connection.request("GET", "/openapi.json", send=False)
         return frames + frame(RST_STREAM, 0, stream, CANCEL.to_bytes(4, "big"))
 
-    def ping(_):
-        return frame(PING, 0, 0, b"12345678")
+    def always(*parts):
+        return lambda _: frame(*parts)
 
     def wrong(connection):
         return connection.request("GET", "/openapi.json", send=False, te="gzip")[1]
 
-    for name, make in (("resets", reset), ("pings", ping), ("malformed requests", wrong)):
+    for name, make in (
+            ("resets", reset), ("malformed requests", wrong), ("pings", always(PING, 0, 0, b"12345678")),
+            ("settings", always(SETTINGS, 0, 0, b"")), ("priorities", always(PRIORITY, 0, 1, bytes(5))),
+            ("window updates", always(WINDOW_UPDATE, 0, 0, b"\0\0\0\1")), ("unknown frames", always(254, 0, 0, bytes(8)))):
         connection = Connection(chosen.public, tls)
         code, sent = None, 0
         try:

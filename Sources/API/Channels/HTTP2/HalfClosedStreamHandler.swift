@@ -1,6 +1,9 @@
 import NIOCore
 import NIOHTTP2
 
+/// The event that a peer sends so many frames without a request that its connection ends.
+struct TooManyFrames: Sendable {}
+
 /// Corrects the error of a header block on a stream whose request has ended, which is half-closed (remote):
 /// STREAM_CLOSED (RFC 9113 §5.1). The HTTP library resets the stream with PROTOCOL_ERROR (Upstream.md).
 ///
@@ -16,6 +19,7 @@ final class HalfClosedStreamHandler: ChannelDuplexHandler, RemovableChannelHandl
     private var held: [(frame: IOData, promise: EventLoopPromise<Void>?)] = []
     private var isFlushHeld = false
     private var context: ChannelHandlerContext?
+    private var flood = FrameFlood()
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
@@ -28,6 +32,9 @@ final class HalfClosedStreamHandler: ChannelDuplexHandler, RemovableChannelHandl
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if flood.receive(unwrapInboundIn(data).readableBytesView, at: NIODeadline.now().uptimeNanoseconds) {
+            return context.fireUserInboundEventTriggered(TooManyFrames())
+        }
         isReading = true
         context.fireChannelRead(data)
         isReading = false
@@ -36,6 +43,7 @@ final class HalfClosedStreamHandler: ChannelDuplexHandler, RemovableChannelHandl
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let frame = unwrapOutboundIn(data)
+        flood.send(frame.readableBytes)
         if isReading, Self.isProtocolErrorOfStream(frame) {
             release()
             held = [(frame, promise)]
