@@ -28,15 +28,13 @@ package struct UserRoutes: Sendable {
         protected.get(cost: .read) { _, context in answer(try await service.readProfile(try context.checkedSession)) }
         protected.patch(cost: .write) { request, context in
             var members = try await request.members(upTo: service.policy[\.requests].maximumBody)
-            // All is parsed before the first change.
             let storage = try members.optionalString("message_storage").map(Self.storage)
             let presence = try members.optionalString("presence").map(Self.visibility)
-            let change = try members.pushEndpoints(isRequired: storage == nil && presence == nil)
+            let endpoints = try members.pushEndpoints(isRequired: storage == nil && presence == nil)
             try members.rejectUnknown()
             let session = try context.checkedSession
-            if let change { try await service.changePushEndpoints(change, for: session) }
-            if let storage { try await service.setMessageStorage(storage, for: session) }
-            if let presence { try await service.setPresence(presence, for: session) }
+            let change = ProfileChange(endpoints: endpoints, storage: storage, presence: presence)
+            try await service.changeProfile(change, for: session)
             return answer(try await service.readProfile(session))
         }
         let own = router.group("me").behind(ExportTokenMiddleware(service: service, session: session))

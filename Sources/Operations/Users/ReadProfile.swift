@@ -18,7 +18,44 @@ package struct Profile: Sendable, Confidential {
     package let presence: PresenceVisibility
 }
 
+/// What a user changes of the profile, all at once or nothing. `nil` leaves a member as it is.
+package struct ProfileChange: Sendable, Confidential {
+    /// The push endpoints of the session's device. Users of any level may have them.
+    let endpoints: PushEndpointChange?
+    /// How long messages that the user writes or gets are stored. It applies to later messages of each stream that the
+    /// user is a member of.
+    let storage: MessageStorage?
+    let presence: PresenceVisibility?
+
+    package init(
+        endpoints: PushEndpointChange? = nil, storage: MessageStorage? = nil, presence: PresenceVisibility? = nil
+    ) {
+        self.endpoints = endpoints
+        self.storage = storage
+        self.presence = presence
+    }
+}
+
 package extension Service {
+    /// Changes the profile of the session's user.
+    ///
+    /// - Throws: `Refusal` `malformed_request` for an endpoint of an app that the policy does not name, the session
+    ///   codes, `unavailable`.
+    func changeProfile(_ change: ProfileChange, for session: Session) async throws {
+        try change.endpoints?.validate(policy[\.phones].pushApplications)
+        try await act(for: session) { transaction, holder, events in
+            let user = holder.user.id
+            if let endpoints = change.endpoints { try register(endpoints, by: session, in: transaction, &events) }
+            if let storage = change.storage {
+                try MessageStorageRepository(transaction).set(storage, of: user, at: transaction.now)
+            }
+            // A repetition wakes nobody.
+            if let presence = change.presence, try PresenceRepository(transaction).set(presence, of: user) {
+                events.record(.presenceChanged(of: [user]))
+            }
+        }
+    }
+
     /// The profile of a session's user.
     ///
     /// - Throws: `Refusal` `unavailable`.

@@ -32,18 +32,6 @@ package struct PushEndpointChange: Sendable, Confidential {
     }
 }
 
-package extension Service {
-    /// Changes the push endpoints of the session's device. Users of any level may have them.
-    ///
-    /// - Throws: `Refusal` `malformed_request` for an endpoint of an app that the policy does not name.
-    func changePushEndpoints(_ change: PushEndpointChange, for session: Session) async throws {
-        try change.validate(policy[\.phones].pushApplications)
-        try await act(for: session) { transaction, _, events in
-            try register(change, by: session, in: transaction, &events)
-        }
-    }
-}
-
 extension Service {
     /// How old a registration is before the same one is written again, in seconds: apps register at each start.
     private static let freshness: Double = 86_400

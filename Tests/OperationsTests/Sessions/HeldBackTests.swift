@@ -69,18 +69,24 @@ struct HeldBackTests {
                     "PATCH /me",
                     {
                         let change = PushEndpointChange(usual: .some(nil))
-                        try await cards.fixture.context.changePushEndpoints(change, for: $0.session)
+                        try await cards.fixture.context.changeProfile(ProfileChange(endpoints: change), for: $0.session)
                     }
                 ),
                 (
                     "PATCH /me storage",
-                    { try await fixture.context.setMessageStorage(.untilDelivered, for: $0.session) }
+                    {
+                        try await fixture.context.changeProfile(
+                            ProfileChange(storage: .untilDelivered), for: $0.session)
+                    }
                 ),
                 (
                     "PUT /me/apps",
                     { try await fixture.context.allowApp($0.session.applicationID.description, for: $0.session) }
                 ),
-                ("PATCH /me, presence", { try await fixture.context.setPresence(.hidden, for: $0.session) }),
+                (
+                    "PATCH /me, presence",
+                    { try await fixture.context.changeProfile(ProfileChange(presence: .hidden), for: $0.session) }
+                ),
                 ("GET /me/export", { _ = try await cards.fixture.context.exportPersonalData(for: $0.session) }),
                 ("DELETE /me", { _ = try await cards.fixture.context.erasePersonalData(for: $0.session) }),
                 (

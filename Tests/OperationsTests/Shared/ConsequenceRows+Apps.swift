@@ -5,7 +5,9 @@ import Operations
 extension ConsequenceTests {
     static let appRows: [Row] = [
         .service("SetMessageStorage") { world in
-            { node in try await node.context.setMessageStorage(.untilDelivered, for: world.alice.session) }
+            { node in
+                try await node.context.changeProfile(ProfileChange(storage: .untilDelivered), for: world.alice.session)
+            }
         },
         .service(
             "ForbidApp", audit: ["app_forbidden"], notices: ["user"], queued: ["session-revoked"],

@@ -127,7 +127,7 @@ extension ConsequenceTests {
             try await context.deleteMessageStream(id, for: alice)
         },
         .service("SetPresence", notices: ["presence"]) { world in
-            { node in try await node.context.setPresence(.hidden, for: world.alice.session) }
+            { node in try await node.context.changeProfile(ProfileChange(presence: .hidden), for: world.alice.session) }
         },
         .service("AnnouncePresence", notices: ["presence"]) { world in
             { node in

@@ -12,8 +12,8 @@ extension ConsequenceTests {
     static let userRows: [Row] = [
         .service("ChangePushEndpoints") { world in
             { node in
-                try await node.context.changePushEndpoints(
-                    PushEndpointChange(usual: .some(nil)), for: world.alice.session)
+                try await node.context.changeProfile(
+                    ProfileChange(endpoints: PushEndpointChange(usual: .some(nil))), for: world.alice.session)
             }
         },
         .service("ExportPersonalData", audit: ["personal_data_read"]) { world in

@@ -205,8 +205,9 @@ struct ConsequenceWorld: Sendable {
         let bob = try await cards.withPhone("bob", "+14155552672")
         try await cards.show(try CardBench.specimen("T64235782", family: "BAKER"), bob)
         for person in [alice, bob] {
-            try await cards.fixture.context.changePushEndpoints(
-                PushEndpointChange(usual: .some(AuthorizationBench.endpoint("phone"))), for: person.session)
+            try await cards.fixture.context.changeProfile(
+                ProfileChange(endpoints: PushEndpointChange(usual: .some(AuthorizationBench.endpoint("phone")))),
+                for: person.session)
         }
         return (alice, bob)
     }

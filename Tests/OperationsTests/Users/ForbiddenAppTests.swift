@@ -94,8 +94,9 @@ struct ForbiddenAppTests {
                 applicationID: bench.revoked.id.description, on: there)
             let own = try await bench.open(bench.kept)
             for (name, session) in [("own", own.session), ("gone", gone.session)] {
-                try await fixture.context.changePushEndpoints(
-                    PushEndpointChange(usual: .some(AuthorizationBench.endpoint(name))), for: session)
+                try await fixture.context.changeProfile(
+                    ProfileChange(endpoints: PushEndpointChange(usual: .some(AuthorizationBench.endpoint(name)))),
+                    for: session)
             }
             func devices() async throws -> Set<DeviceID> {
                 let keys = fixture.context.keys.personal

@@ -46,17 +46,6 @@ package extension Service {
     func readPresence(_ question: PresenceQuestion, for session: Session) async throws -> [UserPresence] {
         try await seePresence(question, for: session).presences
     }
-
-    /// Hides or shows the user's presence.
-    ///
-    /// - Throws: `Refusal` with the session codes, `unavailable`.
-    func setPresence(_ visibility: PresenceVisibility, for session: Session) async throws {
-        try await act(for: session) { transaction, holder, events in
-            // A repetition wakes nobody.
-            guard try PresenceRepository(transaction).set(visibility, of: holder.user.id) else { return }
-            events.record(.presenceChanged(of: [holder.user.id]))
-        }
-    }
 }
 
 extension Service {

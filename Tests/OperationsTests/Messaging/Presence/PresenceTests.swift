@@ -175,8 +175,8 @@ struct PresenceTests {
                 people.keys
             }
             _ = try await admin.addBan(order, upTo: nil)
-        case .hidden: try await context.setPresence(.hidden, for: bob)
-        case .hiding: try await context.setPresence(.hidden, for: ann)
+        case .hidden: try await context.changeProfile(ProfileChange(presence: .hidden), for: bob)
+        case .hiding: try await context.changeProfile(ProfileChange(presence: .hidden), for: ann)
         case .erasure:
             let keys = people.keys
             try await context.write { transaction, events in
@@ -252,16 +252,16 @@ struct PresenceTests {
         try await Self.run { ann, bob, first, second in
             let watch = first.context.watchMessages(of: bob.userID)
             try await first.announce()
-            try await first.context.setPresence(.hidden, for: bob)
+            try await first.context.changeProfile(ProfileChange(presence: .hidden), for: bob)
             #expect(try await first.context.readProfile(bob).presence == .hidden)
             #expect(try await second.see(bob, by: ann) == UserPresence(of: bob.userID))
             #expect(try await second.see(ann, by: bob) == UserPresence(of: ann.userID))
-            try await first.context.setPresence(.visible, for: bob)
+            try await first.context.changeProfile(ProfileChange(presence: .visible), for: bob)
             #expect(try await second.see(bob, by: ann).isOnline)
-            try await first.context.setPresence(.hidden, for: bob)
+            try await first.context.changeProfile(ProfileChange(presence: .hidden), for: bob)
             watch.end()
             try await first.announce(isEnding: true)
-            try await first.context.setPresence(.visible, for: bob)
+            try await first.context.changeProfile(ProfileChange(presence: .visible), for: bob)
             #expect(try await second.see(bob, by: ann) == UserPresence(of: bob.userID))
         }
     }
