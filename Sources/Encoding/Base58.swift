@@ -1,9 +1,9 @@
 /// base58 in the alphabet of Bitcoin, the form of public keys in `did:key` and in Multikey documents.
-package enum Base58 {
+public enum Base58 {
     private static let alphabet = Array("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz".utf8)
 }
 
-package extension Base58 {
+public extension Base58 {
     /// Longer texts are refused, because the time to decode one grows with the square of its length.
     static let maximumLength = 128
 

@@ -1,5 +1,5 @@
 /// base64url without padding (RFC 4648 §5), the contract's only text form of binary values.
-package enum Base64URL {
+public enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
     /// The value of each ASCII byte, 255 if it is outside the alphabet.
@@ -10,7 +10,7 @@ package enum Base64URL {
     }()
 }
 
-package extension Base64URL {
+public extension Base64URL {
     /// Encodes bytes; the result has no padding.
     static func encode(_ bytes: some Collection<UInt8>) -> String {
         let source = Array(bytes)

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 
 /// A SHA-256 value (FIPS 180-4) in four words, so that a million of them need no heap.
-package struct Digest256: Hashable, Sendable {
+public struct Digest256: Hashable, Sendable {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
     private init(_ digest: SHA256Digest) {
@@ -10,7 +10,7 @@ package struct Digest256: Hashable, Sendable {
     }
 }
 
-package extension Digest256 {
+public extension Digest256 {
     static func of(_ bytes: some DataProtocol) -> Digest256 {
         Digest256(SHA256.hash(data: bytes))
     }

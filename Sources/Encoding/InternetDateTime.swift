@@ -1,6 +1,6 @@
 import Foundation
 
-package extension Date {
+public extension Date {
     /// The RFC 3339 form in UTC with whole seconds, `2026-01-31T23:59:59Z`: the contract's form of every time.
     /// A year outside 0 to 9999, which RFC 3339 cannot express, becomes the nearest of these.
     var rfc3339: String {

@@ -3,7 +3,7 @@
 /// Recipients ignore unknown members (RFC 7519 §4, RFC 7517 §5). So an unknown member may be deeper, longer or larger
 /// than ``StrictJSON`` permits. Names are strict: a duplicate is refused. Values are parsed by ``StrictJSON``, so there
 /// is still one parser. Skipping takes linear time and no recursion.
-package struct JSONOutline: Sendable {
+public struct JSONOutline: Sendable {
     private let bytes: [UInt8]
     private let members: [(name: String, place: Range<Int>)]
 
@@ -11,7 +11,7 @@ package struct JSONOutline: Sendable {
     static let unreadable = JSONValue.array([.null])
 }
 
-package extension JSONOutline {
+public extension JSONOutline {
     /// Finds the members of an object.
     ///
     /// - Throws: ``JSONDefect`` for anything that is not one JSON object in UTF-8.

@@ -1,4 +1,4 @@
-package extension JSONValue {
+public extension JSONValue {
     /// The value written as JSON (RFC 8259), without white space; members keep their order.
     var jsonText: String { String(decoding: jsonBytes, as: UTF8.self) }
 

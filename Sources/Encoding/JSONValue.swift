@@ -1,5 +1,5 @@
 /// A JSON value (RFC 8259) from the strict parser. Members keep their order; there are no duplicates.
-package enum JSONValue: Sendable, Equatable {
+public enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
     /// A whole number within 64 bits, written without fraction or exponent.
@@ -10,7 +10,7 @@ package enum JSONValue: Sendable, Equatable {
     case object([JSONMember])
 }
 
-package extension JSONValue {
+public extension JSONValue {
     /// The member of an object by name; `nil` if this is not an object or has no such member.
     subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
@@ -29,11 +29,11 @@ package extension JSONValue {
 }
 
 /// A name and its value in an object.
-package struct JSONMember: Sendable, Equatable {
-    package let name: String
-    package let value: JSONValue
+public struct JSONMember: Sendable, Equatable {
+    public let name: String
+    public let value: JSONValue
 
-    package init(name: String, value: JSONValue) {
+    public init(name: String, value: JSONValue) {
         self.name = name
         self.value = value
     }

@@ -1,4 +1,4 @@
-package extension Int64 {
+public extension Int64 {
     /// The whole part of a number, or the nearest value of this type; 0 for NaN. Swift's own conversion traps
     /// instead, and numbers may come from outside.
     init(saturating number: Double) {
@@ -8,7 +8,7 @@ package extension Int64 {
 }
 
 // Not generic: generic code is not specialized for callers in other targets, and every check calls this.
-package extension Int {
+public extension Int {
     /// The whole part of a number, or the nearest `Int`; 0 for NaN.
     init(saturating number: Double) {
         self.init(clamping: Int64(saturating: number))

@@ -1,4 +1,4 @@
-package extension StringProtocol {
+public extension StringProtocol {
     /// Whether at most 30 combining marks follow one another: the Stream-Safe Text Format (UAX #15 §13).
     ///
     /// Swift compares, hashes and splits text by canonical equivalence, for which it sorts the marks of a run. That

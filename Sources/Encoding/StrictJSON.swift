@@ -1,9 +1,9 @@
 /// A defect of a text that should be JSON, and its place.
-package struct JSONDefect: Error, Sendable, Equatable {
+public struct JSONDefect: Error, Sendable, Equatable {
     /// A path such as `$.keys[2].alg`; `$` is the document itself.
-    package let path: String
+    public let path: String
     /// The defect in a few words.
-    package let problem: String
+    public let problem: String
 }
 
 /// Parses JSON from outside: UTF-8 only, no duplicate member, nothing after the value, bounded depth, and no long run
@@ -11,11 +11,11 @@ package struct JSONDefect: Error, Sendable, Equatable {
 ///
 /// One parser for tokens and request bodies, because RFC 7515 §4 and RFC 7519 §4 leave duplicate members to the
 /// parser. Two parsers that disagree on them would permit attacks.
-package struct StrictJSON {
+public struct StrictJSON {
     /// Nesting deeper than this is refused.
     static let maximumDepth = 16
     /// More members or elements in one object or array are refused.
-    package static let maximumCount = 256
+    public static let maximumCount = 256
 
     private let bytes: UnsafeBufferPointer<UInt8>
     var position = 0
@@ -37,7 +37,7 @@ package struct StrictJSON {
     /// Parses a whole document.
     ///
     /// - Throws: ``JSONDefect`` with the path of the first thing that is wrong.
-    package static func parse(_ bytes: some Collection<UInt8>) throws(JSONDefect) -> JSONValue {
+    public static func parse(_ bytes: some Collection<UInt8>) throws(JSONDefect) -> JSONValue {
         let array = Array(bytes)
         let result = array.withUnsafeBufferPointer { buffer -> Result<JSONValue, JSONDefect> in
             var reader = StrictJSON(bytes: buffer)

@@ -1,5 +1,5 @@
 /// Why some bytes are not a data item of the subset.
-package enum CBORDefect: Error, Sendable, Equatable {
+public enum CBORDefect: Error, Sendable, Equatable {
     case tooLong, truncated, trailingBytes, tooDeep, tooManyItems, indefiniteLength, notShortest, unsupported
     case badText, badKey, duplicateKey
 }
@@ -8,7 +8,7 @@ package enum CBORDefect: Error, Sendable, Equatable {
 ///
 /// Every length is written in its shortest form, so a value has one encoding but for the order of keys. Issuers do not
 /// sort their keys, so their order is free.
-package struct CBORReader {
+public struct CBORReader {
     private let input: ArraySlice<UInt8>
     private var position: Int
     private var items = 0
@@ -19,7 +19,7 @@ package struct CBORReader {
     }
 }
 
-package extension CBORReader {
+public extension CBORReader {
     /// Longer input is refused unless the caller allows more.
     static let maximumLength = 65_536
     /// Deeper nesting is refused. Byte strings that contain CBOR are read by themselves.

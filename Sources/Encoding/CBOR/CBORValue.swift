@@ -1,6 +1,6 @@
 /// A data item of CBOR (RFC 8949), in the subset of mobile documents and signed barcodes: definite lengths, keys that
 /// are numbers or texts, and neither floats nor simple values but `false`, `true` and `null`.
-package indirect enum CBORValue: Sendable, Equatable {
+public indirect enum CBORValue: Sendable, Equatable {
     case unsigned(UInt64)
     /// The number -1 - n.
     case negative(UInt64)
@@ -13,7 +13,7 @@ package indirect enum CBORValue: Sendable, Equatable {
     case null
 }
 
-package extension CBORValue {
+public extension CBORValue {
     /// The value of a key; `nil` if this is not a map or the key is missing.
     subscript(_ key: CBORKey) -> CBORValue? {
         if case .map(let members) = self { members[key] } else { nil }
@@ -42,7 +42,7 @@ package extension CBORValue {
 
 /// A key of a map: a number or a text. It is compared by its encoded bytes, because texts that nobody has looked at are
 /// never compared by canonical equivalence. A key has one encoding only, since the reader refuses every other one.
-package struct CBORKey: Sendable, Hashable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
+public struct CBORKey: Sendable, Hashable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
     let encoded: [UInt8]
 
     init(encoded: ArraySlice<UInt8>) {
@@ -50,7 +50,7 @@ package struct CBORKey: Sendable, Hashable, ExpressibleByIntegerLiteral, Express
     }
 }
 
-package extension CBORKey {
+public extension CBORKey {
     init(integerLiteral number: Int64) {
         let value = number < 0 ? CBORValue.negative(UInt64(~number)) : .unsigned(UInt64(number))
         encoded = value.encoded
@@ -62,11 +62,11 @@ package extension CBORKey {
 }
 
 /// A tagged data item. Signatures and digests are made over its bytes as they came, so it keeps them.
-package struct CBORTag: Sendable, Equatable {
-    package let number: UInt64
-    package let value: CBORValue
+public struct CBORTag: Sendable, Equatable {
+    public let number: UInt64
+    public let value: CBORValue
     /// The bytes of the whole item, from the tag on.
-    package let received: ArraySlice<UInt8>
+    public let received: ArraySlice<UInt8>
 
     init(_ number: UInt64, _ value: CBORValue, received: ArraySlice<UInt8>) {
         self.number = number
@@ -75,7 +75,7 @@ package struct CBORTag: Sendable, Equatable {
     }
 
     /// A tag of our own around a value.
-    package init(_ number: UInt64, _ value: CBORValue) {
+    public init(_ number: UInt64, _ value: CBORValue) {
         var writer = CBORWriter()
         writer.append(.tag, number)
         writer.append(value)

@@ -51,7 +51,7 @@ struct CBORWriter {
     }
 }
 
-package extension CBORValue {
+public extension CBORValue {
     /// The deterministic encoding. Tagged items are written as they were received.
     var encoded: [UInt8] {
         var writer = CBORWriter()

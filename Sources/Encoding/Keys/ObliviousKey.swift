@@ -6,19 +6,19 @@ import Foundation
 ///
 /// The client blinds its input, so the service does not learn it. Each evaluation comes with a proof that this key made
 /// it. The library's own type may change without notice, so only this file uses it (Upstream.md).
-package struct ObliviousKey: Sendable {
+public struct ObliviousKey: Sendable {
     private let scalar: Secret
 
     /// Takes a scalar, 48 bytes big-endian.
     ///
     /// - Throws: a `CryptoKitError` for 0 and for values that are not below the group's order.
-    package init(scalar: [UInt8]) throws {
+    public init(scalar: [UInt8]) throws {
         _ = try P384._VOPRF.PrivateKey(rawRepresentation: scalar)
         self.scalar = Secret(bytes: scalar)
     }
 }
 
-package extension ObliviousKey {
+public extension ObliviousKey {
     /// Bytes of a blinded or an evaluated element: a compressed point.
     static let elementLength = 49
     /// Bytes of an evaluation: the evaluated element, then the proof's two scalars.

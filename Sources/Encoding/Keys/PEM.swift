@@ -5,17 +5,17 @@ import SwiftASN1
 ///
 /// Text before and after it is explanatory (§2) and ignored. Lines may have any length, because writers differ and §3
 /// permits it. A second document with any label is refused, because two parsers could choose different ones.
-package struct PEM: Sendable, Equatable {
+public struct PEM: Sendable, Equatable {
     /// The document's kind, such as `CERTIFICATE REQUEST`.
-    package let label: String
+    public let label: String
     /// The bytes inside, at least one.
-    package let bytes: [UInt8]
+    public let bytes: [UInt8]
 
     /// Parses a text. The base64 may be in either alphabet (RFC 4648 §4 and §5), with or without padding.
     ///
     /// - Parameter bareLabel: the label of a text that is base64 alone, without the lines around it; `nil` if such a text is
     ///   refused.
-    package init(_ text: String, bareLabel: String? = nil) throws(Defect) {
+    public init(_ text: String, bareLabel: String? = nil) throws(Defect) {
         guard text.utf8.count <= Self.maximumLength else { throw .tooLong }
         // The search covers the whole text: a private key may have lost its line breaks on the way.
         guard !text.contains("PRIVATE KEY-----") else { throw .privateKey }
@@ -39,7 +39,7 @@ package struct PEM: Sendable, Equatable {
     }
 }
 
-package extension PEM {
+public extension PEM {
     /// Why a text is not one such document.
     enum Defect: Error, Sendable {
         /// The text is longer than ``PEM/maximumLength``.
@@ -65,7 +65,7 @@ package extension PEM {
     }
 }
 
-package extension Base64URL {
+public extension Base64URL {
     /// Decodes base64 in the standard or the URL alphabet (RFC 4648 §4 and §5), with or without padding.
     static func decodeEitherAlphabet(_ text: some Collection<UInt8>) -> [UInt8]? {
         var characters = text.map { character in

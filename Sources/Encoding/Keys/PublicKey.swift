@@ -7,16 +7,16 @@ import SwiftASN1
 ///
 /// Every accepted form of a key is parsed into this type, and only one encoding of each key is accepted. Two
 /// encodings would have two thumbprints, and a used or revoked key could return under the other.
-package struct PublicKey: Sendable {
-    package let key: Key
-    package let numbers: Numbers
+public struct PublicKey: Sendable {
+    public let key: Key
+    public let numbers: Numbers
     /// The DER SubjectPublicKeyInfo (RFC 5280 §4.1.2.7), in its one canonical form.
-    package let subjectPublicKeyInfo: [UInt8]
+    public let subjectPublicKeyInfo: [UInt8]
     /// SHA-256 of ``subjectPublicKeyInfo``, 32 bytes, by which a key is identified.
-    package let thumbprint: [UInt8]
+    public let thumbprint: [UInt8]
 
     /// Validates the numbers and the strength of a key.
-    package init(_ numbers: Numbers) throws(PublicKeyDefect) {
+    public init(_ numbers: Numbers) throws(PublicKeyDefect) {
         try numbers.requireStrength()
         self.numbers = numbers
         do {
@@ -35,7 +35,7 @@ package struct PublicKey: Sendable {
     }
 }
 
-package extension PublicKey {
+public extension PublicKey {
     /// The numbers of a key, not validated yet.
     enum Numbers: Sendable, Equatable {
         /// Big-endian, without leading zeros (RFC 8017 §3.1).
@@ -90,10 +90,10 @@ package extension PublicKey {
 
 extension PublicKey: Hashable {
     /// Equal keys have equal encodings.
-    package static func == (left: PublicKey, right: PublicKey) -> Bool {
+    public static func == (left: PublicKey, right: PublicKey) -> Bool {
         left.subjectPublicKeyInfo == right.subjectPublicKeyInfo
     }
 
     /// A thumbprint is uniform, so it is enough for the hasher.
-    package func hash(into hasher: inout Hasher) { hasher.combine(thumbprint) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(thumbprint) }
 }

@@ -1,8 +1,8 @@
 /// A defect of a submitted public key.
-package struct PublicKeyDefect: Error, Equatable {
-    package let reason: Reason
+public struct PublicKeyDefect: Error, Equatable {
+    public let reason: Reason
     /// One sentence for the developer who sent the key; no part of the key is in it.
-    package let detail: String
+    public let detail: String
 
     init(_ defect: PEM.Defect, in text: String) {
         switch defect {
@@ -17,7 +17,7 @@ package struct PublicKeyDefect: Error, Equatable {
     }
 }
 
-package extension PublicKeyDefect {
+public extension PublicKeyDefect {
     /// The reason codes of `invalid_provider_key` and `invalid_csr`.
     enum Reason: String, Sendable, CaseIterable {
         case malformed

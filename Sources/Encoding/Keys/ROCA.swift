@@ -3,7 +3,7 @@
 ///
 /// The library chose each prime as `k·M + (65537^a mod M)`. `M` is the product of the first small primes. Such a
 /// modulus is a power of 65537 modulo each of those primes. A random modulus is one with a probability below 2⁻²⁷.
-package enum ROCA {
+public enum ROCA {
     /// A small prime of the fingerprint, and the residues modulo it that are powers of 65537.
     private struct Residues: Sendable {
         let prime: UInt32
@@ -29,7 +29,7 @@ package enum ROCA {
     ].map(Residues.init)
 
     /// Whether a modulus, big-endian, has the fingerprint.
-    package static func isFingerprinted(modulus: [UInt8]) -> Bool {
+    public static func isFingerprinted(modulus: [UInt8]) -> Bool {
         fingerprint.allSatisfy { residues in
             let remainder = modulus.reduce(0) { ($0 << 8 | UInt32($1)) % residues.prime }
             return residues.isPower[Int(remainder)]

@@ -1,24 +1,24 @@
 import Foundation
 
 /// An IP address, of version 4 or 6.
-package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
+public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// 4 or 16 bytes in network order.
-    package let bytes: [UInt8]
+    public let bytes: [UInt8]
 
     /// Takes 4 or 16 bytes in network order; `nil` for any other number.
-    package init?(bytes: some Collection<UInt8>) {
+    public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         self.bytes = Array(bytes)
     }
 
     /// Parses an address of either version.
-    package init?(_ text: String) {
+    public init?(_ text: String) {
         guard let address = IPAddress(ipv4: text) ?? IPAddress(ipv6: text) else { return nil }
         self = address
     }
 
     /// Four decimal numbers without leading zeros (RFC 6943 §3.1.1, the strict form), and no other form.
-    package init?(ipv4 text: String) {
+    public init?(ipv4 text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         let numbers = parts.compactMap { part in UInt8(part).flatMap { String($0) == part ? $0 : nil } }
         guard parts.count == 4, numbers.count == 4 else { return nil }
@@ -26,7 +26,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// RFC 4291 §2.2, without a zone.
-    package init?(ipv6 text: String) {
+    public init?(ipv6 text: String) {
         var address = in6_addr()
         guard text.utf8.count <= 64, !text.utf8.contains(0), inet_pton(AF_INET6, text, &address) == 1 else {
             return nil
@@ -35,7 +35,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-package extension IPAddress {
+public extension IPAddress {
     /// The numeric form, for IPv6 that of RFC 5952.
     var description: String {
         guard bytes.count == 16 else { return bytes.map(String.init).joined(separator: ".") }

@@ -1,9 +1,9 @@
 /// RFC 3986 §2.1: characters that are not allowed as they are become `%` and two upper-case hexadecimal digits.
-package enum PercentEncoding {
+public enum PercentEncoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
 }
 
-package extension PercentEncoding {
+public extension PercentEncoding {
     /// Encodes UTF-8 bytes; unreserved characters (§2.3) stay, and slashes if requested.
     static func encode(_ text: String, keepingSlashes: Bool = false) -> String {
         var bytes: [UInt8] = []

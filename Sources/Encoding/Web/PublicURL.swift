@@ -2,15 +2,15 @@
 ///
 /// The text is checked here. The addresses of its host are checked when the URL is set and again at every request. The
 /// connection goes to the checked address.
-package struct PublicURL: Sendable, Equatable, CustomStringConvertible {
-    package let web: WebAddress
+public struct PublicURL: Sendable, Equatable, CustomStringConvertible {
+    public let web: WebAddress
     /// Whether this machine is permitted too, for development.
     let allowsLoopback: Bool
 
     /// Parses a URL; `nil` if a provider may not name it.
     ///
     /// - Parameter allowingLoopback: also permits this machine, and `http` to it, for development and tests.
-    package init?(_ text: String, allowingLoopback: Bool) {
+    public init?(_ text: String, allowingLoopback: Bool) {
         guard let web = WebAddress(text) else { return nil }
         if web.isLoopback {
             guard allowingLoopback else { return nil }
@@ -22,7 +22,7 @@ package struct PublicURL: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-package extension PublicURL {
+public extension PublicURL {
     /// The whole URL in canonical form.
     var description: String { web.description }
 

@@ -1,16 +1,16 @@
 /// The URL of a service that the operator names (RFC 3986): `https`. For development and tests also `http` on this
 /// machine.
-package struct ServiceURL: Sendable, Equatable, CustomStringConvertible {
-    package let web: WebAddress
+public struct ServiceURL: Sendable, Equatable, CustomStringConvertible {
+    public let web: WebAddress
 
     /// Parses a URL; `nil` if the service may not send requests to it.
-    package init?(_ text: String) {
+    public init?(_ text: String) {
         guard let web = WebAddress(text), web.isSecure || web.isLoopback else { return nil }
         self.web = web
     }
 }
 
-package extension ServiceURL {
+public extension ServiceURL {
     /// The whole URL in canonical form.
     var description: String { web.description }
     /// The value of the `Host` field.

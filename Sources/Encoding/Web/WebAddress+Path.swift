@@ -1,4 +1,4 @@
-package extension WebAddress {
+public extension WebAddress {
     /// A path in normal form (RFC 3986 §6.2.2): unreserved characters not escaped, hexadecimal digits in capitals, and
     /// no segments `.` and `..`.
     static func normalizedPath(_ path: some StringProtocol) -> String {

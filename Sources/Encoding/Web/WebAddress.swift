@@ -5,24 +5,24 @@ import Foundation
 ///
 /// The host is a name in lower case without a final dot, or an address as RFC 5952 and RFC 6943 §3.1.1 write it.
 /// Other forms that some resolver takes for an address are refused. No user, no fragment, ASCII only.
-package struct WebAddress: Sendable, Equatable, CustomStringConvertible {
+public struct WebAddress: Sendable, Equatable, CustomStringConvertible {
     /// `https` if true, `http` if not.
-    package let isSecure: Bool
+    public let isSecure: Bool
     /// The host without the port; an IPv6 address in brackets.
-    package let name: String
+    public let name: String
     /// The address; `nil` if the host is a name.
-    package let literal: IPAddress?
+    public let literal: IPAddress?
     /// `nil` for the scheme's default port.
     let port: Int?
     /// Starts with `/`, percent-encoded as on the wire.
-    package let path: String
+    public let path: String
     /// The query as on the wire, without `?`; empty if there is none.
-    package let query: String
+    public let query: String
 
     /// Longer ones are refused, bytes.
     static let maximumLength = 1024
 
-    package init?(_ text: String) {
+    public init?(_ text: String) {
         let foreign = Set("\"<>\\^`{|}#".utf8)
         guard text.utf8.count <= Self.maximumLength,
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !foreign.contains($0) })
@@ -41,7 +41,7 @@ package struct WebAddress: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-package extension WebAddress {
+public extension WebAddress {
     /// The value of the `Host` field (RFC 9110 §7.2).
     var host: String { name + (port.map { ":\($0)" } ?? "") }
 

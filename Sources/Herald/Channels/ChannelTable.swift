@@ -1,5 +1,5 @@
 /// The purpose of a channel (source table 23).
-package enum ChannelKind: UInt8, Sendable, CaseIterable {
+public enum ChannelKind: UInt8, Sendable, CaseIterable {
     /// From the service to the client: notices that there is something to synchronize.
     case push
     /// Calls of the client and their answers.
@@ -7,15 +7,15 @@ package enum ChannelKind: UInt8, Sendable, CaseIterable {
 }
 
 /// The packet types, each of one kind of channel (source table 34).
-package enum PacketType {
+public enum PacketType {
     /// A call or its answer, on an RPC channel.
-    package static let normalizedMessage: UInt8 = 0
+    public static let normalizedMessage: UInt8 = 0
     /// There is something to synchronize, on a push channel. It has no payload.
-    package static let synchronizationRequest: UInt8 = 2
+    public static let synchronizationRequest: UInt8 = 2
 }
 
 /// The open channels of a connection, and its unfinished messages.
-package struct ChannelTable: Sendable {
+public struct ChannelTable: Sendable {
     private struct Channel {
         let kind: ChannelKind
         let instance: UInt64
@@ -28,7 +28,7 @@ package struct ChannelTable: Sendable {
     private var channels: [UInt8: Channel] = [:]
     private var instances: UInt64 = 0
     /// The size of all unfinished messages, in bytes.
-    package private(set) var unfinished = 0
+    public private(set) var unfinished = 0
 
     init(limits: Limits) { self.limits = limits }
 
@@ -87,23 +87,23 @@ package struct ChannelTable: Sendable {
     }
 }
 
-package extension ChannelTable {
+public extension ChannelTable {
     struct Limits: Sendable {
         let message: Int
         /// The largest size of all unfinished messages together, in bytes.
         let unfinished: Int
 
-        package init(message: Int, unfinished: Int) { (self.message, self.unfinished) = (message, unfinished) }
+        public init(message: Int, unfinished: Int) { (self.message, self.unfinished) = (message, unfinished) }
     }
 
     /// A message whose parts have all come.
     struct Message: Sendable, Equatable {
-        package let channel: UInt8
+        public let channel: UInt8
         /// Distinguishes channels that had this number one after the other.
-        package let instance: UInt64
-        package let payload: [UInt8]
+        public let instance: UInt64
+        public let payload: [UInt8]
 
-        package init(channel: UInt8, instance: UInt64, payload: [UInt8]) {
+        public init(channel: UInt8, instance: UInt64, payload: [UInt8]) {
             (self.channel, self.instance, self.payload) = (channel, instance, payload)
         }
     }

@@ -1,11 +1,11 @@
 /// The server's side of a connection (source §3.3): which frames are allowed, and their effects. It decides; the
 /// connection acts.
-package struct HeraldState: Sendable {
+public struct HeraldState: Sendable {
     /// The number of failed authentications that ends a connection.
     static let maximumFailures = 5
 
-    package private(set) var phase = Phase.initial
-    package private(set) var channels: ChannelTable
+    public private(set) var phase = Phase.initial
+    public private(set) var channels: ChannelTable
     private var failures = 0
     /// The frames without a message in the current window, and its beginning in nanoseconds.
     private var idleFrames: (count: Int, since: UInt64) = (0, 0)
@@ -21,7 +21,7 @@ package struct HeraldState: Sendable {
     }
 }
 
-package extension HeraldState {
+public extension HeraldState {
     enum Phase: Sendable, Equatable, CaseIterable {
         /// Only an initial frame is accepted.
         case initial

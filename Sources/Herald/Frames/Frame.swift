@@ -2,7 +2,7 @@
 ///
 /// On the wire: PAYLOAD_SIZE, 4 bytes, the size of the rest, header byte included. Then the header byte, 2 bits of type
 /// and 6 bits that depend on it. Then the payload. Numbers are big-endian.
-package enum Frame: Sendable, Equatable {
+public enum Frame: Sendable, Equatable {
     /// Control, OP 0: the rest of the payload is the token of a session.
     case authenticate(token: [UInt8])
     /// Control, OP 1. The type is the 2 bits of the header, valid or not.
@@ -49,7 +49,7 @@ package enum Frame: Sendable, Equatable {
     }
 }
 
-package extension Frame {
+public extension Frame {
     /// The last number that a channel may have.
     static let lastChannel: UInt8 = 254
 
@@ -94,20 +94,20 @@ package extension Frame {
     }
 }
 
-package struct DataFrame: Sendable, Equatable {
+public struct DataFrame: Sendable, Equatable {
     /// The number of bytes of CH_ID and TOTAL_SIZE.
     static let fieldsLength = 5
     /// The bytes of a frame on the wire without its payload.
-    package static let overhead = Frame.sizeLength + 1 + fieldsLength
+    public static let overhead = Frame.sizeLength + 1 + fieldsLength
 
     /// The packet type, 6 bits.
-    package let packet: UInt8
-    package let channel: UInt8
+    public let packet: UInt8
+    public let channel: UInt8
     /// The size of the whole message over all its frames, in bytes.
-    package let total: UInt32
-    package let payload: [UInt8]
+    public let total: UInt32
+    public let payload: [UInt8]
 
-    package init(packet: UInt8, channel: UInt8, total: UInt32, payload: [UInt8]) {
+    public init(packet: UInt8, channel: UInt8, total: UInt32, payload: [UInt8]) {
         (self.packet, self.channel, self.total, self.payload) = (packet, channel, total, payload)
     }
 }

@@ -1,11 +1,11 @@
 /// Splits a connection's input into frames, and buffers incomplete ones.
-package struct FrameReader: Sendable {
+public struct FrameReader: Sendable {
     private let maximumFrame: Int
     private var bytes: [UInt8] = []
     private var start = 0
 }
 
-package extension FrameReader {
+public extension FrameReader {
     /// - Parameter maximumFrame: the largest frame, in bytes, size field included.
     init(maximumFrame: Int) { self.maximumFrame = maximumFrame }
 

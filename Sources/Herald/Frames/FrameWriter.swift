@@ -1,6 +1,6 @@
 /// Frames that wait to be sent: responses to control frames first, then the messages of all channels. Channels take
 /// turns, a frame each, so a long message does not delay the others.
-package struct FrameWriter: Sendable {
+public struct FrameWriter: Sendable {
     private struct Message {
         let packet: UInt8
         let payload: [UInt8]
@@ -13,10 +13,10 @@ package struct FrameWriter: Sendable {
     /// Channels with messages to send, the next one first.
     private var turns: [UInt8] = []
     /// The number of waiting bytes, without the fields of data frames.
-    package private(set) var count = 0
+    public private(set) var count = 0
 }
 
-package extension FrameWriter {
+public extension FrameWriter {
     /// - Parameter maximumFrame: the largest frame, in bytes, size field included.
     init(maximumFrame: Int) { maximumPayload = max(1, maximumFrame - DataFrame.overhead) }
 

@@ -1,5 +1,5 @@
 /// Why a control frame failed, or why the service ends a connection: the number in a response frame.
-package enum HeraldError: UInt8, Error, Sendable, CaseIterable {
+public enum HeraldError: UInt8, Error, Sendable, CaseIterable {
     /// The bytes are not a valid frame or not a valid Thrift message.
     case malformed = 1
     case unknownChannel = 2

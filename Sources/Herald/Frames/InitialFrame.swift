@@ -1,6 +1,6 @@
 /// The first frame of a client: the protocol's word, its version, and the largest frame that the client accepts (source
 /// table 24).
-package struct InitialFrame: Sendable, Equatable {
+public struct InitialFrame: Sendable, Equatable {
     /// The frame's size on the wire, in bytes.
     static let length = 11
     /// A smaller frame would contain little more than its own fields.
@@ -9,11 +9,11 @@ package struct InitialFrame: Sendable, Equatable {
     private static let beginning = Array("LAYER".utf8) + [1, 1]
 
     /// The largest frame to the client, in bytes, size field included.
-    package let frameSize: UInt32
+    public let frameSize: UInt32
 
-    package init(frameSize: UInt32) { self.frameSize = frameSize }
+    public init(frameSize: UInt32) { self.frameSize = frameSize }
 
-    package var bytes: [UInt8] { Self.beginning + frameSize.bigEndianBytes }
+    public var bytes: [UInt8] { Self.beginning + frameSize.bigEndianBytes }
 
     /// Parses the frame; `nil` until it is complete. Errors are detected at the first wrong byte.
     ///

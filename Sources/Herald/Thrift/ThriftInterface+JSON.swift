@@ -1,7 +1,7 @@
 import Encoding
 
 /// Converts values between the interface and JSON. Fields and members have the same names.
-package extension ThriftInterface {
+public extension ThriftInterface {
     /// The fields of a structure as members of an object. A field that the interface does not declare, or declares with
     /// another type, is omitted, as Thrift's own readers do. So is text that is not UTF-8 or not stream-safe.
     func members(_ fields: [ThriftField], as declared: [Field]) -> [JSONMember] {

@@ -1,10 +1,10 @@
 /// The functions and types of `herald.thrift`.
-package struct ThriftInterface: Sendable {
+public struct ThriftInterface: Sendable {
     let structures: [String: [Field]]
-    package let functions: [String: Function]
+    public let functions: [String: Function]
 }
 
-package extension ThriftInterface {
+public extension ThriftInterface {
     indirect enum Kind: Sendable, Equatable {
         case bool, i32, i64, text, binary
         /// A text that contains a JSON value.
@@ -14,20 +14,20 @@ package extension ThriftInterface {
     }
 
     struct Field: Sendable, Equatable {
-        package let id: Int16
-        package let name: String
-        package let kind: Kind
+        public let id: Int16
+        public let name: String
+        public let kind: Kind
     }
 
     struct Function: Sendable, Equatable {
-        package let name: String
-        package let arguments: [Field]
+        public let name: String
+        public let arguments: [Field]
         /// `nil` for a function without a result.
-        package let result: Kind?
+        public let result: Kind?
         /// The structure that explains a refused call.
-        package let refusal: Field?
+        public let refusal: Field?
         /// The route of the function, from its annotation: a method, and a path with the names of arguments.
-        package let route: String
+        public let route: String
     }
 
     /// The interface that is compiled into the service.

@@ -1,5 +1,5 @@
 /// Parses Thrift's strict binary protocol from untrusted bytes: no memory is reserved for announced content.
-package struct ThriftReader {
+public struct ThriftReader {
     /// The deepest nesting of structures and collections.
     static let maximumDepth = 16
     /// The largest number of values in a message.
@@ -17,7 +17,7 @@ package struct ThriftReader {
     }
 
     /// Parses bytes that must be exactly one message.
-    package static func message(
+    public static func message(
         _ bytes: [UInt8], maximumValues: Int = Self.maximumValues
     ) throws(ThriftDefect) -> ThriftMessage {
         var reader = ThriftReader(bytes[...], maximumValues)

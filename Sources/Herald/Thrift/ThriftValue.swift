@@ -1,5 +1,5 @@
 /// A value of Thrift's binary protocol. It has no names: only the interface has them.
-package indirect enum ThriftValue: Sendable, Equatable {
+public indirect enum ThriftValue: Sendable, Equatable {
     case bool(Bool)
     case i8(Int8)
     case i16(Int16)
@@ -14,7 +14,7 @@ package indirect enum ThriftValue: Sendable, Equatable {
     case map(ThriftType, ThriftType, [ThriftValue])
     case structure([ThriftField])
 
-    package static func text(_ text: String) -> ThriftValue { .bytes(Array(text.utf8)) }
+    public static func text(_ text: String) -> ThriftValue { .bytes(Array(text.utf8)) }
 
     var type: ThriftType {
         switch self {
@@ -33,15 +33,15 @@ package indirect enum ThriftValue: Sendable, Equatable {
     }
 }
 
-package struct ThriftField: Sendable, Equatable {
-    package let id: Int16
-    package let value: ThriftValue
+public struct ThriftField: Sendable, Equatable {
+    public let id: Int16
+    public let value: ThriftValue
 
-    package init(_ id: Int16, _ value: ThriftValue) { (self.id, self.value) = (id, value) }
+    public init(_ id: Int16, _ value: ThriftValue) { (self.id, self.value) = (id, value) }
 }
 
 /// The number of a type in the binary protocol.
-package enum ThriftType: UInt8, Sendable, CaseIterable {
+public enum ThriftType: UInt8, Sendable, CaseIterable {
     case bool = 2
     case i8 = 3
     case double = 4
@@ -56,8 +56,8 @@ package enum ThriftType: UInt8, Sendable, CaseIterable {
 }
 
 /// A call or its response (Thrift RPC, strict framing).
-package struct ThriftMessage: Sendable, Equatable {
-    package enum Kind: UInt8, Sendable, CaseIterable {
+public struct ThriftMessage: Sendable, Equatable {
+    public enum Kind: UInt8, Sendable, CaseIterable {
         case call = 1
         case reply = 2
         /// The call failed: its function or its arguments are unknown.
@@ -65,18 +65,18 @@ package struct ThriftMessage: Sendable, Equatable {
         case oneWay = 4
     }
 
-    package let kind: Kind
-    package let name: String
+    public let kind: Kind
+    public let name: String
     /// The caller's number, which the response repeats.
-    package let sequence: Int32
-    package let body: [ThriftField]
+    public let sequence: Int32
+    public let body: [ThriftField]
 
-    package init(_ kind: Kind, name: String, sequence: Int32, body: [ThriftField]) {
+    public init(_ kind: Kind, name: String, sequence: Int32, body: [ThriftField]) {
         (self.kind, self.name, self.sequence, self.body) = (kind, name, sequence, body)
     }
 }
 
-package enum ThriftDefect: Error, Sendable, Equatable {
+public enum ThriftDefect: Error, Sendable, Equatable {
     /// The message is cut off, or bytes follow it.
     case length
     /// Unknown version or type, or text that is not UTF-8.

@@ -1,4 +1,4 @@
-package extension ThriftMessage {
+public extension ThriftMessage {
     /// The message in the binary protocol, strict.
     var bytes: [UInt8] {
         var bytes = (0x8001_0000 | UInt32(kind.rawValue)).bigEndianBytes

@@ -61,7 +61,7 @@ struct FeatureCircleTests {
 
     /// A type that other files can name: it begins its line.
     private static var declaration: Regex<(Substring, Substring)> {
-        /(?m)^(?:package )?(?:final )?(?:struct|enum|class|protocol|actor|typealias) (\w+)/
+        /(?m)^(?:public |package )?(?:final )?(?:struct|enum|class|protocol|actor|typealias) (\w+)/
     }
 
     /// A source without its comments and what stands in quotes.
