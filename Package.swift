@@ -73,7 +73,9 @@ let package = Package(
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
 
-        .target(name: "Encoding", dependencies: [crypto, cryptoExtras, asn1], swiftSettings: strictSettings),
+        .target(
+            name: "Encoding", dependencies: [crypto, cryptoExtras, asn1], path: "Sources/SwiftSDK/Encoding",
+            swiftSettings: strictSettings),
         .target(
             name: "Traces",
             dependencies: ["Encoding", .product(name: "Tracing", package: "swift-distributed-tracing")],
@@ -105,7 +107,7 @@ let package = Package(
             ] + nio,
             swiftSettings: strictSettings),
         .target(
-            name: "Herald", dependencies: ["Encoding"], exclude: ["herald.thrift"],
+            name: "Herald", dependencies: ["Encoding"], path: "Sources/SwiftSDK/Herald", exclude: ["herald.thrift"],
             swiftSettings: strictSettings),
         .target(
             name: "Operations",
@@ -139,11 +141,12 @@ let package = Package(
                 "Encoding", "Herald", crypto, cryptoExtras, httpClient, nioSSL,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ] + nio,
-            swiftSettings: strictSettings),
+            path: "Sources/SwiftSDK/CountersignClient", swiftSettings: strictSettings),
         // Messages on the device. Apps that send none need no database.
         .target(
             name: "CountersignSync",
             dependencies: ["CountersignClient", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Sources/SwiftSDK/CountersignSync",
             swiftSettings: strictSettings),
         .executableTarget(
             name: "countersign",

@@ -20,6 +20,16 @@ package struct SourceFile: Sendable {
         }
     }
 
+    /// All Swift files of a target, by their path below its folder.
+    package static func all(of target: String) throws -> [SourceFile] { try all(below: folder(of: target)) }
+
+    /// The folder of a target, from the repository's root. The package of the SDK has some of them.
+    package static func folder(of target: String) -> String {
+        let folders = ["Sources/SwiftSDK/\(target)", "Sources/\(target)"]
+        return folders.first { FileManager.default.fileExists(atPath: RunningService.root.appending(path: $0).path) }
+            ?? "Sources/\(target)"
+    }
+
     /// A function of a type or extension.
     package struct Method: Sendable {
         package let name: String

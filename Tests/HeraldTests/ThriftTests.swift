@@ -11,7 +11,7 @@ struct ThriftTests {
 
     @Test("have the interface of herald.thrift")
     func generated() throws {
-        let file = RunningService.root.appending(path: "Sources/Herald/herald.thrift")
+        let file = RunningService.root.appending(path: "Sources/SwiftSDK/Herald/herald.thrift")
         #expect(try String(contentsOf: file, encoding: .utf8) == ThriftInterface.document, "run make embed")
     }
 

@@ -38,8 +38,8 @@ package extension ReferenceData {
     /// All tables, in the order of their names.
     static let all = [
         ReferenceData(
-            "address_ranges", in: "Encoding/Web/IPAddress.swift", "IANA's registries of special-purpose addresses",
-            on: (2026, 11, 22)),
+            "address_ranges", in: "SwiftSDK/Encoding/Web/IPAddress.swift",
+            "IANA's registries of special-purpose addresses", on: (2026, 11, 22)),
         ReferenceData(
             "card_jurisdictions", in: "Cards/Shared/JurisdictionTable.swift",
             "AAMVA's issuer numbers, postal areas of USPS and Canada Post, published forms of licence numbers",

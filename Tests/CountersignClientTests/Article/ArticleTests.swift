@@ -18,7 +18,7 @@ struct ArticleTests {
     /// Every article, by its path.
     private static func articles() throws -> [String] {
         try ["CountersignClient", "CountersignSync"].flatMap { library in
-            let folder = "Sources/\(library)/\(library).docc"
+            let folder = "Sources/SwiftSDK/\(library)/\(library).docc"
             return try FileManager.default.contentsOfDirectory(atPath: url(folder).path).sorted()
                 .filter { $0.hasSuffix(".md") }.map { "\(folder)/\($0)" }
         }

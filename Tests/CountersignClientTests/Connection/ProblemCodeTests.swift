@@ -8,7 +8,7 @@ import Testing
 struct ProblemCodeTests {
     @Test("have a name in the SDK, all but those that only a provider's backend gets")
     func names() throws {
-        let file = RunningService.root.appending(path: "Sources/CountersignClient/Failures/Problem.swift")
+        let file = RunningService.root.appending(path: "Sources/SwiftSDK/CountersignClient/Failures/Problem.swift")
         let text = try String(contentsOf: file, encoding: .utf8)
         let ofBackends: Set<Domain.Refusal.Code> = [
             .providerTokenRequired, .providerTokenInvalid, .insufficientScope, .invalidProviderKey,

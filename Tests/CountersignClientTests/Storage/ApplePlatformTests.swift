@@ -14,7 +14,7 @@ struct ApplePlatformTests {
 
     @Test("agree with the rest and with the calls of Security, and say that nobody ran them")
     func typeCheck() async throws {
-        let sources = RunningService.root.appending(path: "Sources/CountersignClient")
+        let sources = RunningService.root.appending(path: "Sources/SwiftSDK/CountersignClient")
         let stub = RunningService.root.appending(path: "Tests/CountersignClientTests/Stub/Security.swift").path
         let scratch = try ScratchDirectory()
         let module = try await Command.run(

@@ -25,8 +25,8 @@ struct ArchitectureTests {
             })
         #expect(named.count > 50)
         for name in named where !known.contains(name) {
-            let isFolder = ["Sources", "Tests"].contains { folder in
-                FileManager.default.fileExists(atPath: RunningService.root.appending(path: "\(folder)/\(name)").path)
+            let isFolder = [SourceFile.folder(of: name), "Tests/\(name)"].contains { folder in
+                FileManager.default.fileExists(atPath: RunningService.root.appending(path: folder).path)
             }
             #expect(isFolder, "\(name)")
         }

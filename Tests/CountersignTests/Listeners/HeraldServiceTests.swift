@@ -14,7 +14,7 @@ struct HeraldServiceTests {
             "Messaging/herald.py",
             service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
-                "--interface", RunningService.root.appending(path: "Sources/Herald/herald.thrift").path,
+                "--interface", RunningService.root.appending(path: "Sources/SwiftSDK/Herald/herald.thrift").path,
             ], seconds: 180)
         FileHandle.standardError.write(Data(output.utf8))
         #expect(service.stop() == 0)
@@ -31,8 +31,8 @@ struct HeraldServiceTests {
         try await expectScript(
             "Messaging/herald_machine.py",
             service.clientArguments + [
-                "--interface", RunningService.root.appending(path: "Sources/Herald/herald.thrift").path, "--examples",
-                "\(Soak.count(40, soak: 200))",
+                "--interface", RunningService.root.appending(path: "Sources/SwiftSDK/Herald/herald.thrift").path,
+                "--examples", "\(Soak.count(40, soak: 200))",
             ], seconds: 180)
         #expect(service.stop() == 0)
     }

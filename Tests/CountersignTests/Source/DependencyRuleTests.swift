@@ -23,7 +23,7 @@ struct DependencyRuleTests {
     @Test("a target imports only what the rule allows", arguments: allowed.keys.sorted())
     func imports(target: String) throws {
         let ours = Set(Self.allowed.keys).union(["countersign", "COpenSSL", "CPostgreSQL", "CJWT"])
-        let files = try SourceFile.all(below: "Sources/\(target)")
+        let files = try SourceFile.all(of: target)
         #expect(!files.isEmpty)
         for file in files {
             for line in file.text.split(separator: "\n") where line.contains("import ") && !line.hasPrefix("//") {
@@ -59,7 +59,7 @@ struct DependencyRuleTests {
     @Test("names no flag below the command line: a page or an app would show it to a caller who has none")
     func flags() throws {
         for target in Self.allowed.keys.sorted() where !["SampleProvider", "Samples"].contains(target) {
-            for file in try SourceFile.all(below: "Sources/\(target)") {
+            for file in try SourceFile.all(of: target) {
                 // The flags of another program: PostgreSQL's createdb.
                 let text = file.text.replacing(/createdb --.*/, with: "")
                 #expect(!text.contains(/(?:^|[^-A-Za-z0-9])--(?:[a-z]|\\\()/), "\(target)/\(file.path)")

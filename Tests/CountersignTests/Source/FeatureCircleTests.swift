@@ -36,7 +36,7 @@ struct FeatureCircleTests {
 
     /// Which folder names a type that another one declares.
     private func uses(in target: String) throws -> Set<Use> {
-        let files = try SourceFile.all(below: "Sources/\(target)").map { file in
+        let files = try SourceFile.all(of: target).map { file in
             (folder: String(file.path.split(separator: "/").first ?? ""), text: Self.code(file.text))
         }
         var declared: [String: Set<String>] = [:]

@@ -7,7 +7,7 @@ import Testing
 struct IdentifierRuleTests {
     /// Targets and folders that are clients of the service, and choose identifiers of their own.
     private static let clients = [
-        "CountersignClient/", "CountersignSync/", "Samples/", "SampleProvider/", "countersign/Tour/",
+        "SwiftSDK/CountersignClient/", "SwiftSDK/CountersignSync/", "Samples/", "SampleProvider/", "countersign/Tour/",
     ]
 
     /// Files that read the bytes of identifiers that exist.

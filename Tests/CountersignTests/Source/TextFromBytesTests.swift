@@ -50,7 +50,7 @@ struct TextFromBytesTests {
     func places() throws {
         var found: Set<String> = []
         for target in ["API", "Cards", "Encoding", "Herald", "Operations", "Tokens"] {
-            for file in try SourceFile.all(below: "Sources/\(target)")
+            for file in try SourceFile.all(of: target)
             where file.text.contains(/\bString\((?:decoding|bytes|data|validating|cString):/) {
                 found.insert("\(target)/\(file.path)")
             }

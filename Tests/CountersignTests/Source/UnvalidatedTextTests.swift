@@ -41,7 +41,7 @@ struct UnvalidatedTextTests {
 
     @Test("is compared as bytes where a member of JSON is looked for")
     func members() throws {
-        let files = try ["Encoding", "API"].flatMap { try SourceFile.all(below: "Sources/\($0)") }
+        let files = try ["Encoding", "API"].flatMap { try SourceFile.all(of: $0) }
         #expect(files.count > 100)
         for file in files { #expect(!file.text.contains("{ $0.name == name }"), "\(file.path)") }
     }

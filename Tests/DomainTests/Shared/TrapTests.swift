@@ -57,7 +57,7 @@ struct TrapTests {
             "Operations", "API",
         ])
     func sources(target: String) throws {
-        let files = try SourceFile.all(below: "Sources/\(target)")
+        let files = try SourceFile.all(of: target)
         #expect(!files.isEmpty)
         let traps = Self.traps
         for file in files where !Self.known.contains(file.name) {
