@@ -13,9 +13,10 @@
 #            FUZZ_ROUNDS and FUZZ_SEED are yours. None may cost 20 times as much processor time as is usual for its kind
 # make attacks runs attacks on a release build and prints what each achieves; ATTACKS="lost_store unread_pages" runs those alone
 # make docs  builds the pages and the doc comments of every target; a broken link or any other warning fails it
+# make sdk   writes the package of the SDK for apps in Swift: a folder and an archive in .build/sdk, and a branch
 # make package      builds the Debian package of the release in .build/package
 # make package-test installs it in a fresh system, signs a user in, upgrades, removes; makes an OCI image; needs root
-.PHONY: run samples hello build-tests test one soak embed sentences english bench fuzz attacks build format lint docs package \
+.PHONY: run samples hello build-tests test one soak embed sentences english bench fuzz attacks build format lint docs sdk package \
     package-test
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
@@ -103,6 +104,9 @@ bench: $(VENV)/.made
 	swift build $(RELEASE) --product Benchmarks
 	COUNTERSIGN_PYTHON=$(VENV)/bin/python "$$(swift build -c release --show-bin-path)/Benchmarks" $(if $(PARTS),only $(PARTS))
 	$(if $(PARTS),,python3 Tests/Benchmarks/chart.py)
+
+sdk:
+	@bash Sources/Packaging/sdk.sh .build/sdk countersign-client
 
 PACKAGED = binary="$$(swift build -c release --show-bin-path)/countersign" && version="$$("$$binary" --version)"
 package:

@@ -13,6 +13,9 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 let x509: Target.Dependency = .product(name: "X509", package: "swift-certificates")
 let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
+let encoding: Target.Dependency = .product(name: "Encoding", package: "SwiftSDK")
+let herald: Target.Dependency = .product(name: "Herald", package: "SwiftSDK")
+let client: Target.Dependency = .product(name: "CountersignClient", package: "SwiftSDK")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
@@ -39,8 +42,6 @@ let package = Package(
     name: "countersign",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
-        .library(name: "CountersignClient", targets: ["CountersignClient"]),
-        .library(name: "CountersignSync", targets: ["CountersignSync"]),
         .executable(name: "countersign", targets: ["countersign"]),
         .executable(name: "sample-provider", targets: ["SampleProvider"]),
         .executable(name: "forum", targets: ["Forum"]),
@@ -48,6 +49,8 @@ let package = Package(
         .executable(name: "reader", targets: ["Reader"]),
     ],
     dependencies: [
+        // The SDK, which knows only the wire, and what the service has in common with it.
+        .package(path: "Sources/SwiftSDK"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
@@ -74,21 +77,18 @@ let package = Package(
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
 
         .target(
-            name: "Encoding", dependencies: [crypto, cryptoExtras, asn1], path: "Sources/SwiftSDK/Encoding",
-            swiftSettings: strictSettings),
-        .target(
             name: "Traces",
-            dependencies: ["Encoding", .product(name: "Tracing", package: "swift-distributed-tracing")],
+            dependencies: [encoding, .product(name: "Tracing", package: "swift-distributed-tracing")],
             swiftSettings: strictSettings),
         .target(name: "PhoneNumbers", exclude: ["NOTICE.md"], swiftSettings: strictSettings),
-        .target(name: "Domain", dependencies: ["Encoding", "PhoneNumbers", crypto], swiftSettings: strictSettings),
+        .target(name: "Domain", dependencies: [encoding, "PhoneNumbers", crypto], swiftSettings: strictSettings),
         .target(
-            name: "Tokens", dependencies: ["Encoding", "PhoneNumbers", "Domain", "COpenSSL", crypto, cryptoExtras],
+            name: "Tokens", dependencies: [encoding, "PhoneNumbers", "Domain", "COpenSSL", crypto, cryptoExtras],
             swiftSettings: strictSettings),
         .target(
-            name: "Authority", dependencies: ["Encoding", "Domain", "COpenSSL", crypto, cryptoExtras, x509, asn1],
+            name: "Authority", dependencies: [encoding, "Domain", "COpenSSL", crypto, cryptoExtras, x509, asn1],
             swiftSettings: strictSettings),
-        .target(name: "Cards", dependencies: ["Encoding", "Domain", crypto], swiftSettings: strictSettings),
+        .target(name: "Cards", dependencies: [encoding, "Domain", crypto], swiftSettings: strictSettings),
         .target(
             name: "Database",
             dependencies: [
@@ -97,29 +97,26 @@ let package = Package(
             ],
             swiftSettings: strictSettings),
         .target(
-            name: "Repositories", dependencies: ["Encoding", "PhoneNumbers", "Domain", "Database", crypto],
+            name: "Repositories", dependencies: [encoding, "PhoneNumbers", "Domain", "Database", crypto],
             swiftSettings: strictSettings),
         .target(
             name: "Delivery",
             dependencies: [
-                "Encoding", "Traces", "PhoneNumbers", "Domain", crypto, httpClient, nioSSL,
+                encoding, "Traces", "PhoneNumbers", "Domain", crypto, httpClient, nioSSL,
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
             swiftSettings: strictSettings),
         .target(
-            name: "Herald", dependencies: ["Encoding"], path: "Sources/SwiftSDK/Herald", exclude: ["herald.thrift"],
-            swiftSettings: strictSettings),
-        .target(
             name: "Operations",
             dependencies: [
-                "Encoding", "PhoneNumbers", "Domain", "Tokens", "Authority", "Cards", "Delivery", "Database",
+                encoding, "PhoneNumbers", "Domain", "Tokens", "Authority", "Cards", "Delivery", "Database",
                 "Repositories", crypto,
             ],
             swiftSettings: strictSettings),
         .target(
             name: "API",
             dependencies: [
-                "Encoding", "Traces", "Domain", "Operations", "Herald", hummingbird, nioSSL, logging, lifecycle,
+                encoding, "Traces", "Domain", "Operations", herald, hummingbird, nioSSL, logging, lifecycle,
                 crypto,
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -134,24 +131,10 @@ let package = Package(
             ] + nio,
             exclude: ["openapi.json"],
             swiftSettings: strictSettings),
-        // What apps use. Of the targets above it has only what is about the wire itself.
-        .target(
-            name: "CountersignClient",
-            dependencies: [
-                "Encoding", "Herald", crypto, cryptoExtras, httpClient, nioSSL,
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ] + nio,
-            path: "Sources/SwiftSDK/CountersignClient", swiftSettings: strictSettings),
-        // Messages on the device. Apps that send none need no database.
-        .target(
-            name: "CountersignSync",
-            dependencies: ["CountersignClient", .product(name: "GRDB", package: "GRDB.swift")],
-            path: "Sources/SwiftSDK/CountersignSync",
-            swiftSettings: strictSettings),
         .executableTarget(
             name: "countersign",
             dependencies: [
-                "CountersignClient", "Encoding", "Traces", "Domain", "Tokens", "Authority", "Cards", "Delivery",
+                client, encoding, "Traces", "Domain", "Tokens", "Authority", "Cards", "Delivery",
                 "Database",
                 "Repositories", "Operations", "API", crypto,
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
@@ -190,14 +173,14 @@ let package = Package(
         .target(
             name: "Fixtures",
             dependencies: [
-                "Encoding", "PhoneNumbers", "Domain", "Tokens", "Authority", "Cards", "Delivery", "Database",
-                "Repositories", "Operations", "Herald", crypto, cryptoExtras, x509, asn1,
+                encoding, "PhoneNumbers", "Domain", "Tokens", "Authority", "Cards", "Delivery", "Database",
+                "Repositories", "Operations", herald, crypto, cryptoExtras, x509, asn1,
             ],
             path: "Tests/Fixtures", swiftSettings: strictSettings),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "Encoding", "PhoneNumbers", "Domain", "Tokens", "Cards", "Database", "Repositories", "Herald",
+                encoding, "PhoneNumbers", "Domain", "Tokens", "Cards", "Database", "Repositories", herald,
                 "Fixtures", crypto, cryptoExtras, hummingbird,
                 logging, nioSSL, .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
@@ -205,48 +188,48 @@ let package = Package(
             path: "Tests/Benchmarks", exclude: ["chart.py", "handshakes.py", "peer.cjs", "peers.svg", "RESULTS.md"],
             swiftSettings: strictSettings),
         .testTarget(
-            name: "EncodingTests", dependencies: ["Encoding", "Domain", "Fixtures"], swiftSettings: strictSettings),
+            name: "EncodingTests", dependencies: [encoding, "Domain", "Fixtures"], swiftSettings: strictSettings),
         .testTarget(
-            name: "HeraldTests", dependencies: ["Encoding", "Herald", "Fixtures"], swiftSettings: strictSettings),
+            name: "HeraldTests", dependencies: [encoding, herald, "Fixtures"], swiftSettings: strictSettings),
         .testTarget(
             name: "TracesTests",
             dependencies: [
-                "Encoding", "Traces", "Fixtures", .product(name: "Tracing", package: "swift-distributed-tracing"),
+                encoding, "Traces", "Fixtures", .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: strictSettings),
         .testTarget(
             name: "PhoneNumbersTests", dependencies: ["PhoneNumbers", "Fixtures"], swiftSettings: strictSettings),
         .testTarget(
-            name: "DomainTests", dependencies: ["Encoding", "PhoneNumbers", "Domain", "Fixtures", crypto],
+            name: "DomainTests", dependencies: [encoding, "PhoneNumbers", "Domain", "Fixtures", crypto],
             swiftSettings: strictSettings),
         .testTarget(
             name: "TokensTests",
             dependencies: [
-                "Encoding", "PhoneNumbers", "Domain", "Tokens", "Fixtures", "CJWT", crypto, cryptoExtras,
+                encoding, "PhoneNumbers", "Domain", "Tokens", "Fixtures", "CJWT", crypto, cryptoExtras,
                 .product(name: "JWTKit", package: "jwt-kit"),
             ],
             swiftSettings: strictSettings),
         .testTarget(
             name: "AuthorityTests",
-            dependencies: ["Encoding", "Domain", "Authority", "Fixtures", crypto, cryptoExtras, x509, asn1],
+            dependencies: [encoding, "Domain", "Authority", "Fixtures", crypto, cryptoExtras, x509, asn1],
             swiftSettings: strictSettings),
         .testTarget(
-            name: "CardsTests", dependencies: ["Encoding", "Domain", "Cards", "Fixtures", crypto],
+            name: "CardsTests", dependencies: [encoding, "Domain", "Cards", "Fixtures", crypto],
             swiftSettings: strictSettings),
         .testTarget(
             name: "RepositoriesTests",
-            dependencies: ["Encoding", "Domain", "Database", "Repositories", "Fixtures", crypto],
+            dependencies: [encoding, "Domain", "Database", "Repositories", "Fixtures", crypto],
             exclude: ["Sealing/Vectors"], swiftSettings: strictSettings),
         .testTarget(
             name: "DatabaseTests", dependencies: ["Database", "Fixtures"], swiftSettings: strictSettings),
         .testTarget(
             name: "DeliveryTests",
-            dependencies: ["Encoding", "PhoneNumbers", "Domain", "Delivery", "Fixtures", crypto, httpClient] + nio,
+            dependencies: [encoding, "PhoneNumbers", "Domain", "Delivery", "Fixtures", crypto, httpClient] + nio,
             swiftSettings: strictSettings),
         .testTarget(
             name: "OperationsTests",
             dependencies: [
-                "Encoding", "PhoneNumbers", "Domain", "Tokens", "Authority", "Delivery", "Database", "Repositories",
+                encoding, "PhoneNumbers", "Domain", "Tokens", "Authority", "Delivery", "Database", "Repositories",
                 "Operations", "Fixtures",
                 crypto, cryptoExtras,
             ],
@@ -254,7 +237,7 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "Encoding", "Traces", "Domain", "Tokens", "Database", "Repositories", "Operations", "Herald", "API",
+                encoding, "Traces", "Domain", "Tokens", "Database", "Repositories", "Operations", herald, "API",
                 "Fixtures", hummingbird, .product(name: "Tracing", package: "swift-distributed-tracing"),
                 logging,
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -268,7 +251,8 @@ let package = Package(
         .testTarget(
             name: "CountersignClientTests",
             dependencies: [
-                "CountersignClient", "CountersignSync", "Encoding", "Domain", "Tokens", "Fixtures", crypto, nioSSL,
+                client, .product(name: "CountersignSync", package: "SwiftSDK"), encoding, "Domain", "Tokens",
+                "Fixtures", crypto, nioSSL,
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ] + nio,
@@ -276,7 +260,7 @@ let package = Package(
         .testTarget(
             name: "CountersignTests",
             dependencies: [
-                "Encoding", "PhoneNumbers", "Domain", "Tokens", "Delivery", "Database", "Repositories",
+                encoding, "PhoneNumbers", "Domain", "Tokens", "Delivery", "Database", "Repositories",
                 "Operations", "Fixtures", "Traces", "countersign", "SampleProvider", "Forum", "Msgr", "Reader",
                 httpClient, nioSSL, crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -53,19 +53,21 @@ public actor Countersign {
     ///   - store: stores certificate and session.
     ///   - presence: the key for proofs of the user's presence, if the service requires them.
     ///   - watch: called after each exchange with the service, for logs.
+    ///   - localAddress: the address to connect from; `nil` for the system's choice.
     public init(
         _ service: Service, keys: any DeviceKeys = .platform, store: any SecretStore = .platform,
-        presence: Presence? = nil, watch: (@Sendable (Exchange) -> Void)? = nil
+        presence: Presence? = nil, watch: (@Sendable (Exchange) -> Void)? = nil, localAddress: String? = nil
     ) {
         self.init(
-            service, keys: keys, store: store, presence: presence, watch: watch, localAddress: nil, now: { Date() })
+            service, keys: keys, store: store, presence: presence, watch: watch, localAddress: localAddress,
+            now: { Date() })
     }
 
-    /// For tests: with a local address to connect from, and a clock.
-    package init(
+    /// For tests: with a clock.
+    init(
         _ service: Service, keys: any DeviceKeys, store: any SecretStore, presence: Presence? = nil,
         watch: (@Sendable (Exchange) -> Void)? = nil, localAddress: String? = nil,
-        now: @escaping @Sendable () -> Date = { Date() }
+        now: @escaping @Sendable () -> Date
     ) {
         (self.service, self.keys, self.store, self.presence) = (service, keys, store, presence)
         (self.watch, self.localAddress, self.now) = (watch, localAddress, now)

@@ -1,8 +1,9 @@
-import CountersignClient
 import Fixtures
 import Foundation
 import HTTPTypes
 import Synchronization
+
+@testable import CountersignClient
 
 /// An app on a device of its own: where it keeps things, and what it exchanges.
 final class App: Sendable {

@@ -3,7 +3,7 @@ public struct ThriftReader {
     /// The deepest nesting of structures and collections.
     static let maximumDepth = 16
     /// The largest number of values in a message.
-    static let maximumValues = 4096
+    public static let maximumValues = 4096
     /// The longest name of a function, in bytes.
     private static let longestName = 128
     private static let version: UInt32 = 0x8001_0000
