@@ -46,6 +46,12 @@ def free_port():
         return server.getsockname()[1]
 
 
+def listens(port):
+    """Whether a process of this machine accepts connections at the port."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 class Started:
     """A process that ends with this object."""
 
@@ -79,15 +85,11 @@ class Started:
 
 def backend(language, build, port, settings, log, tls=False):
     """A quick start on a port, with its settings in environment variables."""
-    def listens():
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", port)) == 0
-
     scheme = "https" if tls else "http"
     variables = {"PORT": str(port), "ORIGIN": f"{scheme}://127.0.0.1:{port}", "STATE": f"{log}.state", **settings}
     return Started(
-        command(LANGUAGES[language][2 if tls else 1], build), log, listens, cwd=PLACE / language,
-        env={**os.environ, **SETTINGS, **variables})
+        command(LANGUAGES[language][2 if tls else 1], build), log, lambda: listens(port),
+        cwd=PLACE / language, env={**os.environ, **SETTINGS, **variables})
 
 
 def service(countersign, policies, folder):
@@ -99,7 +101,7 @@ def service(countersign, policies, folder):
         return done.stdout
 
     run(countersign, "keys", "init")
-    run("openssl", "genpkey", "-algorithm", "RSA", "-out", "provider.key")
+    run("openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", "provider.key")
     run("openssl", "pkey", "-in", "provider.key", "-pubout", "-out", "provider.pem")
     Path(folder, "provider.json").write_text(run(
         countersign, "provider", "add", "--name", "Hello", "--slug", "hello", "--key", "provider.pem", "--policies",

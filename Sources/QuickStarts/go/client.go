@@ -11,6 +11,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"encoding/pem"
 	"io"
 	"log"
 	"net/http"
@@ -27,15 +28,23 @@ var (
 		ID    string `json:"provider_id"`
 		KeyID string `json:"key_id"`
 	} // from `provider add --json`
-	key    *rsa.PrivateKey
-	client = &http.Client{Timeout: 5 * time.Second}
+	key       any               // an *rsa.PrivateKey or *ecdsa.PrivateKey
+	algorithm jwt.SigningMethod = jwt.SigningMethodES256
+	client                      = &http.Client{Timeout: 5 * time.Second}
 )
 
 func init() {
 	must(json.Unmarshal(read(setting("PROVIDER", "provider.json")), &provider))
+	block, _ := pem.Decode(read(setting("KEY", "provider.key")))
+	if block == nil {
+		log.Fatal("KEY is not a PEM file")
+	}
 	var err error
-	key, err = jwt.ParseRSAPrivateKeyFromPEM(read(setting("KEY", "provider.key")))
+	key, err = x509.ParsePKCS8PrivateKey(block.Bytes)
 	must(err)
+	if _, isRSA := key.(*rsa.PrivateKey); isRSA {
+		algorithm = jwt.SigningMethodRS256
+	}
 	trusted := x509.NewCertPool()
 	trusted.AppendCertsFromPEM(read(setting("CA", "Keys/ca.pem")))
 	client.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}
@@ -70,7 +79,7 @@ func digest(data []byte) string {
 func sign(contentType string, life int64, claims jwt.MapClaims) (string, error) {
 	now := time.Now().Unix()
 	claims["iss"], claims["aud"], claims["iat"], claims["exp"] = provider.ID, realm, now, now+life
-	token := jwt.NewWithClaims(jwt.SigningMethodRS256, claims)
+	token := jwt.NewWithClaims(algorithm, claims)
 	token.Header["cty"], token.Header["kid"] = contentType, provider.KeyID
 	return token.SignedString(key)
 }

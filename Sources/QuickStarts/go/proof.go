@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/golang-jwt/jwt"
@@ -42,8 +43,10 @@ func checkProof(text string, request *http.Request, token, thumbprint string) er
 	if err != nil {
 		return refusal(401, "invalid_dpop_proof", err)
 	}
-	if proof.Header["typ"] != "dpop+jwt" || proof.Header["crit"] != nil || claims.Htm != request.Method ||
-		claims.Htu != origin+request.URL.EscapedPath() || claims.Ath != digest([]byte(token)) ||
+	// Routers shorten request.URL, but not what the device sent.
+	sent, err := url.ParseRequestURI(request.RequestURI)
+	if err != nil || proof.Header["typ"] != "dpop+jwt" || proof.Header["crit"] != nil || claims.Htm != request.Method ||
+		claims.Htu != origin+sent.EscapedPath() || claims.Ath != digest([]byte(token)) ||
 		math.Abs(now()-claims.Iat) > 60 || claims.Jti == "" {
 		return Refusal{401, "invalid_dpop_proof", "for another request or token, or over a minute old"}
 	}

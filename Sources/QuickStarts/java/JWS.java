@@ -6,12 +6,15 @@ import java.security.AlgorithmParameters;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.MessageDigest;
+import java.security.PrivateKey;
 import java.security.Signature;
 import java.security.spec.ECGenParameterSpec;
 import java.security.spec.ECParameterSpec;
 import java.security.spec.ECPoint;
 import java.security.spec.ECPublicKeySpec;
+import java.security.spec.InvalidKeySpecException;
 import java.security.spec.KeySpec;
+import java.security.spec.PKCS8EncodedKeySpec;
 import java.security.spec.RSAPublicKeySpec;
 import java.util.Base64;
 import java.util.List;
@@ -67,6 +70,17 @@ record JWS(JsonNode header, JsonNode claims, String input, byte[] signature) {
             hashed.put(member, jwk.path(member).asText());
         }
         return digest(JSON.writeValueAsString(hashed));
+    }
+
+    /** A private key of RSA or P-256, of a file in PEM (PKCS#8). */
+    static PrivateKey privateKey(String text) throws GeneralSecurityException {
+        var pem = text.replaceAll("-----[A-Z ]+-----|\\s", "");
+        var encoded = new PKCS8EncodedKeySpec(Base64.getDecoder().decode(pem));
+        try {
+            return KeyFactory.getInstance("RSA").generatePrivate(encoded);
+        } catch (InvalidKeySpecException another) {
+            return KeyFactory.getInstance("EC").generatePrivate(encoded);
+        }
     }
 
     private static KeySpec specification(JsonNode jwk) throws GeneralSecurityException {

@@ -10,15 +10,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.KeyFactory;
 import java.security.KeyStore;
 import java.security.PrivateKey;
 import java.security.Signature;
 import java.security.cert.CertificateFactory;
-import java.security.spec.PKCS8EncodedKeySpec;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Base64;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
@@ -34,8 +31,7 @@ final class Service {
     private final HttpClient client;
 
     Service() throws IOException, GeneralSecurityException {
-        var pem = Files.readString(Path.of(setting("KEY", "provider.key"))).replaceAll("-----[A-Z ]+-----|\\s", "");
-        key = KeyFactory.getInstance("RSA").generatePrivate(new PKCS8EncodedKeySpec(Base64.getDecoder().decode(pem)));
+        key = JWS.privateKey(Files.readString(Path.of(setting("KEY", "provider.key"))));
         var trusted = KeyStore.getInstance(KeyStore.getDefaultType());
         trusted.load(null, null);
         try (var file = Files.newInputStream(Path.of(setting("CA", "Keys/ca.pem")))) {
@@ -53,11 +49,13 @@ final class Service {
     /** A token of this provider, for `life` seconds. */
     private String sign(String contentType, int life, Map<String, Object> more) throws Exception {
         var now = Instant.now().getEpochSecond();
-        var header = Map.of("alg", "RS256", "typ", "JWT", "cty", contentType, "kid", provider.get("key_id"));
+        var isRSA = key.getAlgorithm().equals("RSA");
+        var header = Map.of(
+            "alg", isRSA ? "RS256" : "ES256", "typ", "JWT", "cty", contentType, "kid", provider.get("key_id"));
         var claims = new HashMap<>(more);
         claims.putAll(Map.of("iss", provider.get("provider_id"), "aud", realm, "iat", now, "exp", now + life));
         var input = JWS.part(header) + "." + JWS.part(claims);
-        var signature = Signature.getInstance("SHA256withRSA");
+        var signature = Signature.getInstance(isRSA ? "SHA256withRSA" : "SHA256withECDSAinP1363Format");
         signature.initSign(key);
         signature.update(JWS.bytes(input));
         return input + "." + JWS.base64url(signature.sign());

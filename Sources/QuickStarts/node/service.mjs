@@ -8,6 +8,7 @@ export const url = set.SERVICE ?? 'https://127.0.0.1:8440'; // the service's pub
 export const realm = set.REALM ?? 'localhost'; // the service's name, the issuer of security events
 export const provider = JSON.parse(fs.readFileSync(set.PROVIDER ?? 'provider.json')); // from `provider add --json`
 const key = crypto.createPrivateKey(fs.readFileSync(set.KEY ?? 'provider.key'));
+const algorithm = key.asymmetricKeyType === 'rsa' ? 'RS256' : 'ES256';
 const agent = new https.Agent({ca: fs.readFileSync(set.CA ?? 'Keys/ca.pem'), keepAlive: true});
 
 // An error response.
@@ -21,10 +22,11 @@ export const digest = data => crypto.createHash('sha256').update(data).digest('b
 // A token of this provider, for `life` seconds.
 function sign(contentType, life, claims) {
   const now = Math.floor(Date.now() / 1000);
-  const header = {alg: 'RS256', typ: 'JWT', cty: contentType, kid: provider.key_id};
+  const header = {alg: algorithm, typ: 'JWT', cty: contentType, kid: provider.key_id};
   const all = {...claims, iss: provider.provider_id, aud: realm, iat: now, exp: now + life};
   const input = [header, all].map(part => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
-  return `${input}.${crypto.sign('sha256', input, key).toString('base64url')}`;
+  const signature = crypto.sign('sha256', input, {key, dsaEncoding: 'ieee-p1363'});
+  return `${input}.${signature.toString('base64url')}`;
 }
 
 function send(method, path, headers = {}, body = '') {

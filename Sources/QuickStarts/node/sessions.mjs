@@ -85,15 +85,17 @@ function checkProof(text, method, path, token, thumbprint) {
   count(thumbprint, 1);
 }
 
-// The session of a request with `Authorization: DPoP …` and a proof, or a refusal.
+// The session of a request with `Authorization: DPoP …` and a proof, or a refusal. The request is of node:http, Express
+// or Fastify: a plain map of headers, in which Node joins those of one name by a comma.
 export async function verify(request) {
   const [scheme, token] = (request.headers.authorization ?? '').split(' ');
-  const shown = request.headersDistinct.dpop ?? [];
-  if (scheme.toLowerCase() !== 'dpop' || shown.length !== 1) {
+  const shown = request.headers.dpop ?? '';
+  if (scheme.toLowerCase() !== 'dpop' || !shown || shown.includes(',')) {
     throw new Refusal(401, 'invalid_token', 'a DPoP token and one proof are required');
   }
   const claims = await session(token);
-  checkProof(shown[0], request.method, request.url.split('?')[0], token, claims.cnf?.jkt);
+  const path = (request.originalUrl ?? request.url).split('?')[0]; // routers shorten `url`
+  checkProof(shown, request.method, path, token, claims.cnf?.jkt);
   return claims;
 }
 

@@ -43,10 +43,12 @@ function json(mixed $value): string
 function sign(string $contentType, int $life, array $claims): string
 {
     $claims += ['iss' => PROVIDER['provider_id'], 'aud' => REALM, 'iat' => time(), 'exp' => time() + $life];
-    $header = ['alg' => 'RS256', 'typ' => 'JWT', 'cty' => $contentType, 'kid' => PROVIDER['key_id']];
+    $key = openssl_pkey_get_private(file_get_contents(setting('KEY', 'provider.key')));
+    $isRSA = openssl_pkey_get_details($key)['type'] === OPENSSL_KEYTYPE_RSA;
+    $header = ['alg' => $isRSA ? 'RS256' : 'ES256', 'typ' => 'JWT', 'cty' => $contentType, 'kid' => PROVIDER['key_id']];
     $input = base64url(json($header)) . '.' . base64url(json($claims));
-    openssl_sign($input, $signature, file_get_contents(setting('KEY', 'provider.key')), OPENSSL_ALGO_SHA256);
-    return $input . '.' . base64url($signature);
+    openssl_sign($input, $signature, $key, OPENSSL_ALGO_SHA256);
+    return $input . '.' . base64url($isRSA ? $signature : \Tokens\numbers($signature));
 }
 
 function send(string $method, string $path, array $headers = [], string $body = ''): mixed

@@ -6,11 +6,17 @@ namespace Sessions;
 
 use Service\Refusal;
 use function Service\digest;
-use function Tokens\{public_key, read, recent, service_key, shared};
+use function Tokens\{public_key, read, service_key, shared};
 
 define('ORIGIN', \Service\setting('ORIGIN', 'http://127.0.0.1:8460')); // this backend, as devices see it
 const MEMBERS = ['EC' => ['crv', 'kty', 'x', 'y'], 'RSA' => ['e', 'kty', 'n']]; // what RFC 7638 hashes
 const ENDING = ['session-revoked', 'account-disabled', 'account-purged'];
+
+// The names and times that are not older than `life` seconds.
+function recent(array $memory, int $life): array
+{
+    return array_filter($memory, fn ($moment) => $moment >= time() - $life);
+}
 
 // The claims of a token for this provider.
 function signed_by_service(string $text, string $type, string $issuer): array

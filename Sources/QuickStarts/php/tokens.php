@@ -31,12 +31,6 @@ function shared(callable $change): mixed
     }
 }
 
-// The names and times that are not older than `life` seconds.
-function recent(array $memory, int $life): array
-{
-    return array_filter($memory, fn ($moment) => $moment >= time() - $life);
-}
-
 // A key of the service, from its certificate. Fetched once, and again for an unknown one, at most once a minute.
 function service_key(string $id): mixed
 {
@@ -102,6 +96,13 @@ function integer(string $bytes): string
 {
     $bytes = ltrim($bytes, "\0");
     return der(2, ord($bytes[0] ?? "\xff") > 127 ? "\0" : '', $bytes);
+}
+
+// The two numbers of a signature by P-256, which OpenSSL writes in DER.
+function numbers(string $der): string
+{
+    $parts = [substr($der, 4, ord($der[3])), substr($der, 6 + ord($der[3]))];
+    return implode('', array_map(fn ($part) => str_pad(ltrim($part, "\0"), 32, "\0", STR_PAD_LEFT), $parts));
 }
 
 // The public key of a JWK (RFC 7517).

@@ -20,7 +20,8 @@ class Backend(BaseHTTPRequestHandler):
 
     def verify(self):
         """The session of this request."""
-        return sessions.verify(self)
+        headers = {name: ",".join(self.headers.get_all(name, [])) for name in ("Authorization", "DPoP")}
+        return sessions.verify(self.command, self.path, headers)
 
     def body(self):
         """The request's body."""

@@ -12,14 +12,17 @@ from urllib.error import HTTPError
 from urllib.parse import quote
 
 import jwt
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 URL = os.environ.get("SERVICE", "https://127.0.0.1:8440")  # the service's public URL, the issuer of session tokens
 REALM = os.environ.get("REALM", "localhost")  # the service's name, the issuer of security events
 TRUST = ssl.create_default_context(cafile=os.environ.get("CA", "Keys/ca.pem"))
 with open(os.environ.get("PROVIDER", "provider.json")) as file:
     PROVIDER = json.load(file)  # the output of `provider add --json`
-with open(os.environ.get("KEY", "provider.key")) as file:
-    KEY = file.read()
+with open(os.environ.get("KEY", "provider.key"), "rb") as file:
+    KEY = load_pem_private_key(file.read(), None)
+ALGORITHM = "RS256" if isinstance(KEY, RSAPrivateKey) else "ES256"
 
 
 class Refusal(Exception):
@@ -35,7 +38,7 @@ def sign(content_type, life, **claims):
     """A token of this provider, for `life` seconds."""
     now = int(time.time())
     claims |= {"iss": PROVIDER["provider_id"], "aud": REALM, "iat": now, "exp": now + life}
-    return jwt.encode(claims, KEY, "RS256", {"typ": "JWT", "cty": content_type, "kid": PROVIDER["key_id"]})
+    return jwt.encode(claims, KEY, ALGORITHM, {"typ": "JWT", "cty": content_type, "kid": PROVIDER["key_id"]})
 
 
 def get(path):

@@ -80,14 +80,17 @@ def check_proof(proof, method, path, token, thumbprint):
         proofs_of[thumbprint] += 1
 
 
-def verify(request):
-    """The session of a request with `Authorization: DPoP …` and a proof, or a refusal."""
-    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-    shown = request.headers.get_all("DPoP", [])
-    if scheme.lower() != "dpop" or len(shown) != 1:
+def verify(method, path, headers):
+    """The session of a request with `Authorization: DPoP …` and a proof, or a refusal.
+
+    `path` is as the device sent it. `headers` is a mapping, in which a comma joins headers of one name, as in WSGI.
+    """
+    scheme, _, token = headers.get("Authorization", "").partition(" ")
+    shown = headers.get("DPoP", "")
+    if scheme.lower() != "dpop" or not shown or "," in shown:
         raise Refusal(401, "invalid_token", "a DPoP token and one proof are required")
     claims = session(token)
-    check_proof(shown[0], request.command, request.path.partition("?")[0], token, claims.get("cnf", {}).get("jkt"))
+    check_proof(shown, method, path.partition("?")[0], token, claims.get("cnf", {}).get("jkt"))
     return claims
 
 

@@ -24,6 +24,7 @@ module Service
   CA = ENV.fetch('CA', 'Keys/ca.pem')
   PROVIDER = JSON.parse(File.read(ENV.fetch('PROVIDER', 'provider.json'))) # from `provider add --json`
   KEY = OpenSSL::PKey.read(File.read(ENV.fetch('KEY', 'provider.key')))
+  ALGORITHM = KEY.is_a?(OpenSSL::PKey::RSA) ? 'RS256' : 'ES256'
 
   module_function
 
@@ -36,7 +37,7 @@ module Service
   def sign(content_type, life, claims)
     now = Time.now.to_i
     claims = claims.merge(iss: PROVIDER['provider_id'], aud: REALM, iat: now, exp: now + life)
-    JWT.encode(claims, KEY, 'RS256', typ: 'JWT', cty: content_type, kid: PROVIDER['key_id'])
+    JWT.encode(claims, KEY, ALGORITHM, typ: 'JWT', cty: content_type, kid: PROVIDER['key_id'])
   end
 
   def send_request(request)

@@ -72,12 +72,13 @@ def assembled(header, claims, secret=None, key=None):
 class Backend:
     """A quick start on a free port of this machine, which ends with this object."""
 
-    def __init__(self, chosen, language, folder, tls=False, service=None):
+    def __init__(self, chosen, language, folder, tls=False, service=None, key=None):
+        """`key` has the settings of another key of the provider."""
         port = starting.free_port()
         self.url = f"{'https' if tls else 'http'}://127.0.0.1:{port}"
         settings = {
             "SERVICE": service or chosen.public, "CA": chosen.ca, "PROVIDER": chosen.provider, "KEY": chosen.provider_key,
-            "EVENTS": f"http://127.0.0.1:{port}/events"}
+            "EVENTS": f"http://127.0.0.1:{port}/events", **(key or {})}
         if tls:
             # A certificate of its own; nobody but this test trusts it.
             subprocess.run(

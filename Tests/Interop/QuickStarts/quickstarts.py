@@ -20,6 +20,7 @@ from Shared import options
 from Shared.checks import accepted, equal, expect
 from Shared.client import TIMEOUT, Device, algorithm, base64url, https, new_key
 from QuickStarts.quickstart_backend import Backend, assembled, claims_of, proof, starting, thumbprint
+from QuickStarts.quickstart_mounted import PATHS, mounted
 from QuickStarts.quickstart_siege import Besieged, flood
 
 EXCHANGE = {
@@ -41,6 +42,16 @@ class World:
         with https(chosen.ca) as public:
             found = public.get(chosen.public + "/.well-known/jwks.json", timeout=TIMEOUT).json()["keys"]
         self.kids = {key["alg"]: key["kid"] for key in found}
+
+    def add_key(self, folder):
+        """Another key of the provider, of P-256: a quick start reads its kind from the file."""
+        key = new_key("EC")
+        registration = json.loads(Path(self.chosen.provider).read_text())
+        registration["key_id"] = accepted(self.provider.add_key(key), 201)["key_id"]
+        Path(folder, "provider.json").write_text(json.dumps(registration))
+        Path(folder, "provider.key").write_bytes(key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
+        self.other_key = {"PROVIDER": f"{folder}/provider.json", "KEY": f"{folder}/provider.key"}
 
     def own_key(self, name):
         """A private key of the service."""
@@ -286,6 +297,11 @@ def walk(world, language, folder):
         questions(world, ada)
         events(world, backend, ada)
         equal(world.fetched() - before, 1, "how often the keys were fetched")
+    with Backend(world.chosen, language, folder, key=world.other_key) as backend:
+        ada = SignedIn(world, backend)
+        questions(world, ada)
+        if language in PATHS:
+            mounted(world, language, folder, ada)
     if language in ("python", "go"):
         with Backend(world.chosen, language, folder, tls=True) as backend:
             by_certificate(world, backend)
@@ -304,6 +320,7 @@ def main():
         def folder():
             return stack.enter_context(tempfile.TemporaryDirectory(prefix="countersign-quickstart-"))
 
+        world.add_key(folder())
         besieged = [stack.enter_context(Besieged(world, language, folder())) for language in languages if chosen.siege]
         for one in besieged:
             one.begins()
