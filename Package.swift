@@ -177,6 +177,9 @@ let package = Package(
                 "Repositories", "Operations", herald, crypto, cryptoExtras, x509, asn1,
             ],
             path: "Tests/Fixtures", swiftSettings: strictSettings),
+        // The app of the SDK's page, as it stands there.
+        .executableTarget(
+            name: "FirstApp", dependencies: [client], path: "Tests/FirstApp", swiftSettings: strictSettings),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
@@ -262,7 +265,7 @@ let package = Package(
             dependencies: [
                 encoding, "PhoneNumbers", "Domain", "Tokens", "Delivery", "Database", "Repositories",
                 "Operations", "Fixtures", "Traces", "countersign", "SampleProvider", "Forum", "Msgr", "Reader",
-                httpClient, nioSSL, crypto,
+                "FirstApp", httpClient, nioSSL, crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Vectors"], swiftSettings: strictSettings),

@@ -39,13 +39,13 @@ def suites(*names):
 LONG = (
     "ServiceTests/(description|kill)|DescriptionTests/(client|provider)|AuditLogTests/large|CardPopulationTests|CrowdTests|"
     "ForgedCardTests/honest|QuickStartTests/hello|CountersignTests[.]ModelTests|TourTests/(tour|sampleProvider)|"
-    "ListenerTests/hoard|NodesTests/contract|"
+    "ListenerTests/hoard|NodesTests/contract|FirstAppTests/newFolder|"
     "StoreFaultTests/(kill|reset)|CutNodeTests|BanTests/crash|SendSimulationTests/day|SendAttackTests/day"
 )
 FAULTS = suites("StoreFaultTests", "CutNodeTests")
 CLUSTER = "NodesTests|MoveTests|CertificateRenewalTests|RequestFuzzTests|KillTests"
 CLIENTS = suites(
-    "QuickStartTests", "TourTests", "SampleTests", "OAuthTests", "OpenIDTests", "CollectorTests",
+    "QuickStartTests", "FirstAppTests", "TourTests", "SampleTests", "OAuthTests", "OpenIDTests", "CollectorTests",
     "ProtocolDocumentTests", "PackageTests", "SharedSignalsTests", "EventTests", "CallServiceTests", "ContactsTests")
 CONNECTIONS = suites("ListenerTests", "HeraldServiceTests", "ServiceTests", "FaultTests", "BanTests", "CertificationTests")
 STORES = "RepositoriesTests|DatabaseTests"
@@ -88,5 +88,7 @@ SOAK = [
         "PhoneNumberDifferentialTests|CopyStoreTests|CopiedServiceTests|PhoneCodeTests/evenness|FrameTests/mutations",
         environment=SOAKING),
     Stage("quickstarts", "QuickStartTests|TourTests", environment=SOAKING),
+    # It builds all libraries of the SDK.
+    Stage("sdk", "FirstAppTests"),
     Stage("model", "CountersignTests[.]ModelTests", environment=SOAKING),
 ]
