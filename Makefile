@@ -88,7 +88,9 @@ build-tests: $(VENV)/.made
 test: build-tests
 	@$(RUN_TESTS) test $(STAGES)
 
-one: build-tests
+one:
+	@[ -n '$(T)' ] || { echo "Name the tests: make one T=BanTests" >&2; exit 2; }
+	@$(MAKE) --no-print-directory build-tests
 	@$(RUN_TESTS) one '$(T)'
 
 soak: build-tests
