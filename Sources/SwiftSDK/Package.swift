@@ -24,7 +24,7 @@ let package = Package(
     products: [
         .library(name: "CountersignClient", targets: ["CountersignClient"]),
         .library(name: "CountersignSync", targets: ["CountersignSync"]),
-        // The service has these in common with the SDK. They are no interface for apps.
+        // The service has these in common with the SDK. They are not an interface for apps.
         .library(name: "Encoding", targets: ["Encoding"]),
         .library(name: "Herald", targets: ["Herald"]),
     ],
