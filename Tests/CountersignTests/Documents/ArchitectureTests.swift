@@ -25,7 +25,7 @@ struct ArchitectureTests {
             })
         #expect(named.count > 50)
         for name in named where !known.contains(name) {
-            let isFolder = [SourceFile.folder(of: name), "Tests/\(name)"].contains { folder in
+            let isFolder = [SourceFile.folder(of: String(name)), "Tests/\(name)"].contains { folder in
                 FileManager.default.fileExists(atPath: RunningService.root.appending(path: folder).path)
             }
             #expect(isFolder, "\(name)")
