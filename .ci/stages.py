@@ -39,7 +39,7 @@ def suites(*names):
 LONG = (
     "ServiceTests/(description|kill)|DescriptionTests/(client|provider)|AuditLogTests/large|CardPopulationTests|CrowdTests|"
     "ForgedCardTests/honest|QuickStartTests/hello|CountersignTests[.]ModelTests|TourTests/(tour|sampleProvider)|"
-    "ListenerTests/hoard|NodesTests/contract|FirstAppTests/newFolder|"
+    "ListenerTests/hoard|NodesTests/contract|FirstAppTests/(newFolder|branch)|"
     "StoreFaultTests/(kill|reset)|CutNodeTests|BanTests/crash|SendSimulationTests/day|SendAttackTests/day"
 )
 FAULTS = suites("StoreFaultTests", "CutNodeTests")

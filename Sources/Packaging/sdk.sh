@@ -24,6 +24,6 @@ echo "$out/$name"
 echo "$out/$name.tar.gz"
 
 if [ -n "$branch" ]; then
-    git subtree split --quiet --prefix="$folder" --branch="$branch" >/dev/null
+    git subtree split -q --prefix="$folder" --branch="$branch" >/dev/null
     echo "branch $branch"
 fi

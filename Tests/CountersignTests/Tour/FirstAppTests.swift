@@ -36,6 +36,22 @@ struct FirstAppTests {
     @Test("leads from an empty app to a verified user")
     func walk() async throws { try await Self.expectWalk(try RunningService.product("FirstApp")) }
 
+    @Test("finds its package as a branch too, whose tree is the folder's")
+    func branch() async throws {
+        let scratch = try ScratchDirectory()
+        let clone = scratch.file("clone")
+        for (program, arguments) in [
+            ("git", ["clone", "--quiet", RunningService.root.path, clone]),
+            ("bash", ["\(clone)/Sources/Packaging/sdk.sh", scratch.file("written"), "sdk"]),
+        ] {
+            let done = try await Command.run(program, arguments, seconds: 240)
+            #expect(done.status == 0, "\(done.errors)")
+        }
+        let trees = try await Command.run("git", ["-C", clone, "rev-parse", "sdk^{tree}", "HEAD:Sources/SwiftSDK"])
+        let names = trees.output.split(separator: "\n")
+        #expect(names.count == 2 && names.first == names.last, "\(trees.output)\(trees.errors)")
+    }
+
     @Test("is built as written in a new folder beside the tree of `make sdk`, with ranges of its own for the libraries")
     func newFolder() async throws {
         let scratch = try ScratchDirectory()
