@@ -46,7 +46,9 @@ struct HeraldServiceTests {
 
     @Test("ends with the service: a call that runs is answered, and idle connections are closed")
     func stop() async throws {
-        let service = try await RunningService(policies: ["requests.yaml": "idle_timeout: 2s\nanswer_timeout: 2s\n"])
+        let service = try await RunningService(policies: [
+            "requests.yaml": "idle_timeout: 2s\nanswer_timeout: 2s\n", "streams.yaml": "required_level: none\n",
+        ])
         try await expectScript(
             "Messaging/herald_stop.py", service.clientArguments + ["--pid", "\(service.processIdentifier)"])
         #expect(service.stop() == 0)

@@ -28,7 +28,7 @@ struct ContentlessBytesTests {
     func places() throws {
         var found: Set<String> = []
         for target in ["API", "Herald", "Operations", "countersign"] {
-            for file in try SourceFile.all(below: "Sources/\(target)")
+            for file in try SourceFile.all(of: target)
             where file.text.contains(
                 /typealias InboundIn = (?:ByteBuffer|AddressedEnvelope)|: NIOSingleStepByteToMessageDecoder/)
             {

@@ -36,7 +36,7 @@ struct RefusalRuleTests {
     @Test("a body is parsed to its end before the first change, and a PATCH makes one change (RFC 5789 §2)")
     func parsing() throws {
         var bodies = 0
-        for file in try Self.files(["API"]) {
+        for file in try SourceFile.all(of: "API") {
             for part in Self.code(file).split(separator: ".members(upTo:").dropFirst() {
                 let parts = part.split(separator: "rejectUnknown", maxSplits: 1)
                 // Shared Signals (SSF 1.0 §8.1.1) ignores unknown members.
@@ -46,7 +46,9 @@ struct RefusalRuleTests {
                 #expect(!before.contains("await service."), "\(file.path): \(before)")
             }
             for part in Self.code(file).split(separator: ".patch(").dropFirst() {
-                let handler = part.prefix(while: { $0 != "\u{0}" }).split(separator: "\n        }")[0]
+                // A handler of one line, or one up to its brace.
+                let line = part.prefix { $0 != "\n" }
+                let handler = line.contains("}") ? line : part.split(separator: "\n        }")[0]
                 let changes = handler.matches(of: /await service\.(?!read)/).count
                 #expect(changes <= 1, "\(file.path): \(handler)")
             }

@@ -67,6 +67,8 @@ struct FirstAppTests {
         let tree = #".package(path: "../countersign-client")"#
         #expect(manifest.contains(tree) && ranges.count >= 5)
         let folder = scratch.file("first-app")
+        try FileManager.default.createDirectory(
+            atPath: "\(folder)/Sources/FirstApp", withIntermediateDirectories: true)
         try scratch.write(
             manifest.replacing(tree, with: ([tree] + ranges).joined(separator: ", ")), "first-app/Package.swift")
         try scratch.write(source, "first-app/Sources/FirstApp/main.swift")

@@ -10,14 +10,16 @@ import re
 import signal
 import struct
 import time
+import uuid
 
 import requests
 
 from Shared import options
-from Shared.checks import equal, expect
+from Shared.checks import accepted, equal, expect
 from Messaging.herald import KEEPALIVE, OK, PATIENCE, RPC, Closed, Herald, Person, data, frame
 
 CALL = struct.pack(">I", 0x80010001) + struct.pack(">I", 11) + b"listStreams" + bytes(4) + b"\x00"
+FORUMS = CALL[:-1] + b"\x0b\x00\x01" + struct.pack(">I", 5) + b"forum\x00"
 
 
 def ended(chosen, reason):
@@ -43,12 +45,15 @@ def main():
     equal(held.add(1, RPC), OK, "ChAdd")
     held.send(unfinished)
     equal(silent.ended(), [], "what silence is told")
-    # It asks on and reads nothing: its answers fill the buffers, and the service ends the connection.
+    # It asks on and reads nothing: large answers fill the buffers, and the service ends the connection.
+    for _ in range(20):
+        forum = {"id": str(uuid.uuid4()), "kind": "forum", "title": "A forum", "metadata": {"about": "x" * 3000}}
+        accepted(alice.call("POST", "/streams", json=forum), 201)
     deaf = Herald(chosen, alice.device, window=4096)
     equal((deaf.auth(alice.token), deaf.add(1, RPC)), (OK, OK), "Auth")
     try:
         while True:
-            deaf.socket.sendall(data(1, len(CALL), CALL) * 1000)
+            deaf.socket.sendall(data(1, len(FORUMS), FORUMS) * 100)
     except OSError:
         pass
     equal(ended(chosen, "not_taken"), {"not_taken"}, "why the client that reads nothing was ended")
