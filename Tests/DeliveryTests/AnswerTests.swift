@@ -93,16 +93,18 @@ struct AnswerTests {
     @Test("A push has a part for each platform, and none over the limit")
     func notification() throws {
         let payload = try #require(
-            PushNotification(title: "T", body: "B\"\\\n", data: [("id", "1"), ("kind", "x")]).payload)
+            PushNotification(.request, title: "T", body: "B\"\\\n", data: [("id", "1"), ("kind", "x")]).payload)
         let value = try StrictJSON.parse(payload.utf8)
         #expect(value["default"]?.text == "B\"\\\n")
         let apple = try StrictJSON.parse(try #require(value["APNS"]?.text).utf8)
         #expect(apple["aps"]?["alert"]?["body"]?.text == "B\"\\\n" && apple["kind"]?.text == "x")
+        #expect(apple["type"]?.text == "REQUEST")
         let firebase = try StrictJSON.parse(try #require(value["GCM"]?.text).utf8)["fcmV1Message"]?["message"]
         #expect(firebase?["notification"]?["title"]?.text == "T" && firebase?["data"]?["id"]?.text == "1")
         #expect(PushNotification.isPayload(payload))
-        #expect(PushNotification(title: "", body: String(repeating: "x", count: 4096)).payload == nil)
-        #expect(PushNotification(title: "", body: "", data: [("aps", "1")]).payload == nil)
-        #expect(PushNotification(title: "", body: "", data: [("a", "1"), ("a", "2")]).payload == nil)
+        #expect(PushNotification(nil, title: "", body: String(repeating: "x", count: 4096)).payload == nil)
+        #expect(PushNotification(.message, title: "", body: "", data: [("type", "x")]).payload == nil)
+        #expect(PushNotification(nil, title: "", body: "", data: [("aps", "1")]).payload == nil)
+        #expect(PushNotification(nil, title: "", body: "", data: [("a", "1"), ("a", "2")]).payload == nil)
     }
 }

@@ -14,7 +14,7 @@ struct CallPushFormTests {
 
     @Test("wakes each platform: Apple's parts make a sound, and Firebase's has data alone")
     func payload() throws {
-        let push = PushNotification(title: "T", body: "B", data: [("type", "CALL"), ("stream_id", "1")])
+        let push = PushNotification(.call, title: "T", body: "B", data: [("stream_id", "1")])
         let ringing = try StrictJSON.parse(try #require(push.callPayload(id: "1", seconds: 30, isRinging: true)).utf8)
         for platform in ["APNS", "APNS_SANDBOX", "APNS_VOIP", "APNS_VOIP_SANDBOX"] {
             let apple = try StrictJSON.parse(try #require(ringing[platform]?.text).utf8)
@@ -27,9 +27,9 @@ struct CallPushFormTests {
         let end = try #require(push.callPayload(id: "1", seconds: 0, isRinging: false))
         #expect(!end.contains("sound") && PushNotification.isPayload(end))
         #expect(
-            PushNotification(title: "", body: "", data: [("title", "x")]).callPayload(
+            PushNotification(.call, title: "", body: "", data: [("title", "x")]).callPayload(
                 id: "1", seconds: 1, isRinging: true) == nil)
-        let long = PushNotification(title: "", body: String(repeating: "x", count: 4096))
+        let long = PushNotification(.call, title: "", body: String(repeating: "x", count: 4096))
         #expect(long.callPayload(id: "1", seconds: 1, isRinging: true) == nil)
     }
 

@@ -99,7 +99,7 @@ struct SimpleNotificationServiceTests {
     @Test("A push arrives at its endpoint, in every platform's form")
     func push() async throws {
         let payload = try #require(
-            PushNotification(title: "Täst", body: "Somebody asks", data: [("kind", "request")]).payload)
+            PushNotification(.request, title: "Täst", body: "Somebody asks", data: [("age", "25")]).payload)
         let sender = try sender(station.texts("key"))
         let outcome = await sender.send(.push(endpoint: station.text("live"), payload: payload))
         #expect(outcome.isSent)
@@ -110,7 +110,7 @@ struct SimpleNotificationServiceTests {
 
     @Test("A call's push is taken with its attributes")
     func call() async throws {
-        let push = PushNotification(title: "Incoming call", body: "Somebody rings", data: [("type", "CALL")])
+        let push = PushNotification(.call, title: "Incoming call", body: "Somebody rings")
         let payload = try #require(push.callPayload(id: "call-1", seconds: 30, isRinging: true))
         let message = Message.push(
             endpoint: station.text("live"), payload: payload, urgency: .call(id: "call-1", seconds: 30))
@@ -120,7 +120,7 @@ struct SimpleNotificationServiceTests {
 
     @Test("An endpoint that was disabled or deleted is gone")
     func gone() async throws {
-        let payload = try #require(PushNotification(title: "a", body: "b").payload)
+        let payload = try #require(PushNotification(nil, title: "a", body: "b").payload)
         let sender = try sender(station.texts("key"))
         for name in ["disabled", "deleted"] {
             #expect(await sender.send(.push(endpoint: station.text(name), payload: payload)) == .endpointGone)
@@ -130,7 +130,7 @@ struct SimpleNotificationServiceTests {
     @Test("What is no endpoint of the region, and what is no payload, is never sent")
     func foreignEndpoint() async throws {
         let sender = try sender(station.texts("key"))
-        let payload = try #require(PushNotification(title: "a", body: "b").payload)
+        let payload = try #require(PushNotification(nil, title: "a", body: "b").payload)
         let live = station.text("live")
         for endpoint in [station.text("topic"), live.replacing("us-east-1", with: "us-east-2"), "", "arn:aws:sns"] {
             #expect(await sender.send(.push(endpoint: endpoint, payload: payload)).isRefused)

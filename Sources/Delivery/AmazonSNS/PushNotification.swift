@@ -12,10 +12,13 @@ package struct PushNotification: Sendable, Equatable {
     /// The largest message of one platform, bytes: APNs and FCM both accept 4 KB.
     static let maximumSize = 4096
 
-    package init(title: String, body: String, data: [(name: String, value: String)] = []) {
+    /// - Parameters:
+    ///   - type: `nil` for a provider's notification, whose data the provider chooses.
+    ///   - data: further data. They cannot have the name `type` if there is a type.
+    package init(_ type: PushType?, title: String, body: String, data: [(name: String, value: String)] = []) {
         self.title = title
         self.body = body
-        self.data = data
+        self.data = (type.map { [(name: "type", value: $0.rawValue)] } ?? []) + data
     }
 
     /// Whether a text is a payload that SNS accepts: an object of texts, one of them `default`, each within the

@@ -14,8 +14,7 @@ package enum CallPush: String, Sendable, CaseIterable {
 }
 
 package extension CallPush {
-    /// The `type` in the push.
-    var type: String { self == .ring ? "CALL" : "CALL_END" }
+    var type: PushType { self == .ring ? .call : .callEnd }
 
     var purpose: PushEndpoints.Purpose { self == .ring ? .call : .endOfCall }
 

@@ -138,14 +138,15 @@ struct AuthorizationPush {
         let person = [name, partner.age.map(String.init)].compactMap(\.self).joined(separator: ", ")
         let somebody = person.isEmpty ? "Somebody" : person
         var data = [(name: "authorization_id", value: row.authorizationID.description)]
-        data.append((name: "type", value: row.type.rawValue))
-        let (title, body): (String, String)
+        let (type, title, body): (PushType, String, String)
         switch row.type {
-        case .request: (title, body) = ("A request to message", "\(somebody) asks to message with you.")
-        case .approval: (title, body) = ("Your request was accepted", "\(somebody) agreed to message with you.")
+        case .request: (type, title, body) = (.request, "A request to message", "\(somebody) asks to message with you.")
+        case .approval:
+            (type, title, body) = (.approval, "Your request was accepted", "\(somebody) agreed to message with you.")
         default:
             // A user who declines reveals nothing.
-            return PushNotification(title: "Your request was declined", body: "You may ask somebody else.", data: data)
+            return PushNotification(
+                .rejection, title: "Your request was declined", body: "You may ask somebody else.", data: data)
         }
         // Initials and picture are shown to the other side whatever the policy.
         data += (partner.profile?.pushData(withPicture: false) ?? []).filter { $0.name != "initials" }
@@ -154,7 +155,7 @@ struct AuthorizationPush {
         if withPicture, let picture = partner.pictureURL { data.append((name: "picture_url", value: picture)) }
         data.append((name: "verified", value: partner.assurance >= .barcode ? "true" : "false"))
         data.append((name: "assurance", value: partner.assurance.rawValue))
-        return PushNotification(title: title, body: body, data: data)
+        return PushNotification(type, title: title, body: body, data: data)
     }
 }
 

@@ -49,6 +49,6 @@ struct PushEndpointsTests {
         let words = push.words(caller: "AB")
         #expect((words.title + words.body).contains("AB") == (push == .ring))
         #expect(push.words(caller: nil).body.contains("Somebody") == (push == .ring))
-        #expect((push.type == "CALL") == (push == .ring))
+        #expect((push.type == .call) == (push == .ring))
     }
 }

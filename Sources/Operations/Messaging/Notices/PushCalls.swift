@@ -163,14 +163,14 @@ struct PushCalls: Sendable {
                 of: Set([caller].compactMap(\.self)), policy[\.streams].members, keys: keys, in: transaction)
             let profile = try caller.flatMap { try profiles.find($0) }
             let words = push.words(caller: profile?.displayName ?? profile?.initials)
-            var data = [(name: "type", value: push.type), (name: "stream_id", value: id)]
+            var data = [(name: "stream_id", value: id)]
             if push == .ring {
                 data.append((name: "expires_at", value: message.expiresAt.rfc3339))
                 data += profile?.pushData(withPicture: false) ?? []
             } else {
                 data.append((name: "reason", value: push.rawValue))
             }
-            return PushNotification(title: words.title, body: words.body, data: data).callPayload(
+            return PushNotification(push.type, title: words.title, body: words.body, data: data).callPayload(
                 id: id, seconds: seconds, isRinging: push == .ring)
         }
     }

@@ -67,7 +67,7 @@ struct PushMessages: Sendable {
                 guard let profile = try profiles.find(sender) else { return nil }
                 func payload(withPicture: Bool) -> String? {
                     PushNotification(
-                        title: count == 1 ? "A new message" : "New messages",
+                        .message, title: count == 1 ? "A new message" : "New messages",
                         body: "\(profile.displayName ?? profile.initials ?? "Somebody") wrote to you.",
                         data: [("stream_id", id.description), ("last_sequence", "\(stream.lastSequence)")]
                             + profile.pushData(withPicture: withPicture)

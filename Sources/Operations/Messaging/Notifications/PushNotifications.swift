@@ -59,7 +59,7 @@ struct PushNotifications: Sendable {
         let id = (name: "notification_id", value: content.id)
         let data = content.data.compactMap { member in member.value.text.map { (name: member.name, value: $0) } }
         func notification(_ data: [(name: String, value: String)]) -> PushNotification {
-            PushNotification(title: content.title ?? "", body: content.body ?? "", data: data)
+            PushNotification(nil, title: content.title ?? "", body: content.body ?? "", data: data)
         }
         return notification([id] + data).payload ?? notification([id]).payload
     }

@@ -110,6 +110,7 @@ struct MessageNoticeTests {
             _ = try await people.deliver()
             #expect(people.pushes.endpoints.dropFirst(before) == ["bob"])
             let push = try people.pushes.data()
+            #expect(push["type"]?.text == "MESSAGE")
             #expect(push["stream_id"]?.text == stream && push["last_sequence"]?.text == "2")
             #expect(push["user_id"]?.text == ann.userID.description && push["address"]?.text == "test/ann")
             #expect(push["display_name"]?.text == "Person ann" && push["initials"]?.text == "MS")
