@@ -45,7 +45,7 @@ struct PushCalls: Sendable {
         if message.sequence > 1 {
             return try end(stream, callee, .answered, on: device, transaction, &events)
         }
-        let late = stream.createdAt.addingTimeInterval(policy[\.calls].ringing)
+        let late = end(of: stream)
         for device in callee.devices {
             try insert(.ring, stream, callee.user, device, due: transaction.now, until: late, in: transaction)
             try insert(
@@ -55,15 +55,20 @@ struct PushCalls: Sendable {
         if !callee.devices.isEmpty { events.record(.messageQueued) }
     }
 
-    /// Queues the end of the ringing, if the call was offered and not answered.
+    /// When a call that was not answered stops ringing.
+    private func end(of stream: MessageStream) -> Date {
+        stream.createdAt.addingTimeInterval(policy[\.calls].ringing)
+    }
+
+    /// Queues the end of the ringing, if the call was offered, was not answered, and still rings.
     ///
     /// - Parameter device: the device that ended it, which needs no push.
     func end(
         _ stream: MessageStream, _ callee: Callee, _ why: CallPush, on device: DeviceID,
         _ transaction: any Transaction, _ events: inout RecordedEvents
     ) throws {
-        guard stream.lastSequence == 1 else { return }
         let now = transaction.now
+        guard stream.lastSequence == 1, now < end(of: stream) else { return }
         let others = callee.devices.filter { $0 != device }
         for other in others {
             try insert(
@@ -98,7 +103,8 @@ struct PushCalls: Sendable {
         else { return .overtaken("the call was deleted") }
         do {
             if push == .ring { return try ring(message, stream, subject, in: transaction) }
-            guard push != .missed || (stream.deletedAt == nil && stream.lastSequence == 1) else {
+            let late = end(of: stream)
+            guard push != .missed || (stream.lastSequence == 1 && (stream.deletedAt ?? late) >= late) else {
                 return .overtaken("the call is over")
             }
             switch try ringing(of: subject.device, stream.id, in: transaction) {

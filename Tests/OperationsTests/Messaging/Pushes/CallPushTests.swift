@@ -108,6 +108,23 @@ struct CallPushTests {
         }
     }
 
+    @Test("of a missed call end once, whether somebody deletes it at once or later")
+    func deletedLater() async throws {
+        try await run { world in
+            let later = try await world.offer()
+            _ = try await world.deliver()
+            world.bench.people.clock.advance(60)
+            _ = try await world.deliver()
+            try await world.bench.context.deleteMessageStream(later, for: world.bob)
+            #expect(try await world.deliver().isEmpty)
+            let atOnce = try await world.offer()
+            _ = try await world.deliver()
+            world.bench.people.clock.advance(60)
+            try await world.bench.context.deleteMessageStream(atOnce, for: world.ann)
+            #expect(try await world.deliver() == ["bob CALL_END missed", "tablet CALL_END missed"])
+        }
+    }
+
     @Test("of a call that was answered and then ended say nothing more")
     func hangUp() async throws {
         try await run { world in
