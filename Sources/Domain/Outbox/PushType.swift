@@ -9,7 +9,7 @@ package enum PushType: String, Sendable, CaseIterable {
     /// The other user granted the permission.
     case approval = "APPROVAL"
     case rejection = "REJECTED"
-    /// A call rings.
+    /// Another user calls, and the device rings.
     case call = "CALL"
     /// A call no longer rings.
     case callEnd = "CALL_END"

@@ -164,6 +164,13 @@ struct ProtocolDocumentTests {
         #expect(MarkdownDocument.rows(codes.section("States")).count == Self.states.count + 1)
     }
 
+    @Test("have every type of push, and no other")
+    func pushes() throws {
+        let page = try MarkdownDocument(Self.folder + "/Pushes.md")
+        let described = MarkdownDocument.rows(page.section("Types")).flatMap { MarkdownDocument.words($0[1]) }
+        #expect(described.sorted() == PushType.allCases.map(\.rawValue).sorted())
+    }
+
     @Test("have every check of a card under its kind")
     func checks() {
         let rows = MarkdownDocument.rows(codes.section("Checks of a card")).map { Set(MarkdownDocument.words($0[1])) }
