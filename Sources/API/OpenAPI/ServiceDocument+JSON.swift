@@ -2880,7 +2880,7 @@ extension ServiceDocument {
      "Users"
     ],
     "summary": "Allow an app again",
-    "description": "The app may open sessions again. Repeating the call changes nothing.",
+    "description": "The app may open sessions again, and registers its push endpoints again. Repeating the call changes nothing.",
     "responses": {
      "204": {
       "description": "Allowed"
@@ -2939,7 +2939,7 @@ extension ServiceDocument {
      "Users"
     ],
     "summary": "Forbid an app",
-    "description": "Its sessions of the user end at once, and it cannot open others until the user allows it again. Repeating the call changes nothing.",
+    "description": "Its sessions of the user end at once: its next request is session_destroyed, and its push endpoints get nothing. It cannot open sessions until the user allows it again. Repeating the call changes nothing.",
     "responses": {
      "204": {
       "description": "Forbidden"
@@ -2964,7 +2964,7 @@ extension ServiceDocument {
       }
      },
      "409": {
-      "description": "conflict: the session of this request is one of the app",
+      "description": "conflict with the state current: the session of this request is one of the app",
       "content": {
        "application/problem+json": {
         "schema": {
@@ -4138,7 +4138,7 @@ extension ServiceDocument {
       "name": "member",
       "in": "query",
       "required": false,
-      "description": "A user id or an address (<provider>/<user>). Streams in which the caller and this user are members",
+      "description": "A user id or an address (<provider>/<user>). Streams in which the caller and this user are members. malformed_request with kind=forum",
       "schema": {
        "type": "string"
       }
@@ -4149,7 +4149,7 @@ extension ServiceDocument {
       "required": false,
       "style": "form",
       "explode": true,
-      "description": "Values of the shared metadata, such as metadata.shared.topic=news. The policy indexed_metadata declares the names",
+      "description": "Values of the shared metadata, such as metadata.shared.topic=news. The policy indexed_metadata declares the names, which no call returns. true finds true and the string true. Together with metadata.private. 8 values at most",
       "schema": {
        "type": "object",
        "maxProperties": 8,
@@ -4168,7 +4168,7 @@ extension ServiceDocument {
       "required": false,
       "style": "form",
       "explode": true,
-      "description": "Values of the caller's private metadata, such as metadata.private.pinned=true. The policy indexed_metadata declares the names",
+      "description": "Values of the caller's private metadata, such as metadata.private.pinned=true, in the same form. malformed_request with kind=forum",
       "schema": {
        "type": "object",
        "maxProperties": 8,
@@ -4315,7 +4315,7 @@ extension ServiceDocument {
      "Streams"
     ],
     "summary": "Delete a stream for all members",
-    "description": "For either side of a direct stream, each member of a conversation, and the creator of a forum. Its key is deleted.",
+    "description": "For either side of a direct stream or a call, each member of a conversation, and the creator of a forum. Its key is deleted. It ends a call: the callee declines, or a user hangs up.",
     "responses": {
      "204": {
       "description": "Deleted, now or before"
@@ -4769,7 +4769,7 @@ extension ServiceDocument {
      "Streams"
     ],
     "summary": "Delete a message for the user only",
-    "description": "It is deleted on all of the user's devices. Other members keep it.",
+    "description": "It is deleted on all of the user's devices, with the user's private metadata of it. Other members keep it. To the user it is a deleted message, and unread does not change. It works in a closed stream, too.",
     "responses": {
      "204": {
       "description": "Deleted, now or before"
@@ -4842,7 +4842,7 @@ extension ServiceDocument {
      "Streams"
     ],
     "summary": "Change the metadata of a message that all members see",
-    "description": "Either set or merge. For users who may append to the stream and see the message.",
+    "description": "Either set or merge. For users who may append to the stream and see the message. A deleted or expired message is not_found. Up to 50 names, 8 levels and 4,096 bytes, otherwise malformed_request.",
     "responses": {
      "200": {
       "description": "The current metadata",
@@ -4904,11 +4904,11 @@ extension ServiceDocument {
         "properties": {
          "set": {
           "type": "object",
-          "description": "Replaces the metadata"
+          "description": "Replaces the metadata. {} removes all"
          },
          "merge": {
           "type": "object",
-          "description": "A merge patch (RFC 7396): null removes a member"
+          "description": "A merge patch (RFC 7396): null removes a member. {} changes nothing"
          }
         },
         "additionalProperties": false
@@ -4964,7 +4964,7 @@ extension ServiceDocument {
      "Streams"
     ],
     "summary": "Change the metadata of a message that only the user sees",
-    "description": "Either set or merge.",
+    "description": "Either set or merge. A deleted or expired message is not_found. Up to 50 names, 8 levels and 4,096 bytes, otherwise malformed_request.",
     "responses": {
      "200": {
       "description": "The current metadata",
@@ -5026,11 +5026,11 @@ extension ServiceDocument {
         "properties": {
          "set": {
           "type": "object",
-          "description": "Replaces the metadata"
+          "description": "Replaces the metadata. {} removes all"
          },
          "merge": {
           "type": "object",
-          "description": "A merge patch (RFC 7396): null removes a member"
+          "description": "A merge patch (RFC 7396): null removes a member. {} changes nothing"
          }
         },
         "additionalProperties": false
@@ -5089,7 +5089,7 @@ extension ServiceDocument {
     "description": "Both numbers only rise. A read message is also delivered.",
     "responses": {
      "200": {
-      "description": "The current metadata",
+      "description": "The current receipts of the user in this stream",
       "content": {
        "application/json": {
         "schema": {
@@ -5312,7 +5312,7 @@ extension ServiceDocument {
       "name": "user",
       "in": "path",
       "required": true,
-      "description": "The member's user id",
+      "description": "The user id. An address is an unknown user",
       "schema": {
        "type": "string",
        "format": "uuid"
@@ -5377,7 +5377,7 @@ extension ServiceDocument {
       "name": "user",
       "in": "path",
       "required": true,
-      "description": "The member's user id",
+      "description": "The user id. An address is an unknown user",
       "schema": {
        "type": "string",
        "format": "uuid"
@@ -5405,7 +5405,7 @@ extension ServiceDocument {
      "Streams"
     ],
     "summary": "Change the metadata that all members see",
-    "description": "Either set or merge. In a forum only for its creator.",
+    "description": "Either set or merge. In a forum only for its creator. Up to 200 names, 8 levels and 16,384 bytes, otherwise malformed_request.",
     "responses": {
      "200": {
       "description": "The current metadata",
@@ -5467,11 +5467,11 @@ extension ServiceDocument {
         "properties": {
          "set": {
           "type": "object",
-          "description": "Replaces the metadata"
+          "description": "Replaces the metadata. {} removes all"
          },
          "merge": {
           "type": "object",
-          "description": "A merge patch (RFC 7396): null removes a member"
+          "description": "A merge patch (RFC 7396): null removes a member. {} changes nothing"
          }
         },
         "additionalProperties": false
@@ -5518,7 +5518,7 @@ extension ServiceDocument {
      "Streams"
     ],
     "summary": "Change the metadata that only the user sees",
-    "description": "Either set or merge.",
+    "description": "Either set or merge. Up to 200 names, 8 levels and 16,384 bytes, otherwise malformed_request.",
     "responses": {
      "200": {
       "description": "The current metadata",
@@ -5580,11 +5580,11 @@ extension ServiceDocument {
         "properties": {
          "set": {
           "type": "object",
-          "description": "Replaces the metadata"
+          "description": "Replaces the metadata. {} removes all"
          },
          "merge": {
           "type": "object",
-          "description": "A merge patch (RFC 7396): null removes a member"
+          "description": "A merge patch (RFC 7396): null removes a member. {} changes nothing"
          }
         },
         "additionalProperties": false
@@ -5688,7 +5688,7 @@ extension ServiceDocument {
                 "type": "null"
                }
               ],
-              "description": "The current stream. null for DELETED, NOTIFICATION and a change of a message"
+              "description": "The current stream. null for DELETED, NOTIFICATION and a change of a message, and if the user can no longer see it"
              },
              "event": {
               "oneOf": [
@@ -10668,7 +10668,8 @@ extension ServiceDocument {
        "issuer_signed",
        "issuer_checked",
        "mdoc"
-      ]
+      ],
+      "description": "mdoc is reserved: no user has it yet"
      },
      "cnf": {
       "type": "object",
@@ -10728,7 +10729,8 @@ extension ServiceDocument {
        "issuer_signed",
        "issuer_checked",
        "mdoc"
-      ]
+      ],
+      "description": "mdoc is reserved: no user has it yet"
      },
      "age_over_18": {
       "type": [
@@ -10994,7 +10996,8 @@ extension ServiceDocument {
        "issuer_signed",
        "issuer_checked",
        "mdoc"
-      ]
+      ],
+      "description": "mdoc is reserved: no user has it yet"
      },
      "cnf": {
       "type": "object",
@@ -11121,7 +11124,8 @@ extension ServiceDocument {
        "issuer_signed",
        "issuer_checked",
        "mdoc"
-      ]
+      ],
+      "description": "mdoc is reserved: no user has it yet"
      },
      "checks": {
       "type": "array",
@@ -11306,7 +11310,8 @@ extension ServiceDocument {
        "issuer_signed",
        "issuer_checked",
        "mdoc"
-      ]
+      ],
+      "description": "mdoc is reserved: no user has it yet"
      },
      "phone_verified_at": {
       "type": [
@@ -11346,7 +11351,7 @@ extension ServiceDocument {
        "keep",
        "until_delivered"
       ],
-      "description": "How long messages that the user writes or gets are stored"
+      "description": "How long messages of streams of which the user is a member are stored. Forums are not affected"
      }
     },
     "required": [
@@ -11395,7 +11400,8 @@ extension ServiceDocument {
        "issuer_signed",
        "issuer_checked",
        "mdoc"
-      ]
+      ],
+      "description": "mdoc is reserved: no user has it yet"
      },
      "display_name": {
       "type": [
@@ -12139,7 +12145,8 @@ extension ServiceDocument {
        "issuer_signed",
        "issuer_checked",
        "mdoc"
-      ]
+      ],
+      "description": "mdoc is reserved: no user has it yet"
      },
      "push_endpoint": {
       "type": [
@@ -12519,7 +12526,8 @@ extension ServiceDocument {
        "issuer_signed",
        "issuer_checked",
        "mdoc"
-      ]
+      ],
+      "description": "mdoc is reserved: no user has it yet"
      },
      "cnf": {
       "type": "object",
@@ -13082,7 +13090,8 @@ extension ServiceDocument {
        "issuer_signed",
        "issuer_checked",
        "mdoc"
-      ]
+      ],
+      "description": "mdoc is reserved: no user has it yet"
      },
      "delivered_through": {
       "type": "integer",
@@ -13166,7 +13175,8 @@ extension ServiceDocument {
       "type": [
        "integer",
        "null"
-      ]
+      ],
+      "description": "Messages after read_through, also deleted and expired ones. null for a forum"
      },
      "last_event": {
       "oneOf": [
@@ -13176,7 +13186,8 @@ extension ServiceDocument {
        {
         "type": "null"
        }
-      ]
+      ],
+      "description": "The last message. Its parts are null if it takes more than 4,096 bytes, and it has no metadata"
      },
      "members": {
       "type": "array",
@@ -13191,7 +13202,7 @@ extension ServiceDocument {
        "keep",
        "until_delivered"
       ],
-      "description": "How long later messages of the stream are stored. One member decides for all."
+      "description": "How long later messages of the stream are stored. One member decides for all. A forum always has keep."
      },
      "profiles": {
       "type": "array",
