@@ -41,7 +41,7 @@ struct RunbookTests {
     func retention() throws {
         let units = ["day": "d", "days": "d", "min": "m", "hours": "h"]
         let runbooks = try MarkdownDocument("Sources/countersign/countersign.docc/Runbooks.md")
-        let policies = try ["retention", "cards", "nonces", "phones"].map {
+        let policies = try ["retention", "cards", "nonces", "phones", "streams"].map {
             try MarkdownDocument("Policies/\($0).yaml").text
         }.joined(separator: "\n")
         let said = runbooks.section("Backups and retention").matches(of: /`([a-z_]+)`: ([0-9]+) (days?|min|hours)/)
