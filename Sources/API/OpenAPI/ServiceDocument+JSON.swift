@@ -3969,20 +3969,22 @@ extension ServiceDocument {
           "type": [
            "string",
            "null"
-          ]
+          ],
+          "description": "1 to 255 bytes of UTF-8"
          },
          "description": {
           "type": [
            "string",
            "null"
-          ]
+          ],
+          "description": "1 to 4,096 bytes of UTF-8"
          },
          "image_url": {
           "type": [
            "string",
            "null"
           ],
-          "description": "https"
+          "description": "https, at most 2,048 bytes"
          },
          "metadata": {
           "type": [
@@ -4149,7 +4151,7 @@ extension ServiceDocument {
       "required": false,
       "style": "form",
       "explode": true,
-      "description": "Values of the shared metadata, such as metadata.shared.topic=news. The policy indexed_metadata declares the names, which no call returns. true finds true and the string true. Together with metadata.private. 8 values at most",
+      "description": "Values of the shared metadata, such as metadata.shared.topic=news. The policy indexed_metadata declares the names, which no call returns. true finds true and the string true. A value has at most 256 bytes of UTF-8. Together with metadata.private. 8 values at most",
       "schema": {
        "type": "object",
        "maxProperties": 8,
@@ -5867,7 +5869,7 @@ extension ServiceDocument {
       "name": "presence",
       "in": "query",
       "required": false,
-      "description": "The users whose presence is returned, and whose changes end the wait: user ids, separated by commas, 50 at most",
+      "description": "The users whose presence is returned, and whose changes end the wait: user ids, separated by commas, 50 at most. Addresses are malformed_request",
       "schema": {
        "type": "string"
       }
@@ -5951,7 +5953,7 @@ extension ServiceDocument {
       "name": "users",
       "in": "query",
       "required": true,
-      "description": "User ids, separated by commas, 50 at most",
+      "description": "User ids, separated by commas, 50 at most. Addresses are malformed_request",
       "schema": {
        "type": "string"
       }
