@@ -109,6 +109,7 @@ struct PostgreSQLRetries {
     private var deadline: ContinuousClock.Instant?
     private var losses = 0
     private var conflicts = 0
+    private var locks = 0
 
     init(_ kind: PostgreSQLTransaction.Kind, _ timeouts: PostgreSQLTimeouts) {
         self.kind = kind
@@ -134,9 +135,11 @@ struct PostgreSQLRetries {
             // A random pause keeps two writers from conflicting again and again.
             return .random(in: 0...min(0.064, 0.001 * Double(1 << min(conflicts, 6))))
         case .locked(let error):
-            // A schema change that waits for its lock blocks all later transactions, so it fails first.
+            // A schema change that waits for its lock blocks all later transactions. So it fails after 100 ms, and the
+            // pauses get longer, up to 3 s.
             guard kind == .alter else { throw error }
-            return .random(in: 1...3)
+            locks += 1
+            return .random(in: 0.5...1.5) * min(2, 0.1 * Double(1 << min(locks, 5)))
         case .missedTurn: return 0
         case .lost(let error):
             losses += 1

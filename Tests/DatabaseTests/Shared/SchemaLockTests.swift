@@ -46,4 +46,36 @@ struct SchemaLockTests {
             #expect(try await store.read { try $0.query("SELECT meaning FROM words").count } == 2)
         }
     }
+
+    @Test("delays others by a tenth of a second at a time for as long as a backup reads the table")
+    func shortWaits() async throws {
+        try await withTemporaryDirectory { directory in
+            let address = try PostgreSQLCluster.shared.address(of: directory.lastPathComponent)
+            var timeouts = PostgreSQLTimeouts()
+            // Others give up after ten times as long as the change waits for its lock.
+            timeouts.lock = 1
+            let store = PostgreSQLDatabase(try PostgreSQLAddress(address), timeouts: timeouts)
+            try await store.alter { try $0.execute("CREATE TABLE words (word TEXT NOT NULL)") }
+            let held = HeldTransaction()
+            async let backup: Void = store.maintain { transaction in
+                // As pg_dump does, which reads every table under one snapshot.
+                try transaction.execute("LOCK TABLE words IN ACCESS SHARE MODE")
+                held.stand()
+            }
+            await held.stands()
+            async let altered: Int = store.alter { try $0.execute("ALTER TABLE words ADD COLUMN meaning TEXT") }
+            var written = 0
+            for _ in 0..<4000 where store.repetitions < 3 {
+                try await store.write { try $0.execute("INSERT INTO words (word) VALUES ('one')") }
+                written += 1
+                try await Task.sleep(for: .milliseconds(2))
+            }
+            #expect(store.repetitions >= 3, "the change gave way \(store.repetitions) times")
+            held.end()
+            try await backup
+            _ = try await altered
+            #expect(try await store.read { try $0.query("SELECT meaning FROM words").count } == written)
+            try await store.close()
+        }
+    }
 }

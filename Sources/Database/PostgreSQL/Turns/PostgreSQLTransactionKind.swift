@@ -32,7 +32,7 @@ extension PostgreSQLTransaction {
             case .alter:
                 [
                     "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE", "SET LOCAL statement_timeout = 0",
-                    "SET LOCAL lock_timeout = 2000",
+                    "SET LOCAL lock_timeout = 100",
                 ]
             }
         }
