@@ -15,16 +15,22 @@ package struct Migration: Sendable {
     package let statements: [String]
     /// FNV-1a (Fowler, Noll and Vo) of all statements, 64 bits in hexadecimal. It detects edits, not attacks.
     package let checksum: String
-    let indexes: [TableIndex]
+    /// The last migration of the oldest build that can use the store after this one. Older builds are refused.
+    package let readableFrom: Int
+    /// Indexes that are built while the store is in use. Such a step has no other statements.
+    package let indexes: [TableIndex]
     let ofEngine: [Engine: [String]]
     /// Whether it creates the tables of the change log, which differ by engine.
     let createsChangeLog: Bool
 
     /// Describes a step that builds indexes, one after the other. Writers do not wait, however large the tables are. It
     /// is not a transaction: if the process dies, the next one drops an incomplete index and builds it again.
-    init(identifier: Int, name: String, indexes: [TableIndex]) {
+    ///
+    /// - Parameter readableFrom: as that of ``init(identifier:name:readableFrom:statements:ofEngine:createsChangeLog:)``.
+    package init(identifier: Int, name: String, readableFrom: Int? = nil, indexes: [TableIndex]) {
         (self.identifier, self.name, self.indexes) = (identifier, name, indexes)
         (statements, ofEngine, createsChangeLog) = (indexes.map(\.statement), [:], false)
+        self.readableFrom = readableFrom ?? identifier
         checksum = Self.checksum(of: statements)
     }
 }
@@ -32,12 +38,16 @@ package struct Migration: Sendable {
 package extension Migration {
     /// Describes a step. A step that any store has applied must not be edited again.
     ///
-    /// - Parameter ofEngine: statements that only one engine executes, after the others: SQLite cannot change a
-    ///   constraint of an existing table.
+    /// - Parameters:
+    ///   - readableFrom: the last migration of the oldest build that can use the store after this one. A step that
+    ///     declares none is for its own build and later ones.
+    ///   - ofEngine: statements that only one engine executes, after the others: SQLite cannot change a constraint of an
+    ///     existing table.
     init(
-        identifier: Int, name: String, statements: [String], ofEngine: [Engine: [String]] = [:],
-        createsChangeLog: Bool = false
+        identifier: Int, name: String, readableFrom: Int? = nil, statements: [String],
+        ofEngine: [Engine: [String]] = [:], createsChangeLog: Bool = false
     ) {
+        self.readableFrom = readableFrom ?? identifier
         (self.identifier, self.name, self.statements, self.ofEngine) = (identifier, name, statements, ofEngine)
         (self.createsChangeLog, indexes) = (createsChangeLog, [])
         checksum = Self.checksum(of: statements + Self.list(ofEngine))
@@ -62,12 +72,14 @@ package extension Migration {
 
 package extension Database {
     /// Brings the schema to the last of these migrations. Repeating it changes nothing, and several processes may do it
-    /// at once.
+    /// at once. A store that a newer build has migrated is left as it is.
     ///
-    /// - Parameter isUnfinished: whether the store is known to be an unfinished copy.
+    /// - Parameters:
+    ///   - isUnfinished: whether the store is known to be an unfinished copy.
+    ///   - acceptsNewer: as that of ``pendingMigrations(of:acceptsNewer:)``.
     /// - Throws: `StoreError.migration` if history and build do not match, and the error of a statement that fails; the
     ///   migrations before it stay applied. `StoreError.notUsable` for a store that was moved, or an unfinished copy.
-    func migrate(_ migrations: [Migration], isUnfinished: Bool = false) async throws {
+    func migrate(_ migrations: [Migration], isUnfinished: Bool = false, acceptsNewer: Bool = true) async throws {
         if !isUnfinished { try await requireUsable() }
         var previous = 0
         for migration in migrations {
@@ -83,11 +95,12 @@ package extension Database {
                     identifier BIGINT PRIMARY KEY,
                     name TEXT NOT NULL,
                     checksum TEXT NOT NULL,
-                    applied_at BIGINT NOT NULL
+                    applied_at BIGINT NOT NULL,
+                    readable_from BIGINT NOT NULL
                 )
                 """)
         }
-        for migration in try await read({ try pending(of: migrations, in: $0) }) {
+        for migration in try await read({ try pending(of: migrations, acceptsNewer: acceptsNewer, in: $0) }) {
             for index in migration.indexes { try await build(index) }
             try await alter { try apply(migration, of: migrations, in: $0) }
         }
@@ -95,10 +108,12 @@ package extension Database {
 
     /// The migrations that are not applied yet. The store is not changed.
     ///
+    /// - Parameter acceptsNewer: whether the store may have migrations of a newer build that declare that this build can
+    ///   use the store. A program that must know every table does not accept them.
     /// - Throws: `StoreError.migration` if history and build do not match.
-    func pendingMigrations(of migrations: [Migration]) async throws -> [Migration] {
+    func pendingMigrations(of migrations: [Migration], acceptsNewer: Bool = true) async throws -> [Migration] {
         guard try await currentMigration() > 0 else { return migrations }
-        return try await read { try pending(of: migrations, in: $0) }
+        return try await read { try pending(of: migrations, acceptsNewer: acceptsNewer, in: $0) }
     }
 
     /// The identifier of the last applied migration; 0 if there is none.
@@ -117,12 +132,17 @@ package extension Database {
 }
 
 /// Compares the applied migrations with those of this build, and returns the pending ones.
-private func pending(of migrations: [Migration], in transaction: any Transaction) throws -> [Migration] {
-    let applied = try transaction.query("SELECT identifier, checksum FROM schema_migrations ORDER BY identifier")
+private func pending(
+    of migrations: [Migration], acceptsNewer: Bool, in transaction: any Transaction
+) throws -> [Migration] {
+    let applied = try transaction.query(
+        "SELECT identifier, checksum, readable_from FROM schema_migrations ORDER BY identifier")
+    let last = migrations.last?.identifier ?? 0
     for (index, row) in applied.enumerated() {
         let identifier = Int(try row.integer(0))
         guard index < migrations.count else {
-            throw StoreError.migration(.newer(identifier))
+            guard acceptsNewer, try row.integer(2) <= last else { throw StoreError.migration(.newer(identifier)) }
+            continue
         }
         guard migrations[index].identifier == identifier else {
             throw StoreError.migration(.diverged(min(migrations[index].identifier, identifier)))
@@ -138,14 +158,15 @@ private func pending(of migrations: [Migration], in transaction: any Transaction
 private func apply(_ migration: Migration, of migrations: [Migration], in transaction: any Transaction) throws {
     let inserted = try transaction.execute(
         """
-        INSERT INTO schema_migrations (identifier, name, checksum, applied_at) VALUES ($1, $2, $3, $4)
+        INSERT INTO schema_migrations (identifier, name, checksum, applied_at, readable_from)
+        VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT (identifier) DO NOTHING
         """,
         [
             Value(migration.identifier), .text(migration.name), .text(migration.checksum),
-            .integer(Int64(transaction.now.timeIntervalSince1970)),
+            .integer(Int64(transaction.now.timeIntervalSince1970)), Value(migration.readableFrom),
         ])
-    _ = try pending(of: migrations, in: transaction)
+    _ = try pending(of: migrations, acceptsNewer: true, in: transaction)
     guard inserted == 1 else { return }
     if migration.createsChangeLog { try transaction.createChangeLog() }
     // Indexes were built before this transaction.

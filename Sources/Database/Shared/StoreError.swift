@@ -33,7 +33,7 @@ package extension StoreError {
         case unordered(Int)
         /// An applied migration has another text in this build.
         case changed(Int)
-        /// The store has a migration that is newer than this build's.
+        /// The store has a migration of a newer build after which this build cannot use it.
         case newer(Int)
         /// The store skipped this migration, or applied one that this build lacks.
         case diverged(Int)

@@ -2,13 +2,13 @@ import Foundation
 
 /// An index that is built while its table is in use.
 package struct TableIndex: Sendable {
-    let name: String
-    let table: String
+    package let name: String
+    package let table: String
     let definition: String
-    let isUnique: Bool
+    package let isUnique: Bool
 
     /// - Parameter definition: the part after the table's name, such as `(user_id) WHERE ended_at IS NULL`.
-    init(_ name: String, on table: String, _ definition: String, isUnique: Bool = false) {
+    package init(_ name: String, on table: String, _ definition: String, isUnique: Bool = false) {
         (self.name, self.table, self.definition, self.isUnique) = (name, table, definition, isUnique)
     }
 

@@ -125,12 +125,12 @@ package extension CopyStore {
         var source = try await self.source.copyMarks().source
         let isPutAway = source?.state == .moved
         if isPutAway {
-            guard try await self.source.pendingMigrations(of: migrations).isEmpty else {
+            guard try await self.source.pendingMigrations(of: migrations, acceptsNewer: false).isEmpty else {
                 throw Refusal.moveOfOlderBuild
             }
         } else {
             try await self.source.requireUsable()
-            guard try await self.source.pendingMigrations(of: migrations).isEmpty else {
+            guard try await self.source.pendingMigrations(of: migrations, acceptsNewer: false).isEmpty else {
                 throw Refusal.schemaOutdated(places.source)
             }
             // Checked again later. Nothing was written so far.
@@ -162,7 +162,7 @@ package extension CopyStore {
             try transaction.createCopyMarks()
             try transaction.setCopyMark(taken, .target)
         }
-        try await target.migrate(migrations, isUnfinished: true)
+        try await target.migrate(migrations, isUnfinished: true, acceptsNewer: false)
         return Begun(mark: taken, isPutAway: isPutAway, isFinished: false)
     }
 

@@ -64,8 +64,12 @@ package extension RestoreStore {
 
     /// The changes to make, for a transaction that also makes others.
     ///
-    /// - Throws: `StoreError` if the replaced store cannot be read.
+    /// - Throws: `StoreError` if the replaced store cannot be read, or if a newer build has migrated one of the two, in
+    ///   whose tables may be revocations that this build does not know.
     func decision(reason: AuditReason?) async throws -> @Sendable (any Transaction) throws -> Report {
+        for store in [restored] + [replaced].compactMap(\.self) {
+            _ = try await store.pendingMigrations(of: Schema.migrations, acceptsNewer: false)
+        }
         let losses = try await replaced?.alter { [keys] in try Losses(of: $0, keys: keys) }
         let (generation, auditID) = (environment.newUUID(), environment.newUUID())
         return { transaction in

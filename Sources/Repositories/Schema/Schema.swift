@@ -5,11 +5,12 @@ import Database
 /// Identifiers are lower-case UUID text, times are milliseconds since 1970 (BIGINT), digests are 32 bytes. A column has
 /// a default only if an insertion omits it.
 package enum Schema {
-    /// All migrations, in order. A released migration is never edited. A new version appends migrations that only
-    /// expand the schema. The following version drops what is unused.
-    package static let migrations = [
+    /// The migrations, in order. A released migration is never edited. A new version appends
+    /// migrations that only expand the schema. The following version drops what is unused. So a node of the previous
+    /// version can use the store after each of them, which `readableFrom` declares.
+    static let steps = [
         Migration(
-            identifier: 1, name: "base schema",
+            identifier: 1, name: "base schema", readableFrom: 1,
             statements: [
                 certificates, providers, users, addresses, sessions, phone, bans, authorizations, messaging, outbox,
                 audit, cluster,
@@ -57,4 +58,9 @@ package enum Schema {
         )
         """,
     ]
+}
+
+package extension Schema {
+    /// The migrations of this build, in order.
+    static let migrations = steps
 }

@@ -31,10 +31,37 @@ import Testing
         }
     }
 
-    @Test("A store that was migrated by a newer build is left alone", arguments: StoreKind.all)
+    @Test(
+        "A store is refused if a newer build's migration does not say that this one can use it",
+        arguments: StoreKind.all)
     func newer(kind: StoreKind) async throws {
         try await withStore(kind, migrations: [Self.first, Self.second]) { store in
             await #expect(throws: StoreError.migration(.newer(2))) { try await store.migrate([Self.first]) }
+        }
+    }
+
+    @Test("A build uses a store that a newer one has migrated, if the migrations say so", arguments: StoreKind.all)
+    func readable(kind: StoreKind) async throws {
+        let expansion = Migration(
+            identifier: 2, name: "names", readableFrom: 1, statements: ["ALTER TABLE users ADD COLUMN name TEXT"])
+        try await withStore(kind, migrations: [Self.first, expansion]) { store async throws in
+            try await store.migrate([Self.first])
+            #expect(try await store.pendingMigrations(of: [Self.first]).isEmpty)
+            #expect(try await store.currentMigration() == 2)
+            try await store.write { try $0.execute("INSERT INTO users (id) VALUES (2)") }
+            // A copy or a restore must know every table.
+            await #expect(throws: StoreError.migration(.newer(2))) {
+                try await store.migrate([Self.first], acceptsNewer: false)
+            }
+            await #expect(throws: StoreError.migration(.newer(2))) {
+                try await store.pendingMigrations(of: [Self.first], acceptsNewer: false)
+            }
+            // The version after that drops what the first one reads.
+            let contraction = Migration(
+                identifier: 3, name: "labels", readableFrom: 2, statements: ["CREATE TABLE labels (id BIGINT)"])
+            try await store.migrate([Self.first, expansion, contraction])
+            await #expect(throws: StoreError.migration(.newer(3))) { try await store.migrate([Self.first]) }
+            try await store.migrate([Self.first, expansion])
         }
     }
 

@@ -10,15 +10,27 @@ struct SchemaTests {
     /// Statements that drop what the previous version no longer used, by migration. Add one only if a released version
     /// neither reads nor writes what it drops.
     private static let contractions: [Int: Set<String>] = [:]
+    /// The last migration of the last released version. Raise it with each release.
+    private static let released = 1
 
     @Test(
         "only expands after its base, so that nodes of the previous version work on after the first new one has started"
     )
     func expansion() {
+        let new = Schema.migrations.filter { $0.identifier > Self.released }
         for migration in Schema.migrations.dropFirst() {
             let allowed = Self.contractions[migration.identifier] ?? []
-            #expect(Self.contracting(migration).filter { !allowed.contains($0) } == [], "\(migration.identifier)")
+            let contracting = Self.contracting(migration, with: migration.identifier > Self.released ? new : [])
+            #expect(contracting.filter { !allowed.contains($0) } == [], "\(migration.identifier)")
         }
+    }
+
+    @Test("declares in each migration of the next version that a node of the last one can use the store after it")
+    func readable() {
+        for migration in Schema.migrations where migration.identifier > Self.released {
+            #expect(migration.readableFrom <= Self.released, "\(migration.identifier)")
+        }
+        #expect(Schema.migrations.allSatisfy { $0.readableFrom <= $0.identifier })
     }
 
     @Test(
@@ -45,14 +57,18 @@ struct SchemaTests {
                 == [statement])
     }
 
-    @Test("takes a unique index on a table or column of the same migration")
+    @Test("takes a unique index on a table or column of the same version")
     func unique() {
         let own = [
             "CREATE TABLE a (id TEXT, b TEXT)", "CREATE UNIQUE INDEX a_by_b ON a (b)",
             "ALTER TABLE c ADD COLUMN d TEXT",
-            "CREATE UNIQUE INDEX c_by_d ON c (d) WHERE d IS NOT NULL",
         ]
-        #expect(Self.contracting(Migration(identifier: 2, name: "m", statements: own)) == [])
+        let new = Migration(identifier: 2, name: "m", readableFrom: 1, statements: own)
+        #expect(Self.contracting(new) == [])
+        let index = TableIndex("c_by_d", on: "c", "(d) WHERE d IS NOT NULL", isUnique: true)
+        let later = Migration(identifier: 3, name: "n", readableFrom: 1, indexes: [index])
+        #expect(Self.contracting(later, with: [new, later]) == [])
+        #expect(Self.contracting(later) == later.statements)
     }
 
     @Test("has no column that no repository of its table names")
@@ -75,11 +91,12 @@ struct SchemaTests {
     }
 
     /// The statements of a migration that a node of the previous version might not survive.
-    private static func contracting(_ migration: Migration) -> [String] {
-        let statements = migration.allStatements.map {
-            $0.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        }
-        return statements.filter { statement in
+    ///
+    /// - Parameter others: the other migrations of its version.
+    private static func contracting(_ migration: Migration, with others: [Migration] = []) -> [String] {
+        let own = migration.allStatements.map(\.onOneLine)
+        let statements = own + others.flatMap(\.allStatements).map(\.onOneLine)
+        return own.filter { statement in
             let table = statement.split(separator: " ON ").last?.split(separator: " ").first ?? ""
             let column = statement.split(separator: " (").dropFirst().first?.prefix { $0 != "," && $0 != ")" } ?? ""
             let isOwn = statements.contains {

@@ -95,7 +95,7 @@ struct StoreRestoreCommand: InstallationCommand {
         reason: AuditReason?, by actor: String
     ) async throws -> RestoreStore.Report {
         let restored = try SQLiteDatabase(path: draft, clock: { Date() })
-        try await restored.migrate(Schema.migrations)
+        try await restored.migrate(Schema.migrations, acceptsNewer: false)
         var replaced: SQLiteDatabase?
         let report: RestoreStore.Report
         do {
@@ -182,7 +182,7 @@ struct RestoreInPlace {
                 throw CommandFailure(
                     "\(place) is in use: stop the service on every node and every other command first.")
             }
-            try await restored.migrate(Schema.migrations)
+            try await restored.migrate(Schema.migrations, acceptsNewer: false)
             try await restored.claim(settings.cell, at: settings.store)
             if let file = former?.file, !FileManager.default.fileExists(atPath: file) {
                 throw CommandFailure("There is no store at \(file): if it is lost, add --lost.")

@@ -21,10 +21,10 @@ extension StoreURL {
 }
 
 extension Database {
-    /// Returns if the store exists, has this build's schema and belongs to a cell.
+    /// Returns if the store exists, has a schema that this build can use, and belongs to a cell.
     ///
     /// - Throws: ``CommandFailure`` that names the command to run, `StoreError.notUsable` for a store that was moved,
-    ///   `StoreError.migration` for one of a newer build.
+    ///   `StoreError.migration` for one that is too new.
     func requirePresent(at url: StoreURL, in cell: Cell) async throws {
         try await requireUsable()
         guard try await currentMigration() > 0 else { throw url.missing }
@@ -67,9 +67,9 @@ extension Database {
         }
     }
 
-    /// Returns if the store has this build's schema.
+    /// Returns if the store has this build's schema, or a newer one that this build can use.
     ///
-    /// - Throws: ``CommandFailure`` that names the command to run, `StoreError.migration` for one of a newer build.
+    /// - Throws: ``CommandFailure`` that names the command to run, `StoreError.migration` for one that is too new.
     func requireCurrentSchema(at url: StoreURL, migrations: [Migration] = Schema.migrations) async throws {
         guard try await pendingMigrations(of: migrations).isEmpty else {
             throw CommandFailure(
