@@ -34,6 +34,7 @@ TEST_PACKAGES := postgresql faketime softhsm2 opensc libengine-pkcs11-openssl ag
     dbconfig-sqlite3 glewlwyd dpkg-dev systemd man-db zsh fish haproxy nginx-light libnginx-mod-stream prometheus coturn \
     chromium-headless-shell \
     $(HELLO_go) $(HELLO_java) $(HELLO_ruby) $(HELLO_php)
+SOAK_PACKAGES := patroni etcd-server python3-etcd pgbackrest
 PACKAGE_TEST_PACKAGES := debootstrap systemd-container umoci runc lintian
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
@@ -94,6 +95,7 @@ one:
 	@$(RUN_TESTS) one '$(T)'
 
 soak: build-tests
+	@$(call install,$(SOAK_PACKAGES))
 	@$(RUN_TESTS) soak $(PART)
 
 # What is packaged, and what is measured. Of a function's callers in other targets the compiler knows by the last flag.

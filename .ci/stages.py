@@ -40,7 +40,8 @@ LONG = (
     "ServiceTests/(description|kill)|DescriptionTests/(client|provider)|AuditLogTests/large|CardPopulationTests|CrowdTests|"
     "ForgedCardTests/honest|QuickStartTests/hello|CountersignTests[.]ModelTests|TourTests/(tour|sampleProvider)|"
     "ListenerTests/hoard|NodesTests/contract|FirstAppTests/(newFolder|branch)|"
-    "StoreFaultTests/(kill|reset)|CutNodeTests|BanTests/crash|SendSimulationTests/day|SendAttackTests/day"
+    "StoreFaultTests/(kill|reset)|CutNodeTests|DatabaseClusterTests|BanTests/crash|"
+    "SendSimulationTests/day|SendAttackTests/day"
 )
 FAULTS = suites("StoreFaultTests", "CutNodeTests")
 CLUSTER = "NodesTests|MoveTests|CertificateRenewalTests|RequestFuzzTests|KillTests"
@@ -74,6 +75,7 @@ SOAK = [
         "kills", "KillTests|ServiceTests/kill|BanTests/crash|MoveTests/killed",
         environment=SOAKING | {"COUNTERSIGN_KILLS": "30"}),
     Stage("storefaults", FAULTS, environment=SOAKING),
+    Stage("availability", suites("DatabaseClusterTests"), environment=SOAKING),
     Stage("operations", "OperationsTests", f"{SERVICE}|(kind|way):", environment=SOAKING | ON_POSTGRESQL),
     Stage(
         "description", "ServiceTests/(description|machine)|NodesTests/contract|DescriptionTests|RequestFuzzTests",

@@ -4,8 +4,9 @@ import Testing
 
 /// Runs one fault under load, and the check that no promise which a client was given is broken.
 ///
-/// - Parameter mounts: whether a file system of its own is needed, in a namespace that goes with the processes.
-private func expectPromisesKept(_ fault: String, mounts: Bool = false) async throws {
+/// - Parameter namespaces: options of `unshare`, if the fault needs file systems or process numbers of its own. They go
+///   with its processes.
+func expectPromisesKept(_ fault: String, namespaces: [String] = [], seconds: Double = 240) async throws {
     let interpreter = try #require(ProcessInfo.processInfo.environment["COUNTERSIGN_PYTHON"])
     let root = RunningService.root
     var command = [
@@ -13,11 +14,11 @@ private func expectPromisesKept(_ fault: String, mounts: Bool = false) async thr
         "--countersign", try RunningService.product("countersign"),
         "--policies", root.appending(path: "Policies").path,
     ]
-    if mounts {
+    if !namespaces.isEmpty {
         let user = getuid() == 0 ? [] : ["--user", "--map-current-user", "--keep-caps"]
-        command = ["unshare", "--mount"] + user + command
+        command = ["unshare"] + namespaces + user + command
     }
-    let result = try await Command.run(command[0], Array(command.dropFirst()), seconds: 240)
+    let result = try await Command.run(command[0], Array(command.dropFirst()), seconds: seconds)
     #expect(result.status == 0, "\(result.output.suffix(6000))\n\(result.errors.suffix(6000))")
 }
 
@@ -67,7 +68,7 @@ struct StoreFaultTests {
         "A full file system is answered by 503, and room heals it: of a file, of a server's tables, of all of a server",
         arguments: Soak.isOn ? ["full_file", "full_server", "full_log"] : ["full_file"])
     func fullFileSystem(fault: String) async throws {
-        try await expectPromisesKept(fault, mounts: true)
+        try await expectPromisesKept(fault, namespaces: ["--mount"])
     }
 
     @Test("A node whose clock is 90 s off decides nothing, says so, and does not start")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Model"))
 
+from Cluster import fault_availability  # pylint: disable=unused-import
 from Cluster import fault_cases
 from Cluster import fault_machines  # pylint: disable=unused-import
 from Cluster import fault_restores  # pylint: disable=unused-import
@@ -120,8 +121,8 @@ def main():
     try:
         fault_cases.CASES[chosen.case](trial)
     except BaseException:
-        for node in trial.installation.nodes if trial.installation else []:
-            print(f"--- {node.name}\n{node.log.read_text()[-1500:]}", file=sys.stderr)
+        for log in sorted(trial.directory.rglob("*.log")):
+            print(f"--- {log.relative_to(trial.directory)}\n{log.read_text()[-1500:]}", file=sys.stderr)
         raise
     finally:
         trial.close()

@@ -32,7 +32,9 @@ FILES = {
 }
 DOCUMENTS = ["README.Debian", "changelog.gz", "copyright"] + [
     f"examples/{name}"
-    for name in ("Containerfile", "alerts.yml", "dashboard.json", "haproxy.cfg", "nginx.conf", "prometheus.yml")]
+    for name in (
+        "Containerfile", "alerts.yml", "dashboard.json", "etcd.conf", "haproxy.cfg", "nginx.conf", "patroni.yml",
+        "pgbackrest.conf", "prometheus.yml")]
 
 
 def run(*command, wanted=0, **named):
