@@ -40,10 +40,11 @@ LONG = (
     "ServiceTests/(description|kill)|DescriptionTests/(client|provider)|AuditLogTests/large|CardPopulationTests|CrowdTests|"
     "ForgedCardTests/honest|QuickStartTests/hello|CountersignTests[.]ModelTests|TourTests/(tour|sampleProvider)|"
     "ListenerTests/hoard|NodesTests/contract|FirstAppTests/(newFolder|branch)|"
-    "StoreFaultTests/(kill|reset)|CutNodeTests|DatabaseClusterTests|BanTests/crash|"
+    "StoreFaultTests/(kill|reset)|CutNodeTests|VersionTests|DatabaseClusterTests|BanTests/crash|"
     "SendSimulationTests/day|SendAttackTests/day"
 )
 FAULTS = suites("StoreFaultTests", "CutNodeTests")
+UPGRADES = suites("VersionTests", "DatabaseClusterTests")
 CLUSTER = "NodesTests|MoveTests|CertificateRenewalTests|RequestFuzzTests|KillTests"
 CLIENTS = suites(
     "QuickStartTests", "FirstAppTests", "TourTests", "SampleTests", "OAuthTests", "OpenIDTests", "CollectorTests",
@@ -75,7 +76,7 @@ SOAK = [
         "kills", "KillTests|ServiceTests/kill|BanTests/crash|MoveTests/killed",
         environment=SOAKING | {"COUNTERSIGN_KILLS": "30"}),
     Stage("storefaults", FAULTS, environment=SOAKING),
-    Stage("availability", suites("DatabaseClusterTests"), environment=SOAKING),
+    Stage("availability", UPGRADES, environment=SOAKING),
     Stage("operations", "OperationsTests", f"{SERVICE}|(kind|way):", environment=SOAKING | ON_POSTGRESQL),
     Stage(
         "description", "ServiceTests/(description|machine)|NodesTests/contract|DescriptionTests|RequestFuzzTests",

@@ -1,4 +1,5 @@
 import Database
+import Foundation
 
 /// The tables of the service, with common SQL for all engines. The schema enforces the invariants.
 ///
@@ -62,5 +63,50 @@ package enum Schema {
 
 package extension Schema {
     /// The migrations of this build, in order.
-    static let migrations = steps
+    static let migrations = steps + next
+
+    #if DEBUG
+        /// The migrations of a version that does not exist, from the file that `COUNTERSIGN_NEXT_MIGRATIONS` names. Tests
+        /// run nodes of this version and of the next one on a store. A release build has none.
+        private static let next: [Migration] = {
+            guard let path = ProcessInfo.processInfo.environment["COUNTERSIGN_NEXT_MIGRATIONS"] else { return [] }
+            do {
+                let next = try JSONDecoder().decode([NextStep].self, from: Data(contentsOf: URL(filePath: path)))
+                return next.enumerated().map { $1.migration(after: Self.steps.last?.identifier ?? 0, $0) }
+            } catch {
+                fatalError("\(path) has no migrations: \(error)")
+            }
+        }()
+    #else
+        private static let next: [Migration] = []
+    #endif
 }
+
+#if DEBUG
+    /// A migration in the file of a test. It has either statements or indexes.
+    private struct NextStep: Decodable {
+        struct Index: Decodable {
+            let name: String
+            let table: String
+            let definition: String
+        }
+
+        let name: String
+        /// Whether the version of this build can use the store after it.
+        let isReadable: Bool
+        let statements: [String]?
+        let indexes: [Index]?
+
+        func migration(after last: Int, _ position: Int) -> Migration {
+            let identifier = last + 1 + position
+            let readableFrom = isReadable ? last : identifier
+            guard let indexes else {
+                return Migration(
+                    identifier: identifier, name: name, readableFrom: readableFrom, statements: statements ?? [])
+            }
+            return Migration(
+                identifier: identifier, name: name, readableFrom: readableFrom,
+                indexes: indexes.map { TableIndex($0.name, on: $0.table, $0.definition) })
+        }
+    }
+#endif

