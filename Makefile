@@ -2,6 +2,8 @@
 # make samples starts a forum, a messenger and a reading service beside the service of `make run`
 # make test  installs what the tests need and runs everything but the long tests; STAGES="client model" runs those alone
 # make one   runs the tests whose suite or function has a name: make one T=BanTests
+# make android-test compiles the SDK for Android and the JVM and runs its tests, also part of make test; T=live.RenewalTest
+#            runs those of a class alone, HTTP=1.1 those of the older version of HTTP
 # make soak  runs the long tests; PART=kills runs that part alone, PART=today that of this day
 # make embed writes openapi.json and herald.thrift as Swift source, after a change of them
 # make sentences prints every sentence that the service can send or print, by code or kind
@@ -16,7 +18,7 @@
 # make sdk   writes the package of the SDK for apps in Swift: a folder and an archive in .build/sdk, and a branch
 # make package      builds the Debian package of the release in .build/package
 # make package-test installs it in a fresh system, signs a user in, upgrades, removes; makes an OCI image; needs root
-.PHONY: run samples hello build-tests test one soak embed sentences english bench fuzz attacks build format lint docs sdk package \
+.PHONY: run samples hello build-tests test android-test one soak embed sentences english bench fuzz attacks build format lint docs sdk package \
     package-test
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
@@ -26,14 +28,15 @@ BUILD_PACKAGES := pkg-config libssl-dev libjwt-dev libsqlite3-dev libpq-dev
 HELLO_python := python3-venv
 HELLO_node := nodejs
 HELLO_go := golang-go golang-github-golang-jwt-jwt-dev
-HELLO_java := openjdk-17-jdk-headless libjackson2-databind-java
+HELLO_java := openjdk-17-jdk-headless libjackson2-databind-java libokhttp-java libgoogle-gson-java libjsr305-java
 HELLO_ruby := ruby ruby-jwt ruby-webrick
 HELLO_php := php-cli
+ANDROID_PACKAGES := openjdk-17-jdk-headless libokhttp-java libgoogle-gson-java libjsr305-java junit5 kotlin
 TEST_PACKAGES := postgresql faketime softhsm2 opensc libengine-pkcs11-openssl age python3-venv openssl \
     thrift-compiler elfutils curl jq nodejs golang-go openjdk-17-jdk-headless \
     dbconfig-sqlite3 glewlwyd dpkg-dev systemd man-db zsh fish haproxy nginx-light libnginx-mod-stream prometheus coturn \
     chromium-headless-shell \
-    $(HELLO_go) $(HELLO_java) $(HELLO_ruby) $(HELLO_php)
+    $(HELLO_go) $(HELLO_java) $(HELLO_ruby) $(HELLO_php) $(ANDROID_PACKAGES)
 SOAK_PACKAGES := patroni etcd-server python3-etcd pgbackrest
 PACKAGE_TEST_PACKAGES := debootstrap systemd-container umoci runc lintian
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -88,6 +91,14 @@ build-tests: $(VENV)/.made
 
 test: build-tests
 	@$(RUN_TESTS) test $(STAGES)
+
+android-test:
+	@$(call install,$(BUILD_PACKAGES) $(ANDROID_PACKAGES))
+	swift build --product countersign
+	.ci/android compile .build/android
+	.ci/android kotlin .build/android
+	.ci/android docs .build/android
+	.ci/android test .build/android "$$(swift build --show-bin-path)/countersign" $(or $(HTTP),2) $(T)
 
 one:
 	@[ -n '$(T)' ] || { echo "Name the tests: make one T=BanTests" >&2; exit 2; }

@@ -37,6 +37,7 @@ def suites(*names):
 
 # Long tests, which only the soak runs.
 LONG = (
+    "AndroidClientTests/both|"
     "ServiceTests/(description|kill)|DescriptionTests/(client|provider)|AuditLogTests/large|CardPopulationTests|CrowdTests|"
     "ForgedCardTests/honest|QuickStartTests/hello|CountersignTests[.]ModelTests|TourTests/(tour|sampleProvider)|"
     "ListenerTests/hoard|NodesTests/contract|FirstAppTests/(newFolder|branch)|"
@@ -50,6 +51,7 @@ CLIENTS = suites(
     "QuickStartTests", "FirstAppTests", "TourTests", "SampleTests", "OAuthTests", "OpenIDTests", "CollectorTests",
     "ProtocolDocumentTests", "PackageTests", "SharedSignalsTests", "EventTests", "CallServiceTests", "ContactsTests")
 CONNECTIONS = suites("ListenerTests", "HeraldServiceTests", "ServiceTests", "FaultTests", "BanTests", "CertificationTests")
+ANDROID = r"CountersignClientTests\.AndroidClientTests/"
 STORES = "RepositoriesTests|DatabaseTests"
 SERVICE = "CountersignTests"
 LAYERS = f"{SERVICE}|CountersignClientTests|OperationsTests|APITests"
@@ -60,7 +62,8 @@ STAGES = [
     Stage("service", SERVICE, f"{CLIENTS}|{CONNECTIONS}|{FAULTS}|{CLUSTER}|{LONG}"),
     Stage("connections", CONNECTIONS, LONG),
     Stage("clients", CLIENTS, LONG),
-    Stage("client", "CountersignClientTests", CLUSTER),
+    Stage("android", ANDROID, LONG),
+    Stage("client", "CountersignClientTests", f"{CLUSTER}|{ANDROID}"),
     Stage("cluster", CLUSTER, LONG),
     Stage("operations", "OperationsTests", SERVICE),
     Stage("faults", FAULTS, LONG),
@@ -90,6 +93,7 @@ SOAK = [
         "ListenerTests/hoard|CrashReportTests|MovedRevocationTests|PermissionRevocationTests|SendSimulationTests/day|"
         "PhoneNumberDifferentialTests|CopyStoreTests|CopiedServiceTests|PhoneCodeTests/evenness|FrameTests/mutations",
         environment=SOAKING),
+    Stage("android", "AndroidClientTests/both", environment=SOAKING),
     Stage("quickstarts", "QuickStartTests|TourTests", environment=SOAKING),
     # It builds all libraries of the SDK.
     Stage("sdk", "FirstAppTests"),

@@ -12,6 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import jvm_device
 from device import Device
 from starting import LANGUAGES, backend, compile_backend, free_port, service
 
@@ -24,6 +25,8 @@ def main():
     chosen = parser.parse_args()
     os.makedirs(chosen.build, exist_ok=True)
     compile_backend(chosen.language, chosen.build)
+    if chosen.language == "java":
+        jvm_device.compile_device(chosen.build)
     begun = time.monotonic()
     folder = tempfile.mkdtemp(prefix="countersign-hello-")
     try:
@@ -35,7 +38,10 @@ def main():
             "EVENTS": f"http://127.0.0.1:{port}/events"}
         with running, backend(chosen.language, chosen.build, port, settings, f"{folder}/backend.log"):
             urls = settings["SERVICE"], f"https://{where['client']}", f"http://127.0.0.1:{port}"
-            Device(*urls, folder).walk()
+            if chosen.language == "java":
+                jvm_device.walk(chosen.build, *urls, folder)
+            else:
+                Device(*urls, folder).walk()
     finally:
         shutil.rmtree(folder)
     print(f"{time.monotonic() - begun:.1f} s from the first key to the end")

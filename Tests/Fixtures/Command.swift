@@ -151,7 +151,7 @@ extension ScratchDirectory {
     }()
 
     /// Makes an empty directory that is removed when the process exits: what is static is never released.
-    static func untilExit() throws -> ScratchDirectory {
+    package static func untilExit() throws -> ScratchDirectory {
         _ = removal
         let directory = try ScratchDirectory()
         paths.withLock { $0.append(directory.path) }

@@ -1,0 +1,97 @@
+import Fixtures
+import Foundation
+import Testing
+
+/// The SDK for Android is Java. Its tests run the service's binary themselves, each class in a process of its own.
+@Suite("The SDK for Android and the JVM", .serialized)
+struct AndroidClientTests {
+    private static let script = RunningService.root.appending(path: ".ci/android").path
+    private static let sdk = RunningService.root.appending(path: "Sources/CountersignAndroid")
+    private static let tests = "src/test/java/org/countersign/client"
+
+    /// The classes of tests, below the folder of tests.
+    private static let suites = [
+        "api.ArticleTest", "api.ConventionTest", "live.CertificateRenewalTest", "live.LostAnswerTest",
+        "live.OutageTest", "live.PresenceTest", "live.RenewalTest", "live.StreamTest", "live.WholeFlowTest",
+        "storage.AndroidStoreTest",
+        "storage.CrashTest", "storage.FileStorageTest", "storage.FullDiskTest", "storage.InterruptTest",
+    ]
+    /// Those that also run over HTTP/1.1 each time. The soak runs all of `live` over it.
+    private static let overOlderHTTP = ["live.LostAnswerTest", "live.RenewalTest", "live.WholeFlowTest"]
+
+    /// The compiled library and tests, which every test of the suite uses.
+    private static let compiled: Task<String, any Error> = Task {
+        let place = try ScratchDirectory.untilExit()
+        try await run(["compile", place.path])
+        return place.path
+    }
+
+    @discardableResult
+    private static func run(_ arguments: [String], seconds: Double = 240) async throws -> String {
+        let done = try await Command.run(script, arguments, seconds: seconds)
+        #expect(done.status == 0, "\(done.output.suffix(6000))\n\(done.errors.suffix(6000))")
+        return done.output
+    }
+
+    private static func test(_ suite: String, http: String) async throws {
+        let binary = try RunningService.product("countersign")
+        let output = try await run(["test", try await compiled.value, binary, http, suite], seconds: 600)
+        let passed = output.firstMatch(of: /\[ +([0-9]+) tests successful/)
+        #expect(passed.flatMap { Int($0.1) } ?? 0 > 0, "\(output.suffix(2000))")
+    }
+
+    @Test("compiles without warnings, for Android against stubs of its classes, and from Kotlin")
+    func compiles() async throws {
+        let place = try await Self.compiled.value
+        try await Self.run(["kotlin", place])
+    }
+
+    @Test("has pages of its public API without a broken link")
+    func documentation() async throws {
+        let place = try await Self.compiled.value
+        try await Self.run(["docs", place])
+        #expect(FileManager.default.fileExists(atPath: "\(place)/docs/org/countersign/client/Countersign.html"))
+        #expect(!FileManager.default.fileExists(atPath: "\(place)/docs/org/countersign/client/internal"))
+    }
+
+    @Test("has the guarantees of the SDK for Swift, over HTTP/2", arguments: suites)
+    func live(suite: String) async throws { try await Self.test(suite, http: "2") }
+
+    @Test("has them over HTTP/1.1, too", arguments: overOlderHTTP)
+    func older(suite: String) async throws { try await Self.test(suite, http: "1.1") }
+
+    @Test("has all of them over HTTP/1.1", arguments: suites.filter { $0.hasPrefix("live.") })
+    func both(suite: String) async throws { try await Self.test(suite, http: "1.1") }
+
+    @Test("has no class of tests that is left out")
+    func all() throws {
+        let folder = Self.sdk.appending(path: Self.tests)
+        let found = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix("Test.java") }
+            .map { $0.replacing("/", with: ".").replacing(".java", with: "") }
+        #expect(found.sorted() == Self.suites.sorted())
+    }
+
+    @Test("sends the same requests as the SDK for Swift, for the same calls")
+    func requests() async throws {
+        let swift = try await Recorder.record { recorder in
+            let place = try ScratchDirectory()
+            try await WireScript(
+                publicURL: recorder.publicURL, clientURL: recorder.clientURL, authority: recorder.authority,
+                place: place
+            ).run()
+        }
+        let compiled = try await Self.compiled.value
+        let java = try await Recorder.record { recorder in
+            let place = try ScratchDirectory()
+            try await Self.run(
+                [
+                    "main", compiled, "org.countersign.client.wire.WireScript", recorder.publicURL.absoluteString,
+                    recorder.clientURL.absoluteString, recorder.authorityFile, place.path,
+                ], seconds: 60)
+        }
+        #expect(swift.count > 40)
+        #expect(java.count == swift.count)
+        for (left, right) in zip(swift, java) { #expect(left == right) }
+    }
+}
