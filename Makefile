@@ -18,8 +18,8 @@
 # make sdk   writes the package of the SDK for apps in Swift: a folder and an archive in .build/sdk, and a branch
 # make package      builds the Debian package of the release in .build/package
 # make package-test installs it in a fresh system, signs a user in, upgrades, removes; makes an OCI image; needs root
-.PHONY: run samples hello build-tests test android-test one soak embed sentences english bench fuzz attacks build format lint docs sdk package \
-    package-test
+.PHONY: run samples hello build-tests test android-test one soak embed sentences english bench fuzz attacks build format lint \
+    docs sdk package package-test
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 VENV := $(CURDIR)/.venv
