@@ -13,7 +13,7 @@ from Shared import options
 from Shared import specimen
 from Messaging import streams
 from Authorizations.reinstallation import reinstalled
-from Bans.ban import Admin
+from Bans.admin import Admin
 from Shared.checks import accepted, equal, expect, refused
 from Shared.client import TIMEOUT, Device, https
 from Requests.description import Description

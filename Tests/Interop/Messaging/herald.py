@@ -24,7 +24,7 @@ from thrift.Thrift import TApplicationException
 from thrift.transport.TTransport import TTransportBase
 
 from Shared import options
-from Bans.ban import Admin
+from Bans.admin import Admin
 from Shared.checks import accepted, equal, expect
 from Shared.client import TIMEOUT, Device
 from Shared.transport import context

@@ -14,7 +14,7 @@ import uuid
 import jwt
 
 from Shared import options
-from Bans.ban import Admin
+from Bans.admin import Admin
 from Shared.checks import accepted, equal, expect
 from Shared.client import TIMEOUT, Device, algorithm, https, new_key
 from Shared.phones import begin, check, new_number, wait_for_texts

@@ -13,7 +13,7 @@ import time
 import jwt
 
 from Shared import options
-from Bans.ban import Admin
+from Bans.admin import Admin
 from Shared.checks import accepted, equal, expect
 from Shared.client import Device
 from Providers.shared_signals import PUSH, RISC, Backend, Transmitter
