@@ -4,7 +4,7 @@ import struct
 
 from Attacks.attack_world import OPEN_STREAMS, Beside, attack, request
 from Shared.checks import equal
-from Messaging.herald import RPC, Herald, data
+from Messaging.herald_client import RPC, Herald, data
 from Listeners.http2_frames import (
     DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, RST_STREAM, Connection, context, frame, literal, string)
 

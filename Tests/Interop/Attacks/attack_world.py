@@ -16,7 +16,7 @@ from Shared import postgresql
 from Shared.client import new_key
 from Listeners.crowding import Connection
 from Requests.fuzz_costs import processor
-from Messaging.herald import Person
+from Messaging.herald_client import Person
 from Listeners.hoard import Honest, percentile, resident
 from Shared.installation import Installation
 from Shared.provider import Provider

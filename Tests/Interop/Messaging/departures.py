@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import requests
 
-from Messaging.herald import OK, PUSH, Herald, Person
+from Messaging.herald_client import OK, PUSH, Herald, Person
 from Shared import options
 from Shared.checks import accepted, equal, expect_soon
 from Shared.client import TIMEOUT

@@ -9,9 +9,9 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 
 from Shared import options
 from Shared.checks import equal, expect
-from Messaging.herald import (
-    CONTROL, DATA, EXISTS, KEEPALIVE, LARGE, MALFORMED, NOT_AUTHENTICATED, OK, PUSH, RESPONSE, RPC, TYPE,
-    UNKNOWN, Herald, Person, data, frame, generated)
+from Messaging.herald_client import (
+    CONTROL, DATA, EXISTS, KEEPALIVE, LARGE, MALFORMED, NOT_AUTHENTICATED, OK, PUSH, RESPONSE, RPC, TYPE, UNKNOWN,
+    Herald, Person, data, frame, generated)
 
 CHANNELS = st.integers(min_value=0, max_value=4)
 LARGEST = 73_728

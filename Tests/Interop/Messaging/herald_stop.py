@@ -16,7 +16,7 @@ import requests
 
 from Shared import options
 from Shared.checks import accepted, equal, expect
-from Messaging.herald import KEEPALIVE, OK, PATIENCE, RPC, Closed, Herald, Person, data, frame
+from Messaging.herald_client import KEEPALIVE, OK, PATIENCE, RPC, Closed, Herald, Person, data, frame
 
 CALL = struct.pack(">I", 0x80010001) + struct.pack(">I", 11) + b"listStreams" + bytes(4) + b"\x00"
 FORUMS = CALL[:-1] + b"\x0b\x00\x01" + struct.pack(">I", 5) + b"forum\x00"
