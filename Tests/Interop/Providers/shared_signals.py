@@ -8,168 +8,16 @@ import http.server
 import json
 import threading
 import time
-import urllib.parse
 import uuid
-
-import jwt
 
 from Shared import options
 from Bans.admin import Admin
 from Shared.checks import accepted, equal, expect
-from Shared.client import TIMEOUT, Device, algorithm, https, new_key
+from Shared.client import TIMEOUT, Device
 from Shared.phones import begin, check, new_number, wait_for_texts
-
-PUSH, POLL = "urn:ietf:rfc:8935", "urn:ietf:rfc:8936"
-CAEP = "https://schemas.openid.net/secevent/caep/event-type/"
-RISC = "https://schemas.openid.net/secevent/risc/event-type/"
-SSF = "https://schemas.openid.net/secevent/ssf/event-type/"
-SECRET = "Bearer of-the-receiver"
-WAIT = 15  # seconds in which an event must have come
-
-
-class Receiver(http.server.BaseHTTPRequestHandler):
-    """A push receiver (RFC 8935). It answers the first attempt at each token with 503."""
-
-    seen, tried = [], {}
-
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        name = jwt.decode(body, options={"verify_signature": False})["jti"]
-        tries = self.tried[name] = self.tried.get(name, 0) + 1
-        if tries > 1:
-            self.seen.append((dict(self.headers), body))
-        self.send_response(503 if tries == 1 else 202)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *arguments):
-        """Says nothing."""
-
-
-class Transmitter:
-    """The service as a receiver finds it: by its metadata alone."""
-
-    def __init__(self, chosen):
-        self.http = https(chosen.ca)
-        self.issuer = chosen.public
-        parts = urllib.parse.urlsplit(self.issuer)
-        place = f"{parts.scheme}://{parts.netloc}/.well-known/ssf-configuration{parts.path.rstrip('/')}"
-        answer = self.http.get(place, timeout=TIMEOUT)
-        equal(answer.headers["Content-Type"].split(";")[0], "application/json", "the media type")
-        self.metadata = accepted(answer)
-        equal(self.metadata["issuer"], self.issuer, "the issuer")
-        expect(self.metadata["spec_version"] >= "1_0", "spec_version")
-        expect({PUSH, POLL} <= set(self.metadata["delivery_methods_supported"]), "the methods of delivery")
-        expect({"spec_urn": "urn:ietf:rfc:6749"} in self.metadata["authorization_schemes"], "the schemes")
-        for member in ("jwks_uri", "configuration_endpoint", "status_endpoint", "verification_endpoint",
-                       "add_subject_endpoint", "remove_subject_endpoint"):
-            expect(self.metadata[member].startswith("https://"), member)
-        expect(all(value != [] for value in self.metadata.values()), "an empty list")
-        keys = accepted(self.http.get(self.metadata["jwks_uri"], timeout=TIMEOUT))
-        self.keys = {key.key_id: key for key in jwt.PyJWKSet.from_dict(keys).keys}
-        sizes = [key.key.key_size for key in self.keys.values() if key.key_type == "RSA"]
-        expect(sizes and min(sizes) >= 2048, "the size of the RSA keys")
-
-    def verified(self, token, stream):
-        """The claims of a Security Event Token, checked as RFC 8417 and SSF 1.0 want it."""
-        header = jwt.get_unverified_header(token)
-        equal(header["typ"], "secevent+jwt", "typ")
-        equal(header["alg"], stream.get("signing_alg", "RS256"), "the algorithm")
-        audience = stream["aud"] if isinstance(stream["aud"], str) else stream["aud"][0]
-        claims = jwt.decode(
-            token, self.keys[header["kid"]].key, [header["alg"]], audience=audience, issuer=stream["iss"],
-            options={"require": ["iss", "iat", "jti", "aud"], "verify_sub": False})
-        expect("sub" not in claims and "exp" not in claims, "a claim that must not be there")
-        expect(claims["sub_id"]["format"] and claims["txn"], "subject or transaction")
-        equal(len(claims["events"]), 1, "the number of events")
-        [(kind, details)] = claims["events"].items()
-        if not kind.startswith(SSF):
-            expect(kind in stream["events_delivered"], f"{kind} was not to be delivered")
-            expect(all(details["reason_admin"].values()) and details["reason_admin"], "reason_admin")
-            expect(abs(details["event_timestamp"] - time.time()) < 3600, "event_timestamp")
-        return claims
-
-
-class Backend:
-    """A receiver's management of its streams, with an access token."""
-
-    def __init__(self, chosen, transmitter, provider, scope):
-        self.transmitter, self.provider = transmitter, provider
-        place = transmitter.issuer + "/.well-known/oauth-authorization-server"
-        server = accepted(transmitter.http.get(place, timeout=TIMEOUT))
-        now = int(time.time())
-        claims = {"iss": provider.provider_id, "sub": provider.provider_id, "aud": server["token_endpoint"],
-                  "iat": now, "exp": now + 60, "jti": str(uuid.uuid4())}
-        form = {"grant_type": "client_credentials", "scope": scope,
-                "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
-                "client_assertion": jwt.encode(
-                    claims, provider.key, algorithm(provider.key), headers={"kid": provider.key_id})}
-        granted = accepted(transmitter.http.post(server["token_endpoint"], data=form, timeout=TIMEOUT))
-        expect(granted["expires_in"] <= 3600, "the token lives too long")
-        self.token = granted["access_token"]
-
-    def call(self, method, url, body=None, proven=False, **query):
-        """A request with the access token, and with a proof that is made for it."""
-        text = b"" if body is None else json.dumps(body).encode()
-        headers = {"Authorization": "Bearer " + self.token}
-        if body is not None:
-            headers["Content-Type"] = "application/json"
-        if proven:
-            headers["Countersign-Proof"] = self.provider.fresh_token(method, urllib.parse.urlsplit(url).path, text)
-        return self.transmitter.http.request(
-            method, url, data=text or None, params=query, timeout=TIMEOUT + 20, headers=headers)
-
-    def stream(self, method, body=None, **query):
-        """A call about streams. A change has a proof, and does not go without."""
-        place, changes = self.transmitter.metadata["configuration_endpoint"], method in ("PATCH", "PUT", "DELETE")
-        if changes:
-            expect(self.call(method, place, body, **query).status_code in (401, 403), "a change by the token alone")
-        return self.call(method, place, body, proven=changes, **query)
-
-    def status(self, method, body=None, **query):
-        """A call about the status of a stream. A change has a proof, and does not go without."""
-        place, changes = self.transmitter.metadata["status_endpoint"], method == "POST"
-        if changes:
-            expect(self.call(method, place, body, **query).status_code in (401, 403), "a change by the token alone")
-        return self.call(method, place, body, proven=changes, **query)
-
-    def subject(self, verb, stream, subject, **more):
-        """Adds a subject to a stream, or removes it."""
-        body = {"stream_id": stream["stream_id"], "subject": subject, **more}
-        return self.call("POST", self.transmitter.metadata[verb + "_subject_endpoint"], body)
-
-    def verify(self, stream, **state):
-        body = {"stream_id": stream["stream_id"], **state}
-        return self.call("POST", self.transmitter.metadata["verification_endpoint"], body)
-
-    def proven(self, method, body):
-        """A change with the proof by which a push address needs no operator."""
-        return self.call(method, self.transmitter.metadata["configuration_endpoint"], body, proven=True)
-
-    def poll(self, stream, **body):
-        """The claims of the events that wait, by their ids, and whether there are more."""
-        answer = accepted(self.call("POST", stream["delivery"]["endpoint_url"], body))
-        claims = {name: self.transmitter.verified(token, stream) for name, token in answer["sets"].items()}
-        for name, one in claims.items():
-            equal(one["jti"], name, "jti")
-        return claims, answer.get("moreAvailable", False)
-
-    def drain(self, stream):
-        """All events that wait, acknowledged."""
-        found = {}
-        for _ in range(20):
-            claims, more = self.poll(stream, returnImmediately=True)
-            found |= claims
-            if claims:
-                self.poll(stream, maxEvents=0, returnImmediately=True, ack=list(claims))
-            if not more:
-                return found
-        expect(False, "the stream never ends")
-
-
-def kinds(claims):
-    """The events by type."""
-    return sorted(kind for one in claims.values() for kind in one["events"])
+from Providers.shared_signals_receiver import (
+    CAEP, POLL, PUSH, RISC, SECRET, SSF, WAIT, Backend, Receiver, Transmitter, kinds)
+from Providers.shared_signals_transmitter import transmit
 
 
 def life(receiver):
@@ -387,62 +235,6 @@ def events(chosen, receiver, log_in, device):
                  if CAEP + "credential-change" in one["events"]]
     equal((changed["credential_type"], changed["change_type"]), ("x509", "revoke"), "the credential")
     equal(receiver.stream("DELETE", stream_id=stream["stream_id"]).status_code, 204, "the deletion")
-
-
-def transmit(chosen, provider, device, log_in):
-    """As a transmitter: a token for each event that the service takes, duplicates, and what it must refuse."""
-
-    def tell(kind, subject, details=None, **changes):
-        claims = {"iss": provider.provider_id, "aud": provider.realm, "iat": int(time.time()), "jti": str(uuid.uuid4()),
-                  "sub_id": subject, "events": {kind: details or {}}, **changes}
-        key = changes.pop("key", None)
-        claims.pop("key", None)
-        token = provider.sign(None, claims, {"typ": "secevent+jwt"}, key)
-        return provider.connection.post(
-            chosen.public + "/provider/events", data=token, timeout=TIMEOUT,
-            headers={"Content-Type": "application/secevent+jwt", "Accept": "application/json"})
-
-    def taken(answer):
-        equal((answer.status_code, answer.content), (202, b""), "the answer")
-
-    user = {"format": "iss_sub", "iss": provider.provider_id, "sub": "gil"}
-    session = log_in("gil")
-    for wrong, word in (
-            (tell(CAEP + "session-revoked", user, iss=str(uuid.uuid4())), "invalid_issuer"),
-            (tell(CAEP + "session-revoked", user, aud="other"), "invalid_audience"),
-            (tell(CAEP + "session-revoked", user, key=new_key("RSA")), "authentication_failed"),
-            (tell(CAEP + "session-revoked", user, exp=int(time.time()) + 60), "invalid_request"),
-            (tell(CAEP + "credential-change", user, {"credential_type": "pin"}), "invalid_request")):
-        equal(wrong.status_code, 400, "the status")
-        equal(wrong.headers["Content-Type"].split(";")[0], "application/json", "the media type")
-        expect(wrong.headers["Content-Language"] and wrong.json()["description"], "the description")
-        equal(wrong.json()["err"], word, "err")
-    # What a receiver does not know it ignores.
-    taken(tell("https://schemas.example/unknown", user))
-    accepted(device.current(session["session_token"]))
-    change = {"credential_type": "password", "change_type": "create"}
-    taken(tell(CAEP + "credential-change", user, change))
-    accepted(device.current(session["session_token"]))
-    taken(tell(CAEP + "credential-change", user, {**change, "change_type": "update"}))
-    equal(device.current(session["session_token"]).json()["code"], "session_challenged", "the session")
-    session, name = log_in("gil"), str(uuid.uuid4())
-    ours = {"format": "iss_sub", "iss": chosen.public, "sub": session["user_id"]}
-    taken(tell(RISC + "account-disabled", ours, aud=chosen.public, jti=name))
-    equal(device.current(session["session_token"]).json()["code"], "session_destroyed", "the session")
-    session = log_in("gil")
-    taken(tell(RISC + "account-disabled", user, jti=name))
-    accepted(device.current(session["session_token"]))
-    taken(tell(CAEP + "session-revoked", {"format": "complex", "user": user, "session": {
-        "format": "opaque", "id": session["session_id"]}}))
-    equal(device.current(session["session_token"]).json()["code"], "session_destroyed", "the session")
-    session = log_in("gil")
-    opaque = {"format": "opaque", "id": "stream-1"}
-    taken(tell(SSF + "verification", opaque))
-    taken(tell(SSF + "stream-updated", opaque, {"status": "paused"}))
-    equal(tell(SSF + "verification", opaque, {"state": "x"}).json()["err"], "invalid_state", "err")
-    accepted(device.current(session["session_token"]))
-    taken(tell(CAEP + "session-revoked", {"format": "email", "email": "gil"}))
-    equal(device.current(session["session_token"]).json()["code"], "session_destroyed", "the session")
 
 
 def main():
