@@ -8,7 +8,6 @@ The usual options name the first node, each `--node` another; `--directory` hold
 """
 
 import json
-import subprocess
 import threading
 import time
 import uuid
@@ -23,116 +22,8 @@ from Shared import specimen
 from Shared.checks import accepted, equal, expect, refused, whole_lines
 from Shared.client import TIMEOUT, Device, https, new_key
 from Phone.phone import at_once, counted
-from Shared.phones import TEXT_WAIT, begin, check, code_of, new_number, texts, wrong
-
-# Own writes are seen at once; those of other nodes within this many seconds.
-BOUND = 1.0
-# What one answer of a debug build on a busy machine may take besides.
-ONE_ANSWER = 0.5
-
-
-class Node:
-    """One of the processes."""
-
-    def __init__(self, public, client, ops, texts):
-        self.public, self.client, self.ops, self.texts = public, client, ops, Path(texts)
-
-
-class World:
-    """The nodes, the provider, and the command line."""
-
-    def __init__(self, chosen):
-        first = Node(chosen.public, chosen.client, chosen.ops, Path(chosen.directory, "texts.jsonl"))
-        self.chosen = chosen
-        self.nodes = [first] + [Node(*node) for node in chosen.node]
-        self.provider = options.provider(chosen)
-
-    def admin(self, *arguments):
-        """The JSON that a command of another process prints."""
-        directory = self.chosen.directory
-        done = subprocess.run(
-            [
-                self.chosen.countersign, *arguments, "--json", "--keys", f"{directory}/Keys", "--policies",
-                f"{directory}/Policies", "--store", self.chosen.store,
-            ],
-            capture_output=True, timeout=30)
-        expect(done.returncode == 0, f"{arguments[:2]} ended with {done.returncode}: {done.stderr.decode()}")
-        return json.loads(done.stdout)
-
-    def device(self):
-        """A new device, as it speaks to each node: one key and certificate, connections of their own."""
-        device = Device(self.nodes[0].public, self.nodes[0].client, self.chosen.ca, "EC")
-        accepted(device.certify(), 201)
-        return [device] + [device.at(node.public, node.client) for node in self.nodes[1:]]
-
-    def log_in(self, device, user=None, provider=None):
-        """A session of a user, a new one unless it is named."""
-        token = (provider or self.provider).identity_token(user or f"user-{uuid.uuid4()}", device.nonce())
-        return accepted(device.create_session(token), 201)
-
-    def codes(self, number, count=1):
-        """The codes that went to a number, whichever node sent them."""
-        deadline = time.monotonic() + TEXT_WAIT
-        while True:
-            found = [line for node in self.nodes for line in texts(node.texts, number)]
-            if len(found) >= count or time.monotonic() > deadline:
-                equal(len(found), count, f"the number of texts to {number}")
-                return [code_of(line) for line in found]
-            time.sleep(0.02)
-
-
-def on_all(what, questions):
-    """Asks every node until each has said yes; fails where one takes longer than the bound and one answer."""
-    started, waiting, slowest = time.monotonic(), dict(enumerate(questions)), 0.0
-    while waiting:
-        for index, happened in list(waiting.items()):
-            if happened():
-                slowest = time.monotonic() - started
-                del waiting[index]
-        expect(
-            not waiting or time.monotonic() - started < BOUND + ONE_ANSWER,
-            f"{what} was not in force after {BOUND} s on nodes {sorted(waiting)}")
-        time.sleep(0.01)
-    print(f"passed  {what}: in force on {len(questions)} nodes after {slowest:.2f} s", flush=True)
-
-
-def says(devices, token, status, code):
-    """For each node a question: whether it refuses the session so."""
-
-    def ask(device):
-        answer = device.current(token)
-        return answer.status_code == status and answer.json()["code"] == code
-
-    return [lambda device=device: ask(device) for device in devices]
-
-
-def is_shut_out(device, token):
-    """Whether a node has nothing more to do with a certificate: it refuses, or lets no connection come about."""
-    try:
-        return device.current(token).status_code == 403
-    except OSError:
-        return True
-
-
-def parallel(calls):
-    """Makes calls at once; their results, in no order."""
-    results, lock = [], threading.Lock()
-
-    def work(call):
-        result = call()
-        with lock:
-            results.append(result)
-
-    threads = [threading.Thread(target=work, args=(call,)) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    equal(len(results), len(calls), "the number of answers")
-    return results
-
-
-# Together
+from Shared.phones import begin, check, new_number, wrong
+from Cluster.node_world import World, is_shut_out, on_all, parallel, says
 
 
 def spends_once(world):
@@ -267,9 +158,6 @@ def status(world):
     expect(all(node["policies_agree"] and node["host"] and node["version"] for node in nodes), f"the nodes are {nodes}")
 
 
-# Limits
-
-
 def number_limit(world, devices):
     """Two texts an hour go to a number, whichever nodes are asked by whom."""
     number = new_number()
@@ -323,9 +211,6 @@ def limits(world):
     address_limit(world, devices)
     card_limit(world, devices, token)
     certification_limit(world)
-
-
-# Outbox
 
 
 def outbox(world):
