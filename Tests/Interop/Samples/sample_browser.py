@@ -12,7 +12,7 @@ from websockets.sync.client import connect
 from Providers.events import set_webhook
 from Samples import samples
 from Samples.browser import Browser
-from Samples.sample_forum import PNG, World, closed, received
+from Samples.forum_world import PNG, World, closed, received
 from Shared.checks import accepted, equal, expect
 from Shared.client import TIMEOUT
 
