@@ -11,7 +11,7 @@ from Shared import options
 from Listeners.bodies import Ends, head
 from Shared.checks import World, accepted, equal, expect
 from Shared.client import TIMEOUT
-from Listeners.messages import tls
+from Listeners.message_answers import tls
 
 WAYS = ("", "?")
 

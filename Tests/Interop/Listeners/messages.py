@@ -4,74 +4,20 @@ asked for one, and who goes away. Every refusal is a problem document, and none 
 The service's policy takes 8 KiB of header fields, and gives a request 2 s.
 """
 
-import json
 import re
 import socket
-import ssl
 import struct
 import time
 
-import h2.events
 import httpx
 import requests
 
 from Shared import options
-from Listeners.bodies import HTTP2, PATIENCE, Ends, head, read
+from Listeners.bodies import HTTP2, PATIENCE, Ends, head
 from Shared.checks import accepted, equal, expect
 from Shared.client import TIMEOUT, Device
-
-POST_JSON = ("POST", "/certificates", "Content-Type: application/json")
-
-
-def answer(connection, has_body=True):
-    """Status, header fields and body of one answer; fails where it does not come."""
-    connection.settimeout(PATIENCE)
-    data = b""
-    while b"\r\n\r\n" not in data:
-        more = connection.recv(1)
-        expect(more, f"the connection ended before an answer: {data!r}")
-        data += more
-    fields = {name.lower(): value for name, value in re.findall(r"\r\n([^:]+): *([^\r]*)", data.decode())}
-    status, body = int(data.split()[1]), b""
-    size = int(fields.get("content-length", 0)) if has_body and status >= 200 else 0
-    while len(body) < size:
-        more = connection.recv(size - len(body))
-        expect(more, f"the connection ended in a body: {body!r}")
-        body += more
-    return status, fields, body
-
-
-def problem(found, status, code, what):
-    """A whole problem document of this status and code."""
-    equal((found[0], found[1].get("content-type")), (status, "application/problem+json"), what)
-    document = json.loads(found[2])
-    for member in ("type", "title", "detail", "request_id"):
-        expect(document.get(member), f"{what}: {member} is missing")
-    equal((document["status"], document["code"]), (status, code), what)
-    expect(found[1].get("date"), f"{what}: no Date")
-    return document
-
-
-def ended(connection, what):
-    """The service ends the connection; what it still says is returned."""
-    connection.settimeout(PATIENCE)
-    rest = b""
-    try:
-        while more := connection.recv(65536):
-            rest += more
-    except TimeoutError:
-        expect(False, f"{what}: the connection stays open")
-    except ConnectionError:
-        pass
-    connection.close()
-    return rest
-
-
-def tls(chosen, device):
-    """A context that shows the device's certificate where one is asked for."""
-    context = ssl.create_default_context(cafile=chosen.ca)
-    context.load_cert_chain(*device.files)
-    return context
+from Listeners.message_answers import POST_JSON, answer, ended, problem, tls
+from Listeners.expectations import expectations, expectations_over_http2, limits_over_http2
 
 
 def without_body(ends, chosen, device):
@@ -202,89 +148,6 @@ def old_versions(ends):
         connection.sendall(head("GET", "/", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAA"))
         equal(answer(connection)[1]["connection"], "close", "Upgrade")
         ended(connection, "Upgrade")
-
-
-def expectations(ends):
-    """`Expect: 100-continue`: asked for the body when it is read, and not where the request is refused before."""
-    body = b'{"csr":"x"}'
-    expects = ("Expect: 100-Continue", "Content-Type: application/json")
-    connection = ends.open("public")
-    for coding, data in ((f"Content-Length: {len(body)}", body),
-                         ("Transfer-Encoding: chunked", b"b\r\n" + body + b"\r\n0\r\n\r\n")):
-        connection.sendall(head("POST", "/certificates", *expects, coding))
-        equal(answer(connection)[0], 100, coding)
-        connection.sendall(data)
-        problem(answer(connection), 422, "invalid_csr", coding)
-    # Who does not wait is not asked.
-    connection.sendall(head("POST", "/certificates", *expects, f"Content-Length: {len(body)}") + body)
-    expect(answer(connection)[0] in (100, 422), "the body at once")
-    connection.close()
-    for listener, path, coding, status in (
-            ("client", "/phone-verifications", "Content-Length: 20", 401),
-            ("client", "/phone-verifications", "Transfer-Encoding: chunked", 401),
-            ("public", "/certificates", "Content-Length: 900000", 413), ("public", "/nowhere", "Content-Length: 20", 404)):
-        connection = ends.open(listener)
-        connection.sendall(head("POST", path, *expects, coding))
-        found = answer(connection)
-        equal((found[0], found[1]["connection"]), (status, "close"), f"{path} {coding}")
-        equal(ended(connection, path), b"", path)
-    connection = ends.open("public")
-    connection.sendall(b"POST /certificates HTTP/1.0\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}")
-    expect(answer(connection)[0] != 100, "HTTP/1.0 was told to go on")
-    connection.close()
-
-
-def expectations_over_http2(ends):
-    """The same over HTTP/2, where a refusal ends the stream and not the connection."""
-    fields = [(":scheme", "https"), (":authority", "localhost"), ("content-type", "application/json"),
-              ("expect", "100-continue")]
-    connection = HTTP2(ends, "public")
-    machine = connection.machine
-    machine.send_headers(1, [(":method", "POST"), (":path", "/certificates"), *fields])
-    connection.flush()
-    seen = []
-    connection.socket.settimeout(PATIENCE)
-    while "ended" not in seen:
-        for event in machine.receive_data(connection.socket.recv(65536)):
-            if isinstance(event, h2.events.InformationalResponseReceived):
-                seen.append("asked")
-                machine.send_data(1, b'{"csr":"x"}', end_stream=True)
-            elif isinstance(event, h2.events.ResponseReceived):
-                seen.append(dict(event.headers)[":status"])
-            elif isinstance(event, h2.events.StreamEnded):
-                seen.append("ended")
-        connection.flush()
-    equal(seen, ["asked", "422", "ended"], "over HTTP/2")
-    connection.socket.close()
-    connection = HTTP2(ends, "client")
-    machine = connection.machine
-    machine.send_headers(1, [(":method", "POST"), (":path", "/phone-verifications"), *fields])
-    connection.flush()
-    seen = []
-    connection.socket.settimeout(PATIENCE)
-    while "ended" not in seen:
-        for event in machine.receive_data(connection.socket.recv(65536)):
-            expect(not isinstance(event, h2.events.InformationalResponseReceived), "asked for a body that nobody reads")
-            if isinstance(event, h2.events.ResponseReceived):
-                seen.append(dict(event.headers)[":status"])
-            elif isinstance(event, (h2.events.StreamEnded, h2.events.StreamReset)):
-                seen.append("ended")
-        connection.flush()
-    equal(seen[0], "401", "over HTTP/2")
-    equal(connection.request("GET", "/nonce"), 401, "the next stream")
-    connection.socket.close()
-
-
-def limits_over_http2(ends):
-    """Header limits hold on a stream of HTTP/2, which is refused alone."""
-    connection = HTTP2(ends, "client")
-    equal(connection.request("GET", "/nonce", [("x", "x" * 9000)]), 431, "a long field")
-    equal(connection.request("GET", "/nonce", [("x", "x" * 17_000)]), 431, "a field beyond the library's own limit")
-    equal(connection.request("GET", "/nonce", [(f"x-{number}", "1") for number in range(80)]), 431, "many fields")
-    equal(connection.request("GET", "/" + "x" * 9000), 414, "a long path")
-    equal(connection.request("POST", "/nonces", [("x", "x" * 9000)], 100), 431, "with a body")
-    equal(connection.request("GET", "/nonce"), 401, "the next stream")
-    connection.socket.close()
 
 
 def counted(chosen, status):
