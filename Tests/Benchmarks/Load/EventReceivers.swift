@@ -13,7 +13,7 @@ struct EventReceivers {
         let interpreter = ProcessInfo.processInfo.environment["COUNTERSIGN_PYTHON"] ?? "python3"
         let done = try await Command.run(
             interpreter,
-            [RunningService.root.appending(path: "Tests/Interop/Providers/shared_signals_load.py").path]
+            [RunningService.root.appending(path: "Tests/Interop/SharedSignals/shared_signals_load.py").path]
                 + service.clientArguments + [
                     "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
                     "--rounds", quick ? "1" : "10",

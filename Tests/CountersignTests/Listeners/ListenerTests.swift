@@ -22,7 +22,7 @@ struct ListenerTests {
     func messages() async throws {
         let service = try await RunningService(
             policies: ["requests.yaml": "request_timeout: 2s\nmaximum_headers: 8192\n"])
-        try await expectScript("Listeners/messages.py", service.clientArguments, seconds: 180)
+        try await expectScript("HTTP/messages.py", service.clientArguments, seconds: 180)
         #expect(service.stop() == 0)
         let log = try String(contentsOf: service.path("log"), encoding: .utf8)
         #expect(log.contains("\"status\":\"499\""))
@@ -127,7 +127,7 @@ struct ListenerTests {
     @Test("end each HTTP/2 answer with its last byte, honour who cancels, end floods, and take their leave in order")
     func frames() async throws {
         let service = try await RunningService()
-        try await expectScript("Listeners/http2.py", service.clientArguments)
+        try await expectScript("HTTP/http2.py", service.clientArguments)
     }
 
     @Test("hold little for who takes nothing, end it, and answer everybody else meanwhile")

@@ -79,7 +79,7 @@ struct ServiceTests {
     @Test("refuses bodies over the limit on every path, told or in chunks, so that the refusal arrives")
     func largeBodies() async throws {
         let service = try await RunningService()
-        try await expectScript("Listeners/bodies.py", service.clientArguments, seconds: 120)
+        try await expectScript("HTTP/bodies.py", service.clientArguments, seconds: 120)
         #expect(service.stop() == 0)
     }
 

@@ -14,7 +14,7 @@ struct SharedSignalsTests {
         let added = try await service.countersign(["provider", "add", "--name", "Other", "--key", pem, "--json"])
         try added.output.write(to: service.path("other.json"), atomically: true, encoding: .utf8)
         try await expectScript(
-            "Providers/shared_signals.py",
+            "SharedSignals/shared_signals.py",
             service.clientArguments + [
                 "--texts", service.path("texts.jsonl").path, "--countersign",
                 try RunningService.product("countersign"), "--directory", service.directory.path, "--other",

@@ -14,7 +14,7 @@ from Attacks.attack_world import attack, new_id, share
 from Shared.checks import accepted, expect
 from Shared.client import Device
 from Shared.phones import begin, check, code_of, new_number
-from Providers.shared_signals_receiver import POLL, Backend, Transmitter
+from SharedSignals.shared_signals_receiver import POLL, Backend, Transmitter
 
 RESOLVER = "127.0.0.99"
 APPLICATION = "arn:aws:sns:us-east-1:123456789012:app/GCM/app"

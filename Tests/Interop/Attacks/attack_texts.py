@@ -5,7 +5,7 @@ import struct
 from Attacks.attack_world import OPEN_STREAMS, Beside, attack, request
 from Shared.checks import equal
 from Messaging.herald_client import RPC, Herald, data
-from Listeners.http2_frames import (
+from HTTP.http2_frames import (
     DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, RST_STREAM, Connection, context, frame, literal, string)
 
 MARK = "\u0301"

@@ -15,7 +15,7 @@ from pathlib import Path
 from Shared import options
 from Shared.checks import accepted, equal, expect, expect_soon, whole_lines
 from Shared.client import Device
-from Listeners.http2_frames import context
+from HTTP.http2_frames import context
 
 
 def address(url):

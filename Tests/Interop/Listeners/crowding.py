@@ -16,7 +16,7 @@ from Listeners import http2_frames
 from Shared import options
 from Shared.checks import accepted, equal, expect
 from Shared.client import Device
-from Listeners.http2_frames import DATA, END_HEADERS, HEADERS, PING, context, frame
+from HTTP.http2_frames import DATA, END_HEADERS, HEADERS, PING, context, frame
 
 # Nothing says when the service has noticed that a client closed: on a busy machine 0.3 s were too short.
 PAUSE = 1.5

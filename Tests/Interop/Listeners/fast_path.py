@@ -8,10 +8,10 @@ import httpx
 import requests
 
 from Shared import options
-from Listeners.bodies import Ends, head
+from HTTP.bodies import Ends, head
 from Shared.checks import World, accepted, equal, expect
 from Shared.client import TIMEOUT
-from Listeners.message_answers import tls
+from HTTP.message_answers import tls
 
 WAYS = ("", "?")
 

@@ -11,7 +11,7 @@ import time
 import urllib.parse
 from pathlib import Path
 
-from Listeners.http2_frames import Connection, context
+from HTTP.http2_frames import Connection, context
 
 
 def resident(pid, name="VmRSS"):

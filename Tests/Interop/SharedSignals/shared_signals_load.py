@@ -16,7 +16,7 @@ from Shared import options
 from Bans.admin import Admin
 from Shared.checks import accepted, equal, expect
 from Shared.client import Device
-from Providers.shared_signals_receiver import PUSH, RISC, Backend, Transmitter
+from SharedSignals.shared_signals_receiver import PUSH, RISC, Backend, Transmitter
 
 RECEIVERS = 100
 WAIT = 60  # seconds in which all must have it

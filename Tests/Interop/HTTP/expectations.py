@@ -2,9 +2,9 @@
 
 import h2.events
 
-from Listeners.bodies import HTTP2, PATIENCE, head
+from HTTP.bodies import HTTP2, PATIENCE, head
 from Shared.checks import equal, expect
-from Listeners.message_answers import answer, ended, problem
+from HTTP.message_answers import answer, ended, problem
 
 
 def expectations(ends):

@@ -5,7 +5,7 @@ import uuid
 
 from Shared.checks import accepted, equal, expect
 from Shared.client import TIMEOUT, new_key
-from Providers.shared_signals_receiver import CAEP, RISC, SSF
+from SharedSignals.shared_signals_receiver import CAEP, RISC, SSF
 
 
 def transmit(chosen, provider, device, log_in):

@@ -15,9 +15,9 @@ from Bans.admin import Admin
 from Shared.checks import accepted, equal, expect
 from Shared.client import TIMEOUT, Device
 from Shared.phones import begin, check, new_number, wait_for_texts
-from Providers.shared_signals_receiver import (
+from SharedSignals.shared_signals_receiver import (
     CAEP, POLL, PUSH, RISC, SECRET, SSF, WAIT, Backend, Receiver, Transmitter, kinds)
-from Providers.shared_signals_transmitter import transmit
+from SharedSignals.shared_signals_transmitter import transmit
 
 
 def life(receiver):

@@ -6,7 +6,7 @@ import time
 from Shared import options
 from Shared.checks import accepted, equal, expect
 from Shared.client import Device
-from Listeners.http2_frames import (
+from HTTP.http2_frames import (
     ACK, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, PRIORITY, RST_STREAM, SETTINGS, WINDOW_UPDATE, Connection,
     context, frame, head, literal)
 

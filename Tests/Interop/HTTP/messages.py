@@ -13,11 +13,11 @@ import httpx
 import requests
 
 from Shared import options
-from Listeners.bodies import HTTP2, PATIENCE, Ends, head
+from HTTP.bodies import HTTP2, PATIENCE, Ends, head
 from Shared.checks import accepted, equal, expect
 from Shared.client import TIMEOUT, Device
-from Listeners.message_answers import POST_JSON, answer, ended, problem, tls
-from Listeners.expectations import expectations, expectations_over_http2, limits_over_http2
+from HTTP.message_answers import POST_JSON, answer, ended, problem, tls
+from HTTP.expectations import expectations, expectations_over_http2, limits_over_http2
 
 
 def without_body(ends, chosen, device):

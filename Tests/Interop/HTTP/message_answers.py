@@ -4,7 +4,7 @@ import json
 import re
 import ssl
 
-from Listeners.bodies import PATIENCE
+from HTTP.bodies import PATIENCE
 from Shared.checks import equal, expect
 
 POST_JSON = ("POST", "/certificates", "Content-Type: application/json")
