@@ -47,6 +47,20 @@ struct DependencyRuleTests {
         }
     }
 
+    @Test("the same holds for the judges in Python")
+    func judges() throws {
+        let base = RunningService.root.appending(path: "Tests/Interop")
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: base.path).filter { $0.hasSuffix(".py") }
+        let folders = Dictionary(grouping: paths) { $0.split(separator: "/").dropLast() }
+        #expect(folders.count > 20)
+        for (folder, files) in folders { #expect(files.count <= 12, "\(folder) holds \(files.count)") }
+        for path in paths {
+            let text = try String(contentsOf: base.appending(path: path), encoding: .utf8)
+            let lines = text.utf8.count { $0 == UInt8(ascii: "\n") }
+            #expect(lines <= 300, "\(path) has \(lines)")
+        }
+    }
+
     @Test("a wait ends with its condition: `where` would ask it again until the loop's own end")
     func waits() throws {
         for file in try SourceFile.all(below: "Tests") {
