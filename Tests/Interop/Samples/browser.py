@@ -2,6 +2,8 @@
 
 import base64
 import json
+import os
+import signal
 import subprocess
 import tempfile
 import time
@@ -29,7 +31,7 @@ class Browser:
         self.process = subprocess.Popen(
             ["chromium-headless-shell", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--remote-debugging-port=0",
              f"--user-data-dir={self.profile.name}", "about:blank"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         file = Path(self.profile.name, "DevToolsActivePort")
         for _ in range(300):
             if file.exists() and "\n" in file.read_text():
@@ -47,9 +49,15 @@ class Browser:
         return self
 
     def __exit__(self, *_):
-        self.socket.close()
-        self.process.terminate()
-        self.process.wait(timeout=TIMEOUT)
+        # The command is a script that starts the browser: a signal to its process would end the script alone.
+        try:
+            self.call("Browser.close")
+            self.process.wait(timeout=TIMEOUT)
+        finally:
+            self.socket.close()
+            if self.process.poll() is None:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                self.process.wait()
         self.profile.cleanup()
 
     def call(self, method, **parameters):
