@@ -46,7 +46,7 @@ LONG = (
 )
 FAULTS = suites("StoreFaultTests", "CutNodeTests")
 UPGRADES = suites("VersionTests", "DatabaseClusterTests")
-CLUSTER = "NodesTests|MoveTests|CertificateRenewalTests|RequestFuzzTests|KillTests"
+CLUSTER = "NodesTests|MoveTests|CertificateRenewalTests|RequestFuzzTests|KillTests|MessagingWalkTests"
 CLIENTS = suites(
     "QuickStartTests", "FirstAppTests", "TourTests", "SampleTests", "OAuthTests", "OpenIDTests", "CollectorTests",
     "ProtocolDocumentTests", "PackageTests", "SharedSignalsTests", "EventTests", "CallServiceTests", "ContactsTests")
