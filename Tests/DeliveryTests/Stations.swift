@@ -7,9 +7,11 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import PhoneNumbers
+import Synchronization
 
 /// A carrier's service as a Python program stands in for it, on free loopback ports. It ends with its standard input,
-/// which this process holds open, so it never outlives the tests.
+/// which this process holds open, so it never outlives the tests for long. At their exit it is killed: those that all tests
+/// share are never released.
 final class Station: Sendable {
     /// The line of JSON by which it said that it is ready.
     let ready: JSONValue
@@ -33,8 +35,10 @@ final class Station: Sendable {
             process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
             process.standardError = try FileHandle(forWritingTo: URL(filePath: errors))
             try process.run()
+            Self.started.withLock { $0.append(process) }
             return (process, input)
         }
+        _ = Self.endAtExit
         for _ in 0..<1200 where process.isRunning {
             let text = try scratch.text("out")
             if text.hasSuffix("\n"), let value = try? StrictJSON.parse(text.utf8) {
@@ -50,6 +54,15 @@ final class Station: Sendable {
     deinit {
         try? input.fileHandleForWriting.close()
     }
+
+    private static let started = Mutex<[Process]>([])
+    private static let endAtExit: Void = {
+        atexit {
+            for process in Station.started.withLock({ $0 }) where process.isRunning {
+                kill(process.processIdentifier, SIGKILL)
+            }
+        }
+    }()
 
     /// `http://127.0.0.1:…`.
     func url(_ index: Int = 0, scheme: String = "http", host: String = "127.0.0.1") -> String {
