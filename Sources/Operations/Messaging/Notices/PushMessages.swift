@@ -33,7 +33,7 @@ struct PushMessages: Sendable {
         let (outbox, now, owner) = (OutboxRepository(transaction), transaction.now, OutboxOwner(provider))
         for (member, device) in devices {
             let subject = PushSubject(member.streamID.description, for: device).text
-            let key = "\(OutboxKind.message.rawValue) \(subject) \(member.userID) \(member.deliveredThrough)"
+            let key = Self.key(subject, member)
             let push = OutboxMessage(
                 id: environment.newIdentifier(), kind: .message, owner: owner, subject: subject,
                 userID: member.userID, deduplicationKey: key, payload: [], createdAt: now,
@@ -45,8 +45,13 @@ struct PushMessages: Sendable {
         }
     }
 
-    /// The content of a push, read when it is sent. It is empty if a device has fetched the messages meanwhile, or the
-    /// user may no longer read them. It never contains a message's text.
+    /// One push covers all messages after the number that a device has acknowledged.
+    private static func key(_ subject: String, _ member: StreamMember) -> String {
+        "\(OutboxKind.message.rawValue) \(subject) \(member.userID) \(member.deliveredThrough)"
+    }
+
+    /// The content of a push, read when it is sent. It is empty if a device has fetched the messages meanwhile, if a later
+    /// push covers the rest, or if the user may no longer read them. It never contains a message's text.
     func content(of message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
         guard let subject = message.push, let id = MessageStreamID(subject.about[0]),
             let stream = try MessageStreamRepository(transaction).find(id), stream.deletedAt == nil
@@ -56,6 +61,10 @@ struct PushMessages: Sendable {
         let count = stream.lastSequence - member.deliveredThrough
         guard count > 0, let last = try StreamMessageRepository(transaction).find(stream.lastSequence, in: id) else {
             return .overtaken("a device has the messages")
+        }
+        let key = Self.key(message.subject, member)
+        guard try message.deduplicationKey == key || OutboxRepository(transaction).find(key: key) == nil else {
+            return .overtaken("a device has come since, and a later push is for the rest")
         }
         guard let sender = last.senderID, last.sealedBody != nil else { return .overtaken("the message was deleted") }
         guard try mayBeNotified(member.userID, of: sender, in: stream, transaction) else {
