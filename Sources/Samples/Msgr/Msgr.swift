@@ -9,16 +9,15 @@ import SampleBackend
 @main
 struct Msgr {
     static func main() async {
-        let defaults = Sample.commonDefaults.merging(
-            [
-                "--key": "provider.key", "--registration": "provider.json", "--store": "msgr.db",
-                "--source-protocol": "off",
-            ]) { $1 }
+        let defaults = Sample.commonDefaults.merging(Passwords.option) { $1 }.merging([
+            "--key": "provider.key", "--registration": "provider.json", "--store": "msgr.db",
+            "--source-protocol": "off",
+        ]) { $1 }
         await Sample.run("msgr", defaults: defaults) { sample in
             let countersign = try CountersignCalls(sample)
             let routes = MsgrRoutes(
-                store: try MsgrStore(file: sample.options["--store"]), countersign: countersign,
-                verify: SessionVerifier(sample, audience: countersign.providerID))
+                store: try MsgrStore(file: sample.options["--store"]), passwords: try Passwords(sample),
+                countersign: countersign, verify: SessionVerifier(sample, audience: countersign.providerID))
             let accounts = routes.accounts()
             switch sample.options["--source-protocol"] {
             case "on": SourceProtocol(routes: routes).add(to: accounts)

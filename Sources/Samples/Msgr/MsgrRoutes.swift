@@ -11,12 +11,12 @@ struct MsgrRoutes: Sendable {
     let store: MsgrStore
     let countersign: CountersignCalls
     let verify: SessionVerifier
-    private let passwords = Passwords()
+    private let passwords: Passwords
     private let registrations = Limiter(600, per: 3600), attempts = Limiter(10, per: 900)
     private let additions = Limiter(60, per: 3600), sendings = Limiter(60, per: 60)
 
-    init(store: MsgrStore, countersign: CountersignCalls, verify: SessionVerifier) {
-        (self.store, self.countersign, self.verify) = (store, countersign, verify)
+    init(store: MsgrStore, passwords: Passwords, countersign: CountersignCalls, verify: SessionVerifier) {
+        (self.store, self.passwords, self.countersign, self.verify) = (store, passwords, countersign, verify)
     }
 
     /// The routes of the plain listener, before there is a session.

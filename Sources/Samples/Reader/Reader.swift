@@ -13,7 +13,7 @@ struct Reader {
         var arguments = Array(CommandLine.arguments.dropFirst())
         let name = arguments.first.map { $0.hasPrefix("--") ? "serve" : $0 } ?? "serve"
         if arguments.first == name { arguments.removeFirst() }
-        let defaults = Sample.commonDefaults.merging([
+        let defaults = Sample.commonDefaults.merging(Passwords.option) { $1 }.merging([
             "--key": "provider.key", "--registration": "provider.json", "--store": "reader.db", "--csv": "",
             "--username": "", "--month": "", "--zone": "America/Los_Angeles", "--recordings": "recordings",
             "--uploads": "uploads", "--recording-megabytes": "256", "--s3-region": "us-east-1", "--s3-endpoint": "",
@@ -53,7 +53,8 @@ struct Reader {
     private static func serve(_ sample: Sample, _ store: ReaderStore, _ months: Months) async throws {
         let countersign = try CountersignCalls(sample)
         let verify = SessionVerifier(sample, audience: countersign.providerID)
-        let routes = ReaderRoutes(store: store, countersign: countersign, verify: verify)
+        let routes = ReaderRoutes(
+            store: store, passwords: try Passwords(sample), countersign: countersign, verify: verify)
         let device = routes.personal()
         TimerRoutes(store: store, verify: verify, months: months).add(to: device)
         guard let megabytes = Int64(sample.options["--recording-megabytes"]), (1...4096).contains(megabytes) else {

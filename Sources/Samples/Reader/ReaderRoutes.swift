@@ -9,13 +9,13 @@ struct ReaderRoutes: Sendable {
     let store: ReaderStore
     let countersign: CountersignCalls
     let verify: SessionVerifier
-    private let passwords = Passwords()
+    private let passwords: Passwords
     private let attempts = Limiter(10, per: 900)
     /// A former name stays reserved, so a person has few.
     private let renames = Limiter(3, per: 86_400)
 
-    init(store: ReaderStore, countersign: CountersignCalls, verify: SessionVerifier) {
-        (self.store, self.countersign, self.verify) = (store, countersign, verify)
+    init(store: ReaderStore, passwords: Passwords, countersign: CountersignCalls, verify: SessionVerifier) {
+        (self.store, self.passwords, self.countersign, self.verify) = (store, passwords, countersign, verify)
     }
 
     /// The routes of the plain listener, before there is a session.

@@ -26,7 +26,8 @@ class World:
         self.start()
 
     def start(self, **more):
-        self.msgr = samples.Running(self.chosen, "msgr", key=self.key, registration=self.registration, **more)
+        self.msgr = samples.Running(
+            self.chosen, "msgr", key=self.key, registration=self.registration, scrypt_rounds=samples.ROUNDS, **more)
 
     def register(self, name):
         return self.msgr.post("/register", Username=name, Password=PASSWORD, DeviceID="phone")

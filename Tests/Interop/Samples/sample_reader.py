@@ -32,7 +32,8 @@ class World:
 
     def start(self, **more):
         self.reader = samples.Running(
-            self.chosen, "reader", key=self.key, registration=self.registration, **{**self.places, **more})
+            self.chosen, "reader", key=self.key, registration=self.registration,
+            scrypt_rounds=samples.ROUNDS, **{**self.places, **more})
 
     def staff(self, command, status=0, **more):
         """What a command prints, as records; of one that fails, its errors."""

@@ -19,6 +19,7 @@ EXCHANGE = {
     "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",
     "subject_token_type": "urn:ietf:params:oauth:token-type:access_token",
 }
+ROUNDS = 1024  # of scrypt: every password here is invented
 
 
 def parser(description):

@@ -79,6 +79,8 @@ struct BucketArchive: RecordingArchive {
         let sent = request
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.timeout = .init(connect: .seconds(5), read: .seconds(30))
+        // A bucket that is away is tried again by the keeper. A reader with the last part does not wait for it.
+        configuration.connectionPool.retryConnectionEstablishment = false
         let (status, answer) = try await HTTPClient.withHTTPClient(configuration: configuration) { http in
             let answer = try await http.execute(sent, timeout: .seconds(600))
             return (answer.status, try await answer.body.collect(upTo: 64 << 10))
