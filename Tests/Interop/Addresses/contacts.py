@@ -9,6 +9,7 @@ import uuid
 
 from Shared import options
 from Addresses import voprf
+from Addresses.page_addresses import page
 from Shared.checks import accepted, equal, expect, refused
 from Shared.client import Device
 from Shared.phones import begin, check, new_number, wait_for_texts
@@ -64,8 +65,7 @@ def discover(person, numbers):
         expect(voprf.proves(key, [element], [evaluated], proof), "the proof does not hold")
         output = voprf.finalize(number.encode(), scalar, evaluated)
         path = f"/contact-discovery/entries?week={week['week']}&bucket={output[0] >> (8 - bits)}&bits={bits}"
-        page = accepted(person.call("GET", path))
-        entries = decode(page["entries"])
+        entries = decode(accepted(person.call("GET", path))["entries"])
         expect(len(entries) >= 4096 * 32, "the bucket is small")
         for place in range(0, len(entries), 32):
             tag, masked = entries[place:place + 16], entries[place + 16:place + 32]
@@ -95,6 +95,7 @@ def main():
     equal(discover(bob, [bob.number, alice.number, new_number()]), found, "who is discovered among others")
     equal(alice.call("DELETE", "/me/addresses/phone").status_code, 204, "the hiding")
     equal(discover(bob, [alice.number]), {}, "who is discovered when hidden")
+    page(chosen, alice, bob)
     print("contacts: found and hidden")
 
 
