@@ -59,8 +59,9 @@ struct BucketArchive: RecordingArchive {
 
     func store(_ file: URL, as name: String, sha256: String, mediaType: String) async throws {
         let length = try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
+        // The last reference closes it. A cancelled upload returns while a thread still reads, which would end the process
+        // if the file were closed then.
         let handle = try FileHandle(forReadingFrom: file)
-        defer { try? handle.close() }
         let chunks = AsyncThrowingStream<ByteBuffer, any Error>(unfolding: {
             try await NIOThreadPool.singleton.runIfActive { () -> ByteBuffer? in
                 guard let data = try handle.read(upToCount: 256 << 10), !data.isEmpty else { return nil }
