@@ -67,6 +67,8 @@ struct PushMessages: Sendable {
             return .overtaken("a device has come since, and a later push is for the rest")
         }
         guard let sender = last.senderID, last.sealedBody != nil else { return .overtaken("the message was deleted") }
+        // Whoever writes on one device has read what came before.
+        guard sender != member.userID else { return .overtaken("a device has sent a message since") }
         guard try mayBeNotified(member.userID, of: sender, in: stream, transaction) else {
             return .overtaken("the user may not read it")
         }

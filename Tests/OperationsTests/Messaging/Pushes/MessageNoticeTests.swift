@@ -155,6 +155,13 @@ struct MessageNoticeTests {
             people.clock.advance(PushMessages.patience)
             _ = try await people.deliver()
             #expect(sent() == 2)
+            // Nobody is told of what they wrote.
+            let told = sent()
+            try await bench.send("five", to: stream, by: ann)
+            try await bench.send("six", to: stream, by: bob)
+            people.clock.advance(PushMessages.patience)
+            _ = try await people.deliver()
+            #expect(people.pushes.endpoints.suffix(sent() - told) == ["ann"])
         }
     }
 
