@@ -9059,7 +9059,7 @@ extension ServiceDocument {
     ]
    },
    "delete": {
-    "operationId": "deleteStream",
+    "operationId": "deleteEventStream",
     "tags": [
      "Providers"
     ],

@@ -81,6 +81,11 @@ struct ProtocolDocumentTests {
         #expect(Set(codes.compactMap(\.text)) == Set(described))
     }
 
+    @Test("have an OpenAPI document that two validators accept, neither of which accepts a planted error")
+    func validOpenAPI() async throws {
+        try await expectScript("Documents/openapi.py", ["--root", RunningService.root.path], seconds: 60)
+    }
+
     @Test("give every code of a refusal the status that the service sends")
     func statuses() throws {
         let names = [
