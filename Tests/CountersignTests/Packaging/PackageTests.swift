@@ -22,6 +22,13 @@ struct PackageTests {
         #expect(printed.contains("nginx: "))
     }
 
+    @Test("has manifests of Kubernetes that its schemas accept, and a Compose file, whose names are the service's")
+    func manifests() async throws {
+        let printed = try await expectScript(
+            "Packaging/package_manifests.py", ["--root", RunningService.root.path], seconds: 60)
+        #expect(printed.contains("manifests"))
+    }
+
     @Test("has alerts that fire when they should, and a dashboard whose every query names a metric of the service")
     func monitoring() async throws {
         let service = try await RunningService()
