@@ -5753,6 +5753,10 @@ extension ServiceDocument {
            "items": {
             "$ref": "#/components/schemas/UserPresence"
            }
+          },
+          "wait": {
+           "type": "integer",
+           "description": "The longest wait that was allowed for this call, in seconds: that of the request, within the service's limit"
           }
          },
          "required": [
@@ -5760,7 +5764,8 @@ extension ServiceDocument {
           "more",
           "operations",
           "typing",
-          "presence"
+          "presence",
+          "wait"
          ]
         },
         "example": {
@@ -5818,7 +5823,8 @@ extension ServiceDocument {
           }
          ],
          "typing": [],
-         "presence": []
+         "presence": [],
+         "wait": 25
         }
        }
       }
@@ -5859,7 +5865,7 @@ extension ServiceDocument {
       "name": "wait",
       "in": "query",
       "required": false,
-      "description": "Seconds, 25 at most",
+      "description": "Seconds. The service waits for 25 at most by default, and the response reports how many it allowed",
       "schema": {
        "type": "integer",
        "minimum": 0
@@ -9756,6 +9762,13 @@ extension ServiceDocument {
           },
           "moreAvailable": {
            "type": "boolean"
+          },
+          "unknownIds": {
+           "type": "array",
+           "items": {
+            "type": "string"
+           },
+           "description": "The ids in ack and setErrs that name no event of the stream, or one that is no longer remembered. Absent without any"
           }
          },
          "required": [
@@ -12740,6 +12753,13 @@ extension ServiceDocument {
        "iss_sub",
        "complex"
       ]
+     },
+     "events_unsupported": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      },
+      "description": "The requested events that this service never sends. Absent without any"
      }
     },
     "required": [

@@ -43,6 +43,19 @@ package extension StreamQueueRepository {
         }
     }
 
+    /// The ids that no event of the stream has, waiting or ended.
+    func unknown(among ids: [OutboxMessageID]) throws -> [OutboxMessageID] {
+        var known: Set<OutboxMessageID> = []
+        for start in stride(from: 0, to: ids.count, by: Self.atOnce) {
+            let part = ids[start..<min(start + Self.atOnce, ids.count)]
+            let places = part.indices.map { "$\($0 - start + 2)" }.joined(separator: ", ")
+            let rows: [OutboxMessage] = try transaction.query(
+                Self.columns, "WHERE id IN (\(places)) AND subject = $1", [stream] + part.map { .id($0) })
+            known.formUnion(rows.map(\.id))
+        }
+        return ids.filter { !known.contains($0) }
+    }
+
     /// Ends a polled event that its receiver refused.
     ///
     /// - Returns: whether it waited in the stream.

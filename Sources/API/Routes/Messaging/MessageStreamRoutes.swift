@@ -180,14 +180,16 @@ package struct MessageStreamRoutes: Sendable {
             }
             return Double(seconds)
         }
+        // A longer wait is shortened, and the response says so.
+        let granted = min(wait ?? 0, service.policy[\.streams].pollWait)
         let watched = try PresenceQuestion(query["presence"], in: "presence")
         let session = try context.checkedSession
         try service.limitStreamReads(on: try context.connection)
         let answer = try await context.carrier.whileAwaited {
-            try await service.synchronizeMessages(since: anchor, wait: wait ?? 0, presenceOf: watched, for: session)
+            try await service.synchronizeMessages(since: anchor, wait: granted, presenceOf: watched, for: session)
         }
         return .json([
-            "anchor": .string(answer.anchor.text), "more": .bool(answer.hasMore),
+            "anchor": .string(answer.anchor.text), "more": .bool(answer.hasMore), "wait": .integer(Int64(granted)),
             "operations": .array(answer.operations.map(MessageStreamBody.operation)),
             "typing": .array(answer.typing.map(MessageStreamBody.typing)),
             "presence": .array(answer.presence.map(PresenceRoutes.json)),

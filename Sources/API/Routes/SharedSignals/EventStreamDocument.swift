@@ -21,12 +21,21 @@ struct EventStreamDocument {
             "stream_id": .id(stream.id), "iss": .string(urls.issuer), "aud": .string(stream.provider.description),
             "events_supported": Self.texts(ProviderEvent.types),
             "events_requested": settings.requested.map(Self.texts), "events_delivered": Self.texts(settings.delivered),
+            "events_unsupported": Self.unsupported(settings.requested ?? []),
             "delivery": delivery(stream), "min_verification_interval": .integer(Int64(policy.verificationInterval)),
             "inactivity_timeout": policy.streamInactivity.map { .integer(Int64($0)) },
             "description": settings.description.map { .string($0) },
             "signing_alg": .string(settings.algorithm.rawValue),
             "subject_format": .string(settings.subjectForm.rawValue),
         ])
+    }
+
+    /// The requested events that this service never sends; `nil` without any. SSF 1.0 §8.1.1 ignores them silently, and a
+    /// receiver with a misspelt URI waits for ever.
+    private static func unsupported(_ requested: [String]) -> JSONValue? {
+        let supported = Set(ProviderEvent.types)
+        let others = requested.filter { !supported.contains($0) }
+        return others.isEmpty ? nil : texts(others)
     }
 
     private func delivery(_ stream: EventStream) -> JSONValue {
@@ -146,7 +155,7 @@ extension EventPoll {
     private static let maximumIDs = 1000
     private static let maximumErrors = 100
 
-    /// Parses the body of a poll (RFC 8936 §2.2). Ids that are not from this service are ignored.
+    /// Parses the body of a poll (RFC 8936 §2.2). Ids that are not from this service are reported in the response.
     init(_ members: inout JSONBodyDecoder) throws(Refusal) {
         var maximum: Int?
         switch try members.optionalValue("maxEvents") {
@@ -179,7 +188,8 @@ extension EventPoll {
             maximum: maximum, isImmediate: isImmediate, received: received.compactMap { OutboxMessageID($0[...]) },
             refused: refused.compactMap { error in
                 OutboxMessageID(error.name[...]).map { ($0, Self.word(error.value["err"]?.text)) }
-            })
+            },
+            unreadable: (received + refused.map(\.name)).filter { OutboxMessageID($0[...]) == nil })
     }
 
     /// The receiver's error code, if it is valid.

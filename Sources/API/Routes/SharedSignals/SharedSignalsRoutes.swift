@@ -181,6 +181,7 @@ package struct SharedSignalsRoutes: Sendable {
         return .json([
             "sets": .object(answer.tokens.map { JSONMember(name: $0.id, value: .string($0.token)) }),
             "moreAvailable": .bool(answer.hasMore),
+            "unknownIds": answer.unknown.isEmpty ? nil : .array(answer.unknown.map { .string($0) }),
         ])
     }
 

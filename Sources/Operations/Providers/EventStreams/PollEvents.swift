@@ -14,15 +14,18 @@ package struct EventPoll: Sendable {
     package let received: [OutboxMessageID]
     /// The events that the receiver has refused, each with the error code.
     package let refused: [(id: OutboxMessageID, reason: String)]
+    /// The texts among both that are not ids of this service.
+    package let unreadable: [String]
 
     package init(
         maximum: Int?, isImmediate: Bool, received: [OutboxMessageID],
-        refused: [(id: OutboxMessageID, reason: String)]
+        refused: [(id: OutboxMessageID, reason: String)], unreadable: [String] = []
     ) {
         self.maximum = maximum
         self.isImmediate = isImmediate
         self.received = received
         self.refused = refused
+        self.unreadable = unreadable
     }
 }
 
@@ -30,6 +33,8 @@ package struct EventPoll: Sendable {
 package struct PolledEvents: Sendable {
     package let tokens: [(id: String, token: String)]
     package let hasMore: Bool
+    /// The acknowledged ids that name no event of the stream, or one that is no longer remembered.
+    package var unknown: [String] = []
 
     /// Whether no event is available. A poll for no events returns when some are available (RFC 8936 §2.2).
     var isEmpty: Bool { tokens.isEmpty && !hasMore }
@@ -60,12 +65,13 @@ extension Service {
             throw Refusal.tooManyPolls
         }
         defer { node.polls.leave(place) }
-        try await end(question, of: id, by: caller)
+        let unknown = question.unreadable + (try await end(question, of: id, by: caller))
         let clock = ContinuousClock()
         let end = clock.now + .seconds(policy.pollWait)
         var isNoted = false
         while true {
-            let (found, stream) = try await waitingEvents(question, id, caller)
+            var (found, stream) = try await waitingEvents(question, id, caller)
+            found.unknown = unknown
             if !isNoted { try await noteActivity(of: stream) }
             isNoted = true
             let rest = (end - clock.now) / .seconds(1)
@@ -77,9 +83,13 @@ extension Service {
     }
 
     /// Some of the named events may have been ended by an earlier poll.
-    private func end(_ question: EventPoll, of id: EventStreamID, by caller: ProvenProvider) async throws {
-        guard !question.received.isEmpty || !question.refused.isEmpty else { return }
-        try await write { transaction, events in
+    ///
+    /// - Returns: the ids that name no event of the stream.
+    private func end(
+        _ question: EventPoll, of id: EventStreamID, by caller: ProvenProvider
+    ) async throws -> [String] {
+        guard !question.received.isEmpty || !question.refused.isEmpty else { return [] }
+        return try await write { transaction, events in
             // The caller may have delayed its body for as long as a request may take.
             try caller.requireActive(in: transaction)
             let stream = try EventStreamRepository(transaction).require(id, of: caller.id)
@@ -89,6 +99,7 @@ extension Service {
             where try queue.refuse(message, because: "the receiver refused the event: \(reason)") {
                 events.record(.messageDied(message, detail: "the receiver refused the event"), by: "service")
             }
+            return try queue.unknown(among: question.received + question.refused.map(\.id)).map(\.description)
         }
     }
 

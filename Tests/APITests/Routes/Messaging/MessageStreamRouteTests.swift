@@ -273,6 +273,9 @@ struct MessageStreamRouteTests {
             #expect(operations[0]["stream_id"]?.text == stream && operations[0]["event_id"] == .null)
             let next = try await pair.bob.send("GET /sync?anchor=\(try #require(reply.text("anchor")))")
             #expect(next["operations"] == .array([]) && next.text("anchor") == reply.text("anchor"))
+            // A longer wait than the service allows is shortened, and the response says to what.
+            let long = try await pair.bob.send("GET /sync?anchor=0&wait=60")
+            #expect(long["wait"] == .integer(25) && reply["wait"] == .integer(0) && next["wait"] == .integer(0))
             return reply
         },
         RouteCase("GET /sync", 400, .malformedRequest) { bench in try await bench.signIn().send("GET /sync?anchor=x") },

@@ -64,6 +64,15 @@ extension SharedSignalsRouteTests {
         RouteCase("POST /ssf/streams", 400, .malformedRequest) { bench in
             try await bench.stream(#"{"delivery":{"method":"urn:x"}}"#)
         },
+        RouteCase("POST /ssf/streams", 201) { bench in
+            let sent = ProviderEvent.sessionRevokedType
+            let reply = try await bench.stream(#"{"events_requested":["\#(sent)","urn:misspelt"]}"#)
+            #expect(reply["events_delivered"] == .array([.string(sent)]))
+            #expect(reply["events_unsupported"] == .array([.string("urn:misspelt")]))
+            let usual = try await bench.stream(#"{"events_requested":["\#(sent)"]}"#)
+            #expect(usual.status == 201 && usual["events_unsupported"] == nil)
+            return reply
+        },
         RouteCase("POST /ssf/streams", 400, .malformedRequest) { bench in
             try await bench.stream(#"{"events_requested":[]}"#)
         },

@@ -158,6 +158,13 @@ struct SharedSignalsRouteTests {
             #expect(again.ids.count == 3 && Array(again.ids.prefix(2)) == first.ids && !again.more)
             let ack = #"{"maxEvents":0,"ack":["\#(again.ids[0])","unknown"]}"#
             #expect(try await ask(ack).ids.isEmpty)
+            // Unknown ids are named: an event that ended is known, one of another stream is not.
+            let other = UUID().uuidString.lowercased()
+            let named = #"{"maxEvents":0,"ack":["\#(again.ids[0])","\#(other)"],"setErrs":{"misspelt":{}}}"#
+            let reported = try await bench.provider("POST /ssf/poll/\(id)", body: named)
+            #expect(reported["unknownIds"] == .array([.string("misspelt"), .string(other)]))
+            let known = #"{"maxEvents":0,"ack":["\#(again.ids[0])"]}"#
+            #expect(try await bench.provider("POST /ssf/poll/\(id)", body: known)["unknownIds"] == nil)
             let refused = #"{"returnImmediately":true,"setErrs":{"\#(again.ids[1])":{"err":"invalid_key"}}}"#
             #expect(try await ask(refused).ids == [again.ids[2]])
             let dead = try await bench.fixture.store.read { try OutboxRepository($0).list(.dead, limit: 9) }
