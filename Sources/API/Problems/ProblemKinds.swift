@@ -59,7 +59,7 @@ extension ProblemKind {
             "Show the user `reason` and `until`. With `export_token` the user may call `GET /me/export` and `DELETE /me`."
         ),
         ProblemKind(
-            Refusal.levelRequired(.phone),
+            Refusal.levelRequired(.phone, from: .none),
             "the call needs a higher level",
             "Have the user prove a phone number or a card, up to `required_level`. With `reason` `partner` the other "
                 + "user must."),

@@ -47,15 +47,16 @@ package extension Refusal {
             retryAfter: retryAfter)
     }
 
-    /// The caller lacks a level.
-    static func levelRequired(_ level: Assurance) -> Refusal {
+    /// The caller lacks a level. A card is accepted only from a user with a verified phone number.
+    ///
+    /// - Parameter current: the caller's level.
+    static func levelRequired(_ level: Assurance, from current: Assurance) -> Refusal {
+        let card = level <= .barcode ? "show a card" : "show a card that its issuer confirms"
         let way =
-            if level <= .phone {
-                "Verify a phone number first."
-            } else if level == .barcode {
-                "Show a card first."
-            } else {
-                "Show a card that its issuer confirms first."
+            switch (level, current) {
+            case (...Assurance.phone, _): "Verify a phone number first."
+            case (_, .none): "Verify a phone number, then \(card)."
+            default: "First \(card)."
             }
         return Refusal(
             .notVerified, "This requires the level \(level.rawValue). \(way)", reason: .caller, requiredLevel: level)

@@ -54,7 +54,8 @@ struct AuthorizationParties {
     func requireCaller(_ user: UserID) throws {
         if let entry = try ban(of: user) { throw Refusal.messagingBanned(by: entry) }
         guard try isVerified(user) else {
-            throw Refusal.levelRequired(required)
+            let level = try UserRepository(transaction).find(user)?.assurance
+            throw Refusal.levelRequired(required, from: level ?? .none)
         }
     }
 

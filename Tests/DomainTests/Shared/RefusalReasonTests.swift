@@ -22,9 +22,13 @@ struct RefusalReasonTests {
 
     @Test("Who lacks a level is told the way to that very level")
     func ways() {
-        #expect(Refusal.levelRequired(.phone).detail.contains("phone number"))
+        #expect(Refusal.levelRequired(.phone, from: .none).detail.hasSuffix("Verify a phone number first."))
         for level in [Assurance.barcode, .issuerChecked, .mdoc] {
-            #expect(Refusal.levelRequired(level).detail.contains("card"))
+            // A card is refused without a number.
+            let both = Refusal.levelRequired(level, from: .none).detail
+            #expect(both.contains("Verify a phone number, then show a card"))
+            let card = Refusal.levelRequired(level, from: .phone).detail
+            #expect(card.contains("First show a card") && !card.contains("number"))
         }
     }
 }
