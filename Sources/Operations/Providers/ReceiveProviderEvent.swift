@@ -20,7 +20,7 @@ package extension Service {
     /// - Throws: `Refusal` `provider_token_invalid`, `rate_limited`, `unavailable`.
     func receiveProviderEvent(_ compact: String, at cost: CallCost) async throws {
         try invalidator.requireFresh()
-        let token = try UnverifiedToken(compact, refusing: .providerTokenInvalid)
+        let token = try UnverifiedToken(event: compact)
         let known = try await caches.providers.find(token.issuer)
         let clockSkew = policy[\.identityTokens].clockSkew
         let event = try ProviderTokenVerifier(realm: realm, clockSkew: clockSkew).verifyEvent(

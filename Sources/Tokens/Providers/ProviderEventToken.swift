@@ -39,6 +39,19 @@ package extension ProviderEventToken {
     }
 }
 
+extension UnverifiedToken {
+    /// Parses an event token, except for what the rules of `verifyEvent` report.
+    ///
+    /// - Throws: `Refusal` `provider_token_invalid` with reason `malformed`.
+    package init(event compact: String) throws(Refusal) {
+        do throws(TokenDefect) {
+            try self.init(reading: compact)
+        } catch {
+            throw Refusal.invalidProviderToken(error.detail, reason: error.reason)
+        }
+    }
+}
+
 extension ProviderTokenVerifier {
     /// The largest age of a provider's event, seconds. Events may arrive late, if this service was unreachable.
     static let maximumEventAge: TimeInterval = 3600
