@@ -69,8 +69,13 @@ struct ListenerFace: Sendable {
         name == .client ? urls(.client).map { ServiceURLs.wellKnown("oauth-protected-resource", of: $0) } : nil
     }
 
-    /// The problem type of a code, which is the URL of its page (RFC 9457 §3.1.1).
-    func problemType(_ code: String) -> String { "\(urls(.public) ?? "")/problems/\(code)" }
+    /// The problem type of a code, which is the URL of its page (RFC 9457 §3.1.1), at the row of the reason.
+    func problemType(_ code: String, _ reason: Refusal.Reason? = nil) -> String {
+        "\(problemIndex)/\(ProblemReason.page(of: code, reason))"
+    }
+
+    /// The URL of the list of all codes.
+    var problemIndex: String { "\(urls(.public) ?? "")/problems" }
 
     /// Writes a log line and two measurements.
     ///

@@ -115,7 +115,7 @@ struct Problem {
         if !allowed.isEmpty { fields[.allow] = HTTPDefect.list(allowed) }
         if let retryAfter = refusal?.retryAfter { fields[.retryAfter] = String(retryAfter) }
         if refusal?.code == .certificateRevoked { fields[.connection] = "close" }
-        let body = members(type: face.problemType(code), requestID: requestID).buffer
+        let body = members(type: face.problemType(code, refusal?.reason), requestID: requestID).buffer
         fields[.contentType] = oauthError == nil && eventError == nil ? "application/problem+json" : "application/json"
         if eventError != nil { fields[.contentLanguage] = "en" }
         fields[.contentLength] = String(body.readableBytes)

@@ -636,6 +636,102 @@ extension ServiceDocument {
     }
    }
   },
+  "/problems": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "get": {
+    "operationId": "problemIndex",
+    "tags": [
+     "Discovery"
+    ],
+    "summary": "List all codes",
+    "description": "Every code with its reasons, and the address of its page. HTML if Accept prefers it to JSON.",
+    "responses": {
+     "200": {
+      "description": "All codes",
+      "content": {
+       "application/json": {
+        "schema": {
+         "type": "object",
+         "properties": {
+          "problems": {
+           "type": "array",
+           "items": {
+            "type": "object",
+            "properties": {
+             "type": {
+              "type": "string",
+              "description": "The page of the code."
+             },
+             "code": {
+              "$ref": "#/components/schemas/Problem/properties/code"
+             },
+             "status": {
+              "type": "integer"
+             },
+             "cause": {
+              "type": "string"
+             },
+             "reasons": {
+              "type": "array",
+              "items": {
+               "type": "string"
+              }
+             }
+            },
+            "required": [
+             "type",
+             "code",
+             "status",
+             "cause",
+             "reasons"
+            ]
+           }
+          }
+         },
+         "required": [
+          "problems"
+         ]
+        },
+        "example": {
+         "problems": [
+          {
+           "type": "https://auth.example/problems/not_verified",
+           "code": "not_verified",
+           "status": 403,
+           "cause": "the call needs a higher level",
+           "reasons": [
+            "caller",
+            "partner"
+           ]
+          }
+         ]
+        }
+       },
+       "text/html": {
+        "schema": {
+         "type": "string"
+        },
+        "example": "<!doctype html>"
+       }
+      }
+     },
+     "400": {
+      "$ref": "#/components/responses/MalformedRequest"
+     },
+     "413": {
+      "$ref": "#/components/responses/PayloadTooLarge"
+     },
+     "503": {
+      "$ref": "#/components/responses/Unavailable"
+     }
+    }
+   }
+  },
   "/problems/{code}": {
    "servers": [
     {
@@ -649,7 +745,7 @@ extension ServiceDocument {
      "Discovery"
     ],
     "summary": "Get the meaning of a code",
-    "description": "The page under the type of a problem: cause, mend and an example. HTML if Accept prefers it to JSON.",
+    "description": "The page under the type of a problem: cause, mend, an example, and a row for each reason. HTML if Accept prefers it to JSON.",
     "responses": {
      "200": {
       "description": "The page of the code",
@@ -681,6 +777,39 @@ extension ServiceDocument {
           "example": {
            "type": "object",
            "description": "A problem document with this code."
+          },
+          "reasons": {
+           "type": "array",
+           "description": "A row for each reason under the code.",
+           "items": {
+            "type": "object",
+            "properties": {
+             "type": {
+              "type": "string",
+              "description": "The type of problems with this reason: the page and an anchor."
+             },
+             "reason": {
+              "type": "string"
+             },
+             "cause": {
+              "type": "string"
+             },
+             "mend": {
+              "type": "string"
+             },
+             "example": {
+              "type": "string",
+              "description": "A call that is not refused for this reason, as lines of text."
+             }
+            },
+            "required": [
+             "type",
+             "reason",
+             "cause",
+             "mend",
+             "example"
+            ]
+           }
           }
          },
          "required": [
@@ -690,7 +819,8 @@ extension ServiceDocument {
           "code",
           "cause",
           "mend",
-          "example"
+          "example",
+          "reasons"
          ]
         },
         "example": {
@@ -707,7 +837,8 @@ extension ServiceDocument {
           "code": "session_expired",
           "detail": "The session has expired. Create a new one.",
           "request_id": "5f0c1a2b-3d4e-8f60-9a7b-000000000001"
-         }
+         },
+         "reasons": []
         }
        },
        "text/html": {
@@ -10819,7 +10950,7 @@ extension ServiceDocument {
     "properties": {
      "type": {
       "type": "string",
-      "description": "The page of the code, under the public listener's URL."
+      "description": "The page of the code, under the public listener's URL, at the anchor of the reason if there is one."
      },
      "title": {
       "type": "string"
@@ -10920,7 +11051,7 @@ extension ServiceDocument {
     "description": "A refusal (RFC 9457). Compare code, and reason or state if there is one.",
     "examples": [
      {
-      "type": "https://auth.example/problems/invalid_identity_token",
+      "type": "https://auth.example/problems/invalid_identity_token#nonce_used",
       "title": "Unprocessable Content",
       "status": 422,
       "code": "invalid_identity_token",
@@ -12331,7 +12462,7 @@ extension ServiceDocument {
     ],
     "examples": [
      {
-      "type": "https://auth.example/problems/invalid_identity_token",
+      "type": "https://auth.example/problems/invalid_identity_token#nonce_used",
       "title": "Unprocessable Content",
       "status": 422,
       "code": "invalid_identity_token",

@@ -11,6 +11,7 @@ struct ProblemKind: Sendable {
 
     var code: String { example.code }
     var status: HTTPResponse.Status { example.status }
+    var reasons: [ProblemReason] { ProblemReason.of(code) }
 
     init(_ example: any Error, _ cause: String, _ mend: String) {
         (self.example, self.cause, self.mend) = (Problem(example), cause, mend)

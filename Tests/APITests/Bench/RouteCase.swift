@@ -75,7 +75,10 @@ extension Reply {
             #expect(text(member)?.isEmpty == false, "\(shown) lacks \(member)")
         }
         #expect(text("request_id") == ids.first, "\(shown)")
-        #expect(text("type") == "https://public.example/problems/\(code ?? "")", "\(shown)")
+        // A reason leads to its row. That of a ban is the company's own word.
+        let reason = code == "user_banned" ? nil : text("reason")
+        let row = reason.map { "#\($0)" } ?? ""
+        #expect(text("type") == "https://public.example/problems/\(code ?? "")\(row)", "\(shown) has no row")
         if status == 401 {
             let scheme = listener == .client ? "Layer" : "Bearer"
             #expect(headers[.wwwAuthenticate]?.hasPrefix("\(scheme) realm=\"test\"") == true, "\(shown)")

@@ -56,6 +56,55 @@ struct ProblemPageTests {
         }
     }
 
+    @Test("has a row for each reason, in the words of Codes.md, whose example is a call of the service")
+    func reasons() async throws {
+        let file = RunningService.root.appending(path: "Sources/API/API.docc/Codes.md")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let described = text.matches(of: /\n\| `([a-z_]+)` \| `([a-z_]+)` \| ([^|\n]+) \|(?=\n)/).map {
+            [String($0.1), String($0.2), String($0.3)]
+        }
+        #expect(
+            Set(described) == Set(ProblemReason.all.map { [$0.code.rawValue, $0.reason.rawValue, $0.cause] }))
+        #expect(described.count == ProblemReason.all.count)
+        // `nodes_live` is a reason of a command.
+        #expect(Set(ProblemReason.all.map(\.reason)) == Set(Refusal.Reason.allCases).subtracting([.nodesLive]))
+        try await RouterBench.run { bench in
+            let routes = Set(bench.routes.values.flatMap(\.self))
+            for row in ProblemReason.all {
+                let lines = row.example.split(separator: "\n").map(String.init)
+                #expect(lines.first.map(routes.contains) == true, "\(row.example)")
+                for line in lines {
+                    guard let start = line.firstIndex(of: "{"), line.hasSuffix("}"), !line.contains(" /") else {
+                        continue
+                    }
+                    #expect(throws: Never.self, "\(line)") { try StrictJSON.parse(line[start...].utf8) }
+                }
+                #expect(row.mend.hasSuffix(".") && !row.cause.hasSuffix("."), "\(row.mend)")
+                #expect([row.cause, row.mend].allSatisfy { $0.filter { $0 == "`" }.count.isMultiple(of: 2) })
+            }
+        }
+    }
+
+    @Test("is in the list of all problems, with each reason as a link to its row")
+    func index() async throws {
+        try await RouterBench.run { bench in
+            let html: HTTPFields = [.accept: "text/html"]
+            let reply = try await bench.send(.public, "GET /problems", headers: html)
+            let list = String(decoding: reply.body, as: UTF8.self)
+            let links = Set(
+                list.matches(of: /href="https:\/\/public\.example\/problems\/([^"]+)"/).map { String($0.1) })
+            let places = ProblemReason.all.map { "\($0.code.rawValue)#\($0.reason.rawValue)" }
+            #expect(links == Set(ProblemKind.all.map(\.code) + places))
+            for kind in ProblemKind.all {
+                let page = try await bench.send(.public, "GET /problems/\(kind.code)", headers: html)
+                let anchors = String(decoding: page.body, as: UTF8.self).matches(of: /<h3 id="([^"]+)">/).map {
+                    String($0.1)
+                }
+                #expect(anchors == kind.reasons.map(\.reason.rawValue), "\(kind.code)")
+            }
+        }
+    }
+
     @Test("is HTML for who prefers that to JSON, without a script, a style or anything to load")
     func html() async throws {
         try await RouterBench.run { bench in
@@ -95,5 +144,12 @@ struct ProblemPageTests {
     func escaping() {
         #expect(ProblemPage.escaped("<a href=\"x\">'&") == "&lt;a href=&quot;x&quot;&gt;&#39;&amp;")
         #expect(ProblemPage.marked("a `<b>` & c") == "a <code>&lt;b&gt;</code> &amp; c")
+        // A mark that joins a sign makes one character with it in Swift, and two for a browser.
+        for sign in ["<", "&", "\"", "'", ">"] {
+            #expect(
+                !ProblemPage.escaped(sign + "\u{301}").unicodeScalars.contains(sign.unicodeScalars.first ?? "x")
+                    || sign == "&")
+        }
+        #expect(ProblemPage.escaped("<\u{301}&\u{301}") == "&lt;\u{301}&amp;\u{301}")
     }
 }

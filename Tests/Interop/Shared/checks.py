@@ -95,7 +95,9 @@ def refused(answer, status, code, reason=None):
         expect(body["error"] and body["error_description"] == re.sub(r"[^ !#-[\]-~]", "?", body["detail"]), f"no error of OAuth in {body}")
     for member in ("type", "title", "status", "code", "detail", "request_id"):
         expect(member in body, f"{member} is missing in {body}")
-    expect(body["type"].startswith("https://") and body["type"].endswith("/problems/" + code), body["type"])
+    page, _, anchor = body["type"].partition("#")
+    expect(page.startswith("https://") and page.endswith("/problems/" + code), page)
+    expect(anchor == (body.get("reason", "") if code != "user_banned" else ""), f"{body['type']} leads to no row of the reason")
     equal(answer.headers.get("X-Request-ID"), body["request_id"], "X-Request-ID")
     equal(body["status"], status, "status in the body")
     equal(body["code"], code, "code")

@@ -55,6 +55,12 @@ struct DiscoveryRouteTests {
             #expect(text.contains("https://client.example") && !text.contains("https://127.0.0.1:844"))
             return reply
         },
+        RouteCase("GET /problems", 200) { bench in
+            let reply = try await bench.open("GET /problems")
+            guard case .array(let problems)? = reply["problems"] else { return reply }
+            #expect(problems.map { $0["code"]?.text } == ProblemKind.all.map(\.code))
+            return reply
+        },
         RouteCase("GET /problems/{code}", 200) { bench in
             let reply = try await bench.open("GET /problems/session_expired")
             #expect(reply.text("type") == "https://public.example/problems/session_expired")

@@ -1,0 +1,87 @@
+import Encoding
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// What the pages of problems have in common.
+extension ProblemPage {
+    private static let htmlType = "text/html; charset=utf-8"
+
+    /// A page as HTML or JSON, whichever the client prefers.
+    static func response(html: () -> String, json: () -> JSONValue, to fields: HTTPFields) -> Response {
+        let isHTML = wantsHTML(fields)
+        let body = isHTML ? ByteBuffer(string: html()) : json().buffer
+        var response = Response(status: .ok, headers: [.contentType: isHTML ? htmlType : "application/json"])
+        response.headers[.vary] = "Accept"
+        // The page is only text: nothing is loaded, executed, sent or framed.
+        response.headers[.contentSecurityPolicy] =
+            "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        response.headers[.xContentTypeOptions] = "nosniff"
+        response.body = ResponseBody(byteBuffer: body)
+        return response
+    }
+
+    /// A whole document.
+    ///
+    /// - Parameters:
+    ///   - title: HTML.
+    ///   - body: HTML that follows the heading.
+    static func document(title: String, body: String) -> String {
+        """
+        <!doctype html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width">
+        <title>\(title)</title>
+        </head>
+        <body>
+        <h1>\(title)</h1>
+        \(body)
+        </body>
+        </html>
+
+        """
+    }
+
+    /// HTML of a text, with the words between backticks as code.
+    static func marked(_ text: String) -> String {
+        let parts = text.unicodeScalars.split(separator: "`", omittingEmptySubsequences: false)
+        return parts.enumerated().map { index, part in
+            index.isMultiple(of: 2) ? escaped(String(part)) : "<code>\(escaped(String(part)))</code>"
+        }.joined()
+    }
+
+    /// HTML of a text. A combining mark after a character joins it in Swift's `Character`, and not for HTML.
+    static func escaped(_ text: String) -> String {
+        var html = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": html.append(contentsOf: "&amp;".unicodeScalars)
+            case "<": html.append(contentsOf: "&lt;".unicodeScalars)
+            case ">": html.append(contentsOf: "&gt;".unicodeScalars)
+            case "\"": html.append(contentsOf: "&quot;".unicodeScalars)
+            case "'": html.append(contentsOf: "&#39;".unicodeScalars)
+            default: html.append(scalar)
+            }
+        }
+        return String(html)
+    }
+
+    /// Whether a client prefers HTML to JSON (RFC 9110 §12.5.1). Without a preference it gets JSON.
+    static func wantsHTML(_ fields: HTTPFields) -> Bool {
+        let ranges = fields[values: .accept].flatMap { $0.split(separator: ",") }.map { item in
+            let parts = item.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
+            let weight = parts.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 }
+            return (type: parts.first ?? "", weight: weight ?? 1)
+        }
+        func weight(_ names: String...) -> Double {
+            for name in names {
+                if let range = ranges.first(where: { $0.type.hasSameBytes(as: name) }) { return range.weight }
+            }
+            return 0
+        }
+        return weight("text/html", "text/*", "*/*")
+            > weight("application/problem+json", "application/json", "application/*", "*/*")
+    }
+}
