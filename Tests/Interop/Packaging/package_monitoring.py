@@ -76,6 +76,19 @@ def promtool(*arguments, page=None):
     equal(done.returncode, 0, f"promtool {arguments[:2]} says {done.stdout}{done.stderr}; its exit code")
 
 
+def health(panels):
+    """The first row answers whether the service is healthy: each of its panels is one value that is green or red."""
+    expect(panels[0]["type"] == "row" and panels[0]["gridPos"]["y"] == 0, "the dashboard does not begin with a row")
+    first = [panel for panel in panels if panel["gridPos"]["y"] == 1]
+    expect(first == panels[1:len(first) + 1] and sum(panel["gridPos"]["w"] for panel in first) == 24, "the first row has gaps")
+    for panel in first:
+        equal(panel["type"], "stat", panel["title"])
+        steps = panel["fieldConfig"]["defaults"]["thresholds"]["steps"]
+        equal({step["color"] for step in steps}, {"green", "red"}, f"the colours of {panel['title']}")
+    below = [panel for panel in panels if panel not in first and panel["type"] != "row"]
+    expect(all(panel["gridPos"]["y"] >= 5 for panel in below), "a panel overlaps the first row")
+
+
 def main():
     parser = options.parser(__doc__)
     parser.add_argument("--root", required=True, type=Path)
@@ -103,7 +116,10 @@ def main():
     groups = yaml.safe_load((folder / "alerts.yml").read_text())["groups"]
     alerts = [rule for group in groups for rule in group["rules"]]
     dashboard = json.loads((folder / "dashboard.json").read_text())
-    queries = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    panels = [panel for panel in dashboard["panels"] if panel["type"] != "row"]
+    equal(len({panel["id"] for panel in dashboard["panels"]}), len(dashboard["panels"]), "the ids of panels")
+    queries = [target["expr"] for panel in panels for target in panel["targets"]]
+    health(dashboard["panels"])
     for query in [alert["expr"] for alert in alerts] + queries:
         judge(query, metrics, text)
     shown_metrics = set(re.findall(r"countersign_\w+", "\n".join(queries)))
