@@ -100,7 +100,9 @@ FOOT = [
     ".TP\n\\fI/etc/countersign/countersign.yaml\\fR\nOptions of the installed service.",
     ".TP\n\\fI/etc/countersign/policies\\fR\nThe policies.",
     ".TP\n\\fI/var/lib/countersign\\fR\nKeys and store.",
-    ".SH SEE ALSO\n\\fI/usr/share/doc/countersign/README.Debian\\fR",
+    ".SH SEE ALSO\nIn \\fI/usr/share/doc/countersign\\fR: first steps in \\fIREADME.Debian\\fR, options and metrics in "
+    "\\fIOperating.md\\fR, tasks in \\fIAdministration.md\\fR, what to do if something fails in \\fIRunbooks.md\\fR, the "
+    "calls in \\fIProtocol.md\\fR, and what changed in \\fIChanges.md\\fR.",
 ]
 
 if __name__ == "__main__":

@@ -48,24 +48,21 @@ put 0644 "$work/fish" usr/share/fish/vendor_completions.d/countersign.fish
 
 # Documents, examples, and the licences of what is linked in.
 documents=usr/share/doc/countersign
-put 0644 "$here/README.md" "$documents/README.Debian"
+python3 "$here/documents.py" "$root" "$tree/$documents"
 put 0644 "$here/debian/copyright" "$documents/copyright"
-for example in "$here"/examples/* "$here"/monitoring/{alerts.yml,dashboard.json} "$here/container/Containerfile"; do
-    put 0644 "$example" "$documents/examples/${example##*/}"
-done
 for licence in "$root"/.build/checkouts/*/{LICENSE,NOTICE}*; do
     [ -f "$licence" ] || continue
     project=$(basename "$(dirname "$licence")") kind=$(basename "$licence" .txt)
     put 0644 "$licence" "$documents/linked/${project,,}-$(basename "${kind,,}" .md)"
 done
 put 0644 "$root/Sources/PhoneNumbers/NOTICE.md" "$documents/linked/libphonenumber-notice"
-cat >"$work/changelog" <<EOF
-countersign ($version) unstable; urgency=medium
-
-  * Built from this version's source; its history says what changed.
-
- -- $maintainer  $(date -u -R -d "@$SOURCE_DATE_EPOCH")
-EOF
+# The notes of the release, each as an item. The binary names the commit.
+{
+    printf 'countersign (%s) unstable; urgency=medium\n\n' "$version"
+    sed -n "/^## ${version//./\\.}\$/,/^## /{s/^- /  * /p; s/^  \([^ *]\)/    \1/p}" "$here/Changes.md"
+    printf '  * Built from source: %s\n\n' "$(countersign --version)"
+    printf ' -- %s  %s\n' "$maintainer" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")"
+} >"$work/changelog"
 gzip -9n "$work/changelog"
 put 0644 "$work/changelog.gz" "$documents/changelog.gz"
 put 0644 "$here/debian/lintian-overrides" usr/share/lintian/overrides/countersign
@@ -95,6 +92,8 @@ Description: federated authentication service that binds sessions to devices
  .
  The service is not started by the installation: it needs keys first, see
  /usr/share/doc/countersign/README.Debian.
+ .
+ Built from source: $(countersign --version).
 EOF
 for script in postinst prerm postrm; do
     install -m 0755 "$here/debian/$script" "$tree/DEBIAN/$script"

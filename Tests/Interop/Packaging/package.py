@@ -30,11 +30,10 @@ FILES = {
     "/usr/share/man/man1/countersign.1.gz": 0o644,
     "/usr/share/zsh/vendor-completions/_countersign": 0o644,
 }
-DOCUMENTS = ["README.Debian", "changelog.gz", "copyright"] + [
+DOCUMENTS = ["README.Debian", "changelog.gz", "copyright", "Changes.md", "Codes.md", "Operating.md", "Runbooks.md"] + [
     f"examples/{name}"
-    for name in (
-        "Containerfile", "alerts.yml", "dashboard.json", "etcd.conf", "haproxy.cfg", "nginx.conf", "patroni.yml",
-        "pgbackrest.conf", "prometheus.yml")]
+    for name in ("Containerfile", "alerts.yml", "compose.yaml", "dashboard.json", "etcd.conf", "haproxy.cfg", "kubernetes.yaml",
+                 "nginx.conf", "patroni.yml", "pgbackrest.conf", "prometheus.yml")]
 
 
 def run(*command, wanted=0, **named):
@@ -122,6 +121,28 @@ def manual(tree):
     return len(sections)
 
 
+def documents(tree, version):
+    """Each link of a document leads to another one, also those of the manual; the changelog has the release's notes."""
+    folder = tree / "usr/share/doc/countersign"
+    count = 0
+    for path in [*folder.glob("*.md"), folder / "README.Debian"]:
+        text = re.sub(r"^```.*?^```$", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+        for target in re.findall(r"\]\(([^()\s]+)\)", text):
+            place = target.partition("#")[0]
+            if "://" not in target and place:
+                expect((folder / place).is_file(), f"{path.name} links to {target}")
+                count += 1
+    page = gzip.decompress((tree / "usr/share/man/man1/countersign.1.gz").read_bytes()).decode()
+    named = re.findall(r"\\fI([A-Z]\w+\.\w+)\\fR", page)
+    expect(len(named) > 4, f"the manual names only {named}")
+    for name in named:
+        expect((folder / name).is_file(), f"the manual names {name}")
+    changes = gzip.decompress((folder / "changelog.gz").read_bytes()).decode()
+    expect(f"({version})" in changes and changes.count("\n  * ") > 2, f"the changelog is {changes}")
+    expect(re.search(r"^  \* Built from source: \S+ \(.+\)$", changes, re.MULTILINE), f"no commit in {changes}")
+    return count
+
+
 def completions(tree):
     """Each shell reads its file, and bash completes with it."""
     share = tree / "usr/share"
@@ -175,12 +196,13 @@ def main():
         if not package:
             package = run(
                 "bash", chosen.root / "Sources/Packaging/package.sh", chosen.countersign,
-                run(chosen.countersign, "--version").strip(), directory,
+                run(chosen.countersign, "--version").split()[0], directory,
                 env={**os.environ, "COMPRESSION": "none"}).splitlines()[-1]
         run("dpkg-deb", "--raw-extract", package, tree)
         policies = chosen.root / "Policies"
         print(f"{len(files(package, tree, policies))} files; {control(package, tree)}")
         print(f"{manual(tree)} sections in the manual; unit: {unit(tree)}")
+        print(f"{documents(tree, run('dpkg-deb', '-f', package, 'Version').strip())} links between documents")
         completions(tree)
         configuration(chosen.countersign, tree)
         service(chosen.countersign, tree, policies)
