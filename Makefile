@@ -23,6 +23,9 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 VENV := $(CURDIR)/.venv
+# The commit of this tree for `countersign --version`, found without a network. An archive of the sources has none.
+export COUNTERSIGN_COMMIT := $(shell [ -e '$(CURDIR)/.git' ] && cd '$(CURDIR)' && commit=$$(git rev-parse --short=12 HEAD 2>/dev/null) \
+    && echo "$$commit$$(git diff --quiet HEAD || echo -changed)")
 BUILD_PACKAGES := pkg-config libssl-dev libjwt-dev libsqlite3-dev libpq-dev
 # What the quick start of a language needs. That of Python has an environment of its own, with PyJWT.
 HELLO_python := python3-venv
@@ -123,7 +126,7 @@ bench: $(VENV)/.made
 sdk:
 	@bash Sources/Packaging/sdk.sh .build/sdk countersign-client
 
-PACKAGED = binary="$$(swift build -c release --show-bin-path)/countersign" && version="$$("$$binary" --version)"
+PACKAGED = binary="$$(swift build -c release --show-bin-path)/countersign" && version="$$("$$binary" --version | cut -d' ' -f1)"
 package:
 	@$(call install,$(BUILD_PACKAGES) dpkg-dev binutils python3)
 	swift build $(RELEASE) --product countersign

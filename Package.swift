@@ -25,6 +25,13 @@ let nio: [Target.Dependency] = ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOTLS"].map
     .product(name: $0, package: "swift-nio")
 }
 
+/// The commit that is built, for `countersign --version`. The Makefile names it, since an archive of the sources has no history.
+let commit: [CSetting] =
+    switch Context.environment["COUNTERSIGN_COMMIT"] ?? "" {
+    case "": []
+    case let name: [.define("COUNTERSIGN_COMMIT", to: name)]
+    }
+
 let samples: [Target] = ["Forum", "Msgr", "Reader"].map { name in
     .executableTarget(
         name: name,
@@ -76,6 +83,7 @@ let package = Package(
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
 
+        .target(name: "CBuild", cSettings: commit),
         .target(
             name: "Traces",
             dependencies: [encoding, .product(name: "Tracing", package: "swift-distributed-tracing")],
@@ -134,7 +142,7 @@ let package = Package(
         .executableTarget(
             name: "countersign",
             dependencies: [
-                client, encoding, "Traces", "Domain", "Tokens", "Authority", "Cards", "Delivery",
+                "CBuild", client, encoding, "Traces", "Domain", "Tokens", "Authority", "Cards", "Delivery",
                 "Database",
                 "Repositories", "Operations", "API", crypto,
                 .product(name: "Tracing", package: "swift-distributed-tracing"),

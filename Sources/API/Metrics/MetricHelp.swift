@@ -4,7 +4,7 @@ enum MetricHelp {
     static let sentences: [String: String] = [
         "answers_not_taken": "Responses that their clients did not read in time.",
         "authorizations": "Messaging authorizations by their new state.",
-        "build_info": "The version of the program; always 1.",
+        "build_info": "The version and the commit of the program; always 1.",
         "cards": "Submitted identity cards by their new status.",
         "certificate_end_timestamp_seconds": "Expiry time of a certificate of the service, in seconds since 1970.",
         "certificates_issued": "Issued device certificates.",

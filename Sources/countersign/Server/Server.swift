@@ -262,7 +262,7 @@ struct Server: Sendable {
         registry.addGauge("store_clock_difference_seconds") { [watch] in watch.clockDifference }
         registry.addGauge("waiting") { [node = service.node] in Double(node.waiting) }
         registry.addGauge("connections") { [connections] in Double(connections.count) }
-        registry.addGauge("build_info", [("version", ProgramVersion.text)]) { 1 }
+        registry.addGauge("build_info", [("version", ProgramVersion.release), ("commit", ProgramVersion.commit)]) { 1 }
         registry.addGauge("certificate_end_timestamp_seconds", [("certificate", "server")]) { [server] in
             server.present.notAfter.timeIntervalSince1970
         }
