@@ -38,6 +38,13 @@ struct VerificationTextTests {
         for host in ["", ".", "a..b", "-a", "a b", "https://a", "a:1", "é.example", String(repeating: "a", count: 64)] {
             #expect(throws: DeliveryError.self, "\(host)") { try make(host: host) }
         }
+        // The sentence names what the operator gave, and both ways out work.
+        var policy = DeliveryPolicy()
+        let url = "https://auth.example"
+        #expect(throws: DeliveryError.realm(url)) { try VerificationText(policy, realm: url, digits: 6) }
+        #expect(DeliveryError.realm(url).description.contains(url))
+        policy.textHost = "auth.example"
+        #expect(throws: Never.self) { try VerificationText(policy, realm: url, digits: 6) }
         for hash in ["", "short", "FA+9qCX9VS=", "FA+9qCX9VSuu"] {
             #expect(throws: DeliveryError.self) { try make(hash: hash) }
         }

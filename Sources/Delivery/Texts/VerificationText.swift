@@ -40,7 +40,7 @@ package struct VerificationText: Sendable, Equatable {
         let parts = sentence.ranges(of: Self.mark)
         guard parts.count == 1, let mark = parts.first, !sentence.unicodeScalars.contains(where: { $0.value < 0x20 })
         else { throw .policy("text", expected: "one line with \(Self.mark) once") }
-        guard Self.isHost(host) else { throw .policy("text_host", expected: "a host name (the realm is not one)") }
+        guard Self.isHost(host) else { throw .policy("text_host", expected: "a host name") }
         if let retrieverHash, !Self.isRetrieverHash(retrieverHash) {
             throw .policy("android_retriever_hash", expected: "11 characters of base64 or \"\"")
         }
@@ -69,6 +69,7 @@ package struct VerificationText: Sendable, Equatable {
     private init(
         _ policy: DeliveryPolicy, sentence: String, app: String?, realm: String, digits: Int
     ) throws(DeliveryError) {
+        guard !policy.textHost.isEmpty || Self.isHost(realm) else { throw .realm(realm) }
         // A name is not read as a part of the sentence.
         guard app?.contains("{") != true else { throw .policy("text", expected: "a name without braces") }
         var sentence = sentence
