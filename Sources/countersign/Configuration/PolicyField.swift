@@ -12,6 +12,8 @@ struct PolicyField {
     /// Sets the value, or returns the defects of the node.
     let set: (Node, inout Policy) -> [Fault]
     let value: (Policy) -> JSONValue
+    /// The value as it is written in the file.
+    let written: (Policy) -> String
 
     /// A defect inside a value.
     struct Fault {
@@ -25,17 +27,18 @@ struct PolicyField {
 
     init(
         _ key: String, expected: String, set: @escaping (Node, inout Policy) -> [Fault],
-        value: @escaping (Policy) -> JSONValue
+        value: @escaping (Policy) -> JSONValue, written: ((Policy) -> String)? = nil
     ) {
         self.key = key
         self.expected = expected
         self.set = set
         self.value = value
+        self.written = written ?? { value($0).jsonText }
     }
 
     private init<Value>(
         _ key: String, _ path: WritableKeyPath<Policy, Value>, expected: String,
-        read: @escaping (Node) -> Value?, write: @escaping (Value) -> JSONValue
+        read: @escaping (Node) -> Value?, write: @escaping (Value) -> JSONValue, text: ((Value) -> String)? = nil
     ) {
         let expected = expected + " is expected"
         self.init(key, expected: expected) { node, policy in
@@ -44,6 +47,8 @@ struct PolicyField {
             return []
         } value: {
             write($0[keyPath: path])
+        } written: {
+            text?($0[keyPath: path]) ?? write($0[keyPath: path]).jsonText
         }
     }
 
@@ -63,14 +68,16 @@ struct PolicyField {
         }
     }
 
-    /// A duration, in seconds or with a unit.
+    /// A duration with its unit.
     static func time(
         _ key: String, _ path: WritableKeyPath<Policy, TimeInterval>, _ range: ClosedRange<TimeInterval>
     ) -> PolicyField {
-        PolicyField(key, path, expected: "a time from \(text(range.lowerBound)) to \(text(range.upperBound))") { node in
+        PolicyField(key, path, expected: times(in: range)) { node in
             plain(node).flatMap(seconds).flatMap { range.contains($0) ? $0 : nil }
         } write: {
             json($0)
+        } text: {
+            text($0)
         }
     }
 
@@ -78,12 +85,17 @@ struct PolicyField {
         _ key: String, _ path: WritableKeyPath<Policy, [TimeInterval]>, _ range: ClosedRange<TimeInterval>,
         upTo count: Int
     ) -> PolicyField {
-        let each = "a time from \(text(range.lowerBound)) to \(text(range.upperBound))"
-        return PolicyField(key, path, expected: "a list of at most \(count), each \(each),") { node in
+        PolicyField(key, path, expected: "a list of at most \(count), each \(times(in: range)),") { node in
             list(node, upTo: count) { plain($0).flatMap(seconds).flatMap { range.contains($0) ? $0 : nil } }
         } write: {
             .array($0.map(json))
+        } text: {
+            "[" + $0.map(text).joined(separator: ", ") + "]"
         }
+    }
+
+    private static func times(in range: ClosedRange<TimeInterval>) -> String {
+        "a time with its unit from \(text(range.lowerBound)) to \(text(range.upperBound))"
     }
 
     static func flag(_ key: String, _ path: WritableKeyPath<Policy, Bool>) -> PolicyField {
@@ -159,10 +171,11 @@ struct PolicyField {
         }
     }
 
-    /// Parses a duration: seconds, or a number with `ms`, `s`, `m`, `h` or `d`; `nil` for anything else.
+    /// Parses a duration: a number with `ms`, `s`, `m`, `h` or `d`; `nil` for anything else, also for a number without
+    /// a unit, which a reader may mean as seconds, minutes or days. Every duration that a person writes is parsed here.
     static func seconds(_ text: String) -> TimeInterval? {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-        let units: [Substring: TimeInterval] = ["": 1, "ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400]
+        let units: [Substring: TimeInterval] = ["ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400]
         guard let unit = units[text[number.endIndex...]], number.utf8.count <= 12, number.first != ".",
             number.last != ".", let value = TimeInterval(number)
         else { return nil }

@@ -154,8 +154,8 @@ struct CommandTests {
         #expect(table.status == 0)
         #expect(table.output.hasPrefix("FILE"))
         let rows = table.output.split(separator: "\n").map { $0.split(separator: " ", omittingEmptySubsequences: true) }
-        #expect(rows.contains(["nonces.yaml", "lifetime", "120", "line", "2"]))
-        #expect(rows.contains(["nonces.yaml", "kept_after_expiry", "900", "default"]))
+        #expect(rows.contains(["nonces.yaml", "lifetime", "2m", "line", "2"]))
+        #expect(rows.contains(["nonces.yaml", "kept_after_expiry", "15m", "default"]))
         let json = try await service.countersign(["policy", "check", "--json"])
         let value = try StrictJSON.parse(Array(json.output.utf8))
         #expect(json.status == 0)

@@ -52,9 +52,9 @@ struct PolicyFileTests {
     @Test("Values are taken, times in every unit")
     func values() throws {
         let directory = try Self.directory([
-            "phones.yaml": "digits: 8\nresend_after: [45, 1m]\ncountries: [NO]\npresence_required: true\n",
+            "phones.yaml": "digits: 8\nresend_after: [45s, 1m]\ncountries: [NO]\npresence_required: true\n",
             "sessions.yaml": "attach: explicit\nidle_lifetime: 2h\nabsolute_lifetime: 30d\n",
-            "bans.yaml": "change_poll_interval: 50ms\nmaximum_staleness: 0.5\nmaximum_clock_difference: 5s\n",
+            "bans.yaml": "change_poll_interval: 50ms\nmaximum_staleness: 500ms\nmaximum_clock_difference: 5s\n",
         ])
         var expected = Policy()
         expected.phones.digits = 8

@@ -9,7 +9,8 @@ struct PolicyCommand: AsyncParsableCommand {
 
     struct Check: InstallationCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check", abstract: "Report every defect of the policies, or the values in force.")
+            commandName: "check", abstract: "Report every defect of the policies, or the values in force.",
+            example: "policy check --policies Policies")
 
         @OptionGroup var shared: SharedOptions
 
@@ -42,7 +43,7 @@ struct PolicyCommand: AsyncParsableCommand {
                     area.fields.map { field in
                         let line = reading.lines["\(area.name)/\(field.key)"]
                         return [
-                            area.name + ".yaml", field.key, field.value(reading.policy).jsonText,
+                            area.name + ".yaml", field.key, field.written(reading.policy),
                             line.map { "line \($0)" } ?? "default",
                         ]
                     }
