@@ -4,16 +4,23 @@ import Repositories
 
 /// The number of sessions that a bulk revocation ends, counted up to a limit.
 package struct CountedSessions: Sendable, Equatable {
+    /// The number of sessions, at most ``limit``.
     package private(set) var count: Int
+    /// Whether there are more sessions than ``limit``.
+    package private(set) var isMore: Bool
 
     init(behind scope: RevocationScope, in transaction: any Transaction) throws {
-        count = try SessionRepository(transaction).countOpen(scope, limit: Self.limit)
+        // One more than the limit, to know whether that is all.
+        self.init(found: try SessionRepository(transaction).countOpen(scope, limit: Self.limit + 1))
+    }
+
+    private init(found: Int, isMore: Bool = false) {
+        count = min(Self.limit, found)
+        self.isMore = isMore || found > Self.limit
     }
 
     static func + (left: Self, right: Self) -> Self {
-        var sum = left
-        sum.count = min(limit, left.count + right.count)
-        return sum
+        Self(found: left.count + right.count, isMore: left.isMore || right.isMore)
     }
 }
 
@@ -21,8 +28,5 @@ package extension CountedSessions {
     /// The number at which counting stops.
     static let limit = 1000
 
-    /// Whether there may be more sessions.
-    var isLeast: Bool { count >= Self.limit }
-
-    init() { count = 0 }
+    init() { self.init(found: 0) }
 }

@@ -61,8 +61,11 @@ extension Array: CellValue where Element: CellValue {
 }
 
 extension CountedSessions: CellValue {
-    /// `12`, or `at least 1000` if counting stopped there.
-    var text: String { isLeast ? "at least \(count)" : "\(count)" }
+    /// `12`, or `more than 1000` if counting stopped there.
+    var text: String { isMore ? "more than \(count)" : "\(count)" }
 
     var cell: ReportCell { ReportCell(.integer(Int64(count)), text) }
+
+    /// The members of a report: the number, and whether there are more.
+    var entries: [Entry] { [.json("sessions_ended", self), .json("more_sessions", isMore)] }
 }
