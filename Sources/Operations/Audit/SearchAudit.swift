@@ -5,7 +5,8 @@ import Repositories
 
 /// The conditions for entries of the audit log.
 package struct AuditFilter: Sendable {
-    private let subject: String?
+    /// The whole subjects; `nil` for any.
+    private let subjects: [String]?
     private let event: String?
     /// The time before which entries are ignored; `nil` for all entries.
     let since: Date?
@@ -19,25 +20,35 @@ package struct AuditFilter: Sendable {
         if let event, AuditRepository.Event(rawValue: event) == nil {
             throw Refusal.unknownChoice(of: "event", AuditRepository.Event.self)
         }
-        (self.subject, self.event, self.since) = (subject, event, since)
+        self.init(subjects: subject.map(AuditSubject.meant), event, since)
+    }
+
+    /// - Parameter subjects: whole subjects, such as ``Administration/auditSubjects(meantBy:mayBeNew:)`` returns them.
+    /// - Throws: `Refusal` `malformed_request` for an event that does not exist.
+    package init(subjects: [String], event: String?, since: Date?) throws(Refusal) {
+        let rest = try AuditFilter(event: event, since: since)
+        self.init(subjects: subjects, rest.event, rest.since)
+    }
+
+    private init(subjects: [String]?, _ event: String?, _ since: Date?) {
+        (self.subjects, self.event, self.since) = (subjects, event, since)
     }
 
     /// The keys to search by, for which the log has indexes; empty if the filter has only a time.
     var keys: [AuditChainRepository.Key] {
-        guard let subject else { return event.map { [.event($0)] } ?? [] }
-        return AuditSubject.meant(by: subject).map { .subject($0) }
+        guard let subjects else { return event.map { [.event($0)] } ?? [] }
+        return subjects.map { .subject($0) }
     }
 }
 
 package extension AuditFilter {
     /// Whether every entry passes the filter.
-    var isOpen: Bool { subject == nil && event == nil && since == nil }
+    var isOpen: Bool { subjects == nil && event == nil && since == nil }
 
     func admits(_ entry: AuditEntry) -> Bool {
         if let event, entry.event != event { return false }
         if let since, entry.at < since { return false }
-        guard let subject else { return true }
-        return entry.subject == subject || entry.subject.hasSuffix(" " + subject)
+        return subjects?.contains { $0.utf8.elementsEqual(entry.subject.utf8) } ?? true
     }
 }
 

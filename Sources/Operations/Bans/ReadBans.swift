@@ -56,15 +56,20 @@ package extension Administration {
 
     /// All bans of one subject, including ended ones, newest first.
     ///
-    /// - Throws: `Refusal` `not_found` for an unknown user.
+    /// - Throws: `Refusal` `not_found` for an unknown user or device.
     func banHistory(of target: BanTarget) async throws -> [BanSummary] {
         let keys = try personalKeys()
         return try await read { transaction in
             let records = BanRepository(transaction)
             var seen: Set<BanID> = []
-            return try records.entries(on: try target.subjects(keys: keys, in: transaction)).map(\.ban)
+            let found = try records.entries(on: try target.subjects(keys: keys, in: transaction)).map(\.ban)
                 .filter { seen.insert($0.id).inserted }
                 .map { BanSummary(ban: $0, entries: try records.entries(of: $0.id)) }
+            // The bans of a device outlive it.
+            if case .device(let id) = target, found.isEmpty, try !DeviceRepository(transaction).exists(id) {
+                throw Refusal.unknownDevice(id)
+            }
+            return found
         }
     }
 

@@ -53,19 +53,32 @@ package extension Administration {
         try await read { try CertificateRepository($0).list(limit: limit, after: cursor) }
     }
 
-    /// The certificate with a serial number in any usual form, and its direct and indirect renewals, oldest first.
+    /// The certificate with a serial number in any usual form, or the only one whose number begins with it, and its
+    /// direct and indirect renewals, oldest first.
     ///
-    /// - Throws: `Refusal` `not_found`.
+    /// - Throws: `Refusal` `not_found`, or `conflict` if several numbers have the beginning.
     func readCertificate(
         serial: String
     ) async throws -> (certificate: DeviceCertificate, successors: [DeviceCertificate]) {
         let unknown = Refusal.unknownCertificate(serial: serial)
-        guard let canonical = IssuedCertificate.canonicalSerial(serial) else { throw unknown }
         return try await read { transaction in
             let records = CertificateRepository(transaction)
-            guard let certificate = try records.find(serial: canonical) else { throw unknown }
+            let whole = try IssuedCertificate.canonicalSerial(serial).flatMap { try records.find(serial: $0) }
+            guard let certificate = try whole ?? Self.only(serial, among: records) else { throw unknown }
             let lineage = CertificateLineage(try records.list(deviceID: certificate.deviceID))
             return (certificate, lineage.successors(of: certificate.serial))
         }
+    }
+
+    /// The only certificate whose serial number begins with a text; `nil` if there is none, or the text is too short.
+    private static func only(_ serial: String, among records: CertificateRepository) throws -> DeviceCertificate? {
+        let digits = serial.replacing(":", with: "").lowercased()
+        guard digits.utf8.count >= TypedID<Kind.Device>.fewest, digits.allSatisfy({ "0123456789abcdef".contains($0) })
+        else { return nil }
+        let found = try records.serials(beginningWith: digits, limit: 6)
+        guard found.count <= 1 else {
+            throw Refusal.severalBegin(with: serial, Array(found.prefix(5)), isMore: found.count > 5)
+        }
+        return try found.first.flatMap { try records.find(serial: $0) }
     }
 }

@@ -8,14 +8,15 @@ package struct UserSummary: Sendable {
     /// The user's address in the API: `<provider slug>/<external id>`.
     package let address: String
 
-    /// The user that an admin names by id or by address.
+    /// The user that an admin names by id, by the beginning of the id, or by address.
     ///
-    /// - Throws: `Refusal` `not_found`.
+    /// - Throws: `Refusal` `not_found`, or `conflict` if several ids have the beginning.
     static func find(_ name: String, in transaction: any Transaction) throws -> UserSummary {
         let users = UserRepository(transaction)
         var found: User?
-        if let id = UserID(name[...]) {
-            found = try users.find(id)
+        let typed = TypedID<Kind.User>(name)
+        if typed.range != nil {
+            found = try users.find(typed.resolve(in: transaction))
         } else if let slash = name.firstIndex(of: "/"), let slug = Slug(String(name[..<slash])),
             let provider = try ProviderRepository(transaction).find(slug)
         {

@@ -102,11 +102,12 @@ package extension Administration {
         try await write { transaction, events in
             let user = try UserSummary.find(name, in: transaction).user
             let apps = try ProviderRepository(transaction).listApplications(of: user.providerID)
-            guard let id = ApplicationID(id[...]), apps.contains(where: { $0.id == id }) else {
-                throw Refusal.unknownApp(id)
-            }
-            guard try ForbiddenAppRepository(transaction).delete(id, of: user.id) else { return false }
-            events.record(.appAllowed(id, by: user.id), by: actor, because: reason)
+            let typed = TypedID<Kind.Application>(id)
+            guard typed.range != nil else { throw Refusal.unknownApp(id) }
+            let app = try typed.resolve(in: transaction)
+            guard apps.contains(where: { $0.id == app }) else { throw Refusal.unknownApp(id) }
+            guard try ForbiddenAppRepository(transaction).delete(app, of: user.id) else { return false }
+            events.record(.appAllowed(app, by: user.id), by: actor, because: reason)
             return true
         }
     }

@@ -164,6 +164,34 @@ package extension AuditChainRepository {
         ).map(Self.link)
     }
 
+    /// Whether an entry has a subject. Entries that are not chained yet are few.
+    func has(subject: String) throws -> Bool {
+        let conditions = ["sequence IS NOT NULL AND subject = $1", "sequence IS NULL AND subject = $1"]
+        return try conditions.contains {
+            try transaction.first("SELECT 1 FROM audit_entries WHERE \($0) LIMIT 1", [.text(subject)]) != nil
+        }
+    }
+
+    /// The subjects in a range. Each of a chained entry is one search in the index.
+    func subjects(after first: String, through last: String, limit: Int) throws -> [String] {
+        var found: [String] = []
+        while found.count < limit {
+            let next: String? = try transaction.value(
+                """
+                SELECT subject FROM audit_entries WHERE sequence IS NOT NULL AND subject > $1 AND subject <= $2
+                ORDER BY subject, sequence LIMIT 1
+                """, [.text(found.last ?? first), .text(last)])
+            guard let next else { break }
+            found.append(next)
+        }
+        let unchained: [String] = try transaction.values(
+            """
+            SELECT DISTINCT subject FROM audit_entries WHERE sequence IS NULL AND subject > $1 AND subject <= $2
+            LIMIT $3
+            """, [.text(first), .text(last), Value(limit)])
+        return found + unchained.filter { !found.contains($0) }
+    }
+
     private static func link(_ row: Row) throws -> (sequence: Int64, link: AuditLink?) {
         let (sequence, digest, entry) = try links.read(row)
         guard let digest, let entry else { return (sequence, nil) }

@@ -88,6 +88,14 @@ package extension CertificateRepository {
         try transaction.first(Self.columns, "WHERE serial = $1", [.text(serial)])
     }
 
+    /// The serial numbers that begin with hexadecimal digits, in order.
+    func serials(beginningWith digits: String, limit: Int) throws -> [String] {
+        try transaction.values(
+            "SELECT serial FROM certificates WHERE serial >= $1 AND serial < $2 ORDER BY serial LIMIT $3",
+            // "g" is the first letter after all digits, whatever the language of the database.
+            [.text(digits), .text(digits + "g"), Value(limit)])
+    }
+
     /// A device's certificates, newest first.
     func list(deviceID: DeviceID) throws -> [DeviceCertificate] {
         try transaction.query(Self.columns, "WHERE device_id = $1 ORDER BY issued_at DESC, serial", [.id(deviceID)])

@@ -54,6 +54,11 @@ package extension ProviderRepository {
         try transaction.first(Self.columns, "WHERE id = $1", [.id(id)]).map(ProviderClients(transaction).complete)
     }
 
+    /// The ids that begin with a text, in order.
+    func ids(_ typed: TypedID<Kind.Provider>, limit: Int) throws -> [ProviderID] {
+        try TypedIDRepository(transaction).list(typed, limit: limit)
+    }
+
     func find(_ slug: Slug) throws -> Provider? {
         try transaction.first(Self.columns, "WHERE slug = $1", [.text(slug.text)])
             .map(ProviderClients(transaction).complete)

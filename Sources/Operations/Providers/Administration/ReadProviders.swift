@@ -89,12 +89,14 @@ package extension Administration {
 }
 
 extension ProviderRepository {
-    /// The provider that an admin names, by id or slug.
+    /// The provider that an admin names, by id, by slug, or by the beginning of the id.
     ///
-    /// - Throws: `Refusal` `not_found`.
+    /// - Throws: `Refusal` `not_found`, or `conflict` if several ids have the beginning.
     func require(_ name: String) throws -> Provider {
-        let byID = try ProviderID(name[...]).flatMap { try find($0) }
-        guard let provider = try byID ?? Slug(name).flatMap({ try find($0) }) else {
+        if let provider = try ProviderID(name[...]).flatMap({ try find($0) }) { return provider }
+        if let provider = try Slug(name).flatMap({ try find($0) }) { return provider }
+        let typed = TypedID<Kind.Provider>(name)
+        guard typed.range != nil, let provider = try find(typed.resolve { try ids(typed, limit: $0) }) else {
             throw Refusal.unknownProvider(name)
         }
         return provider

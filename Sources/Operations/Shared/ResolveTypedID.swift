@@ -1,0 +1,38 @@
+import Database
+import Domain
+import Repositories
+
+extension TypedID where Kind: NamedKind {
+    /// The number of candidates that a refusal lists.
+    private static var candidates: Int { 5 }
+
+    /// The id that is meant. A whole id is returned as it is, because its reader reports that there is no such object.
+    ///
+    /// - Throws: `Refusal` `not_found` if no id begins with the text, `conflict` if several do.
+    func resolve(in transaction: any Transaction) throws -> Identifier<Kind> {
+        try resolve { try TypedIDRepository(transaction).list(self, limit: $0) }
+    }
+
+    /// ``resolve(in:)`` with the ids that begin with the text.
+    ///
+    /// - Parameter list: lists the first of them, up to a number.
+    func resolve(_ list: (_ limit: Int) throws -> [Identifier<Kind>]) throws -> Identifier<Kind> {
+        if let range, range.first == range.last { return range.first }
+        let found = try list(Self.candidates + 1)
+        guard let id = found.first else { throw Refusal.nothingBegins(with: text, Kind.noun) }
+        guard found.count == 1 else {
+            throw Refusal.severalBegin(
+                with: text, found.prefix(Self.candidates).map(\.description), isMore: found.count > Self.candidates)
+        }
+        return id
+    }
+}
+
+package extension Administration {
+    /// The id that an admin typed, whole or as its beginning.
+    ///
+    /// - Throws: `Refusal` `not_found` if no id begins with the text, `conflict` if several do.
+    func resolve<Kind: NamedKind>(_ typed: TypedID<Kind>) async throws -> Identifier<Kind> {
+        try await read { try typed.resolve(in: $0) }
+    }
+}
