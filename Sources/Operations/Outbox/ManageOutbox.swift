@@ -1,5 +1,6 @@
 import Database
 import Domain
+import Foundation
 import Repositories
 
 extension OutboxRepository {
@@ -17,12 +18,53 @@ extension OutboxRepository {
 package extension Administration {
     /// The newest messages, of one state or of all.
     ///
-    /// - Parameter cursor: the id of the last message on the previous page.
-    /// - Throws: `Refusal` `not_found` for a cursor that no longer exists.
+    /// - Parameters:
+    ///   - user: the user that they are about, by id or address; `nil` for all users.
+    ///   - cursor: the id of the last message on the previous page.
+    /// - Throws: `Refusal` `not_found` for a user, or for a cursor that no longer exists.
     func listOutbox(
-        _ state: OutboxState?, limit: Int, after cursor: String? = nil
+        _ state: OutboxState?, of user: String? = nil, limit: Int, after cursor: String? = nil
     ) async throws -> [OutboxMessage] {
-        try await read { try OutboxRepository($0).list(state, limit: limit, after: cursor) }
+        try await read { transaction in
+            let user = try user.map { try UserSummary.find($0, in: transaction).user.id }
+            return try OutboxRepository(transaction).list(state, of: user, limit: limit, after: cursor)
+        }
+    }
+
+    /// The number of dead messages that ``retryDeadMessages(of:)`` would requeue. Nothing is changed.
+    ///
+    /// - Throws: `Refusal` `not_found` for a user.
+    func previewRetry(of user: String? = nil) async throws -> Int {
+        try await read { transaction in
+            let user = try user.map { try UserSummary.find($0, in: transaction).user.id }
+            return try OutboxRepository(transaction).countRetriable(of: user)
+        }
+    }
+
+    /// Requeues every dead message that has not expired, with all its tries, in transactions of 200.
+    ///
+    /// - Parameter name: the user that they are about, by id or address; `nil` for all users.
+    /// - Returns: the number of messages.
+    /// - Throws: `Refusal` `not_found` for a user.
+    func retryDeadMessages(of name: String? = nil) async throws -> Int {
+        // Messages that die meanwhile are left for the next command, so that a broken carrier cannot keep it busy.
+        let most = try await previewRetry(of: name)
+        var retried = 0
+        while retried < most {
+            let count = try await write { [left = most - retried] transaction, events in
+                let records = OutboxRepository(transaction)
+                let user = try name.map { try UserSummary.find($0, in: transaction).user.id }
+                let found = try records.listRetriable(of: user, limit: min(200, left))
+                for id in found {
+                    try records.restart(id)
+                    events.record(.messageRetried(id), by: actor)
+                }
+                return found.count
+            }
+            guard count > 0 else { break }
+            retried += count
+        }
+        return retried
     }
 
     /// Requeues a dead letter with all its tries. The service sends it in its next round, within 30 seconds.
@@ -31,17 +73,27 @@ package extension Administration {
     func retryMessage(_ id: OutboxMessageID) async throws -> OutboxMessage {
         return try await write { transaction, events in
             let records = OutboxRepository(transaction)
-            let message = try records.require(id)
-            guard message.state == .dead else {
-                throw Refusal.notRetriable(message.state)
-            }
-            guard transaction.now < message.expiresAt else {
-                throw Refusal.outboxMessageExpired
-            }
+            let message = try Self.retriable(id, records, at: transaction.now)
             try records.restart(id)
             events.record(.messageRetried(id), by: actor)
             return try records.find(id) ?? message
         }
+    }
+
+    /// The message that would be requeued. Nothing is changed.
+    ///
+    /// - Throws: as ``retryMessage(_:)``.
+    func previewRetry(of id: OutboxMessageID) async throws -> OutboxMessage {
+        try await read { try Self.retriable(id, OutboxRepository($0), at: $0.now) }
+    }
+
+    private static func retriable(
+        _ id: OutboxMessageID, _ records: OutboxRepository, at now: Date
+    ) throws -> OutboxMessage {
+        let message = try records.require(id)
+        guard message.state == .dead else { throw Refusal.notRetriable(message.state) }
+        guard now < message.expiresAt else { throw Refusal.outboxMessageExpired }
+        return message
     }
 
     /// Drops a message that waits or is dead.

@@ -96,10 +96,21 @@ package extension OutboxRepository {
 
     /// The newest messages, of one state or of all.
     ///
-    /// - Parameter cursor: the id of the last message of the previous page; `nil` for the first page.
+    /// - Parameters:
+    ///   - user: the user that they are about; `nil` for all users.
+    ///   - cursor: the id of the last message of the previous page; `nil` for the first page.
     /// - Throws: `Refusal` `not_found` if the cursor's row was deleted.
-    func list(_ state: OutboxState?, limit: Int, after cursor: String? = nil) throws -> [OutboxMessage] {
+    func list(
+        _ state: OutboxState?, of user: UserID? = nil, limit: Int, after cursor: String? = nil
+    ) throws -> [OutboxMessage] {
         let page = Self.newest.page(from: 2)
+        if let user {
+            let ofState = state.map { "state = '\($0.rawValue)' AND " } ?? ""
+            return try transaction.query(
+                Self.columns,
+                "WHERE user_id = $4 AND \(ofState)kind IN (\(Self.kinds)) AND \(page.condition) \(page.order) LIMIT $1",
+                [Value(limit)] + Self.newest.place(behind: cursor, in: transaction) + [.id(user)])
+        }
         let ofState = state.map { "\(Self.condition($0)) AND " } ?? ""
         return try transaction.query(
             Self.columns, "WHERE \(ofState)kind IN (\(Self.kinds)) AND \(page.condition) \(page.order) LIMIT $1",
@@ -119,6 +130,26 @@ package extension OutboxRepository {
 
     private static let some = ListStatement {
         "SELECT \(columns) FROM outbox WHERE id IN \($0.in) AND kind IN (\(kinds))"
+    }
+
+    /// The condition for dead messages that can still be sent, of all users or of one.
+    private static func retriable(_ user: UserID?) -> String {
+        "state = 'dead' AND expires_at > $1 AND kind IN (\(kinds))" + (user == nil ? "" : " AND user_id = $2")
+    }
+
+    /// The number of dead messages that can still be sent.
+    func countRetriable(of user: UserID? = nil) throws -> Int {
+        let arguments: [Value] = [.time(transaction.now)] + (user.map { [.id($0)] } ?? [])
+        return try transaction.value("SELECT COUNT(*) FROM outbox WHERE \(Self.retriable(user))", arguments) ?? 0
+    }
+
+    /// Dead messages that can still be sent, newest first.
+    func listRetriable(of user: UserID? = nil, limit: Int) throws -> [OutboxMessageID] {
+        let arguments: [Value] = [.time(transaction.now)] + (user.map { [.id($0)] } ?? [])
+        return try transaction.values(
+            """
+            SELECT id FROM outbox WHERE \(Self.retriable(user)) ORDER BY created_at DESC, id DESC LIMIT \(max(0, limit))
+            """, arguments)
     }
 
     /// Resets a message's tries and makes it due. A process that has leased it can no longer settle it.

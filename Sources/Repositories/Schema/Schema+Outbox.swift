@@ -24,7 +24,7 @@ extension Schema {
         )
         """,
         "CREATE INDEX outbox_by_time ON outbox (created_at, id)",
-        "CREATE INDEX outbox_by_user ON outbox (user_id)",
+        "CREATE INDEX outbox_by_user ON outbox (user_id, created_at, id)",
         "CREATE INDEX outbox_dead ON outbox (created_at, id) WHERE state = 'dead'",
         "CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL",
         // Messages that are neither sent nor dead, by state and time. They are few among very many.

@@ -241,6 +241,10 @@ extension ConsequenceTests {
             let dead = try await deadMessage(world)
             return { _ in _ = try await world.fixture.admin.retryMessage(dead) }
         },
+        .admin("RetryDeadMessages", audit: ["outbox_message_retried"]) { world in
+            _ = try await deadMessage(world)
+            return { _ in _ = try await world.fixture.admin.retryDeadMessages() }
+        },
         .admin("DropMessage", audit: ["outbox_message_dropped"]) { world in
             let dead = try await deadMessage(world)
             return { _ in _ = try await world.fixture.admin.dropMessage(dead) }
