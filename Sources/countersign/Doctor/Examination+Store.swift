@@ -81,13 +81,14 @@ extension Examination {
                     .providers, "no provider is registered and enabled, so no user can sign in",
                     "run `countersign provider add` or `countersign provider enable`"))
         }
-        if !look.nodes.isEmpty {
-            for task in look.tasks where task.isOverdue(at: look.at) {
-                found.append(
-                    Finding(
-                        .housekeeping, "the task \(task.name) has been due since \(task.dueAt.rfc3339)",
-                        "check the service's log for its failures"))
-            }
+        // One finding, because many tasks that are late have one cause.
+        let late = look.tasks.filter { $0.isOverdue(at: look.at, servedBy: look.nodes) }.sorted { $0.dueAt < $1.dueAt }
+        if let first = late.first {
+            let others = late.count == 1 ? "" : ", and \(late.count - 1) more tasks are late"
+            found.append(
+                Finding(
+                    .housekeeping, "the task \(first.name) has been due since \(first.dueAt.rfc3339)\(others)",
+                    "see `countersign status`, and the service's log for their failures"))
         }
         if let backupAge, settings.store.file != nil,
             let last = look.backupAt ?? look.begunAt, now().timeIntervalSince(last) > backupAge

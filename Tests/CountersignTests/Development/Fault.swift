@@ -138,6 +138,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
             try await installation.within { store in
                 _ = try await store.write { transaction in
                     _ = try MaintenanceTaskRepository(transaction).lease("sessions", to: "nobody", for: 1)
+                    _ = try transaction.execute("UPDATE nodes SET started_at = 1")
                     return try transaction.execute("UPDATE maintenance_tasks SET due_at = 1")
                 }
             }
