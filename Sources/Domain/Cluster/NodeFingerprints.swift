@@ -63,7 +63,8 @@ package struct NodeFingerprints: Sendable, Equatable {
 package extension NodeFingerprints {
     /// A thing that nodes share: a file of `Keys/`, or the realm.
     enum Item: String, Sendable, CaseIterable {
-        /// The key of nonces and export tokens, with the store's generation of them.
+        /// The keys of nonces and export tokens, with the store's generation of them: the current one, 1, followed by
+        /// the others.
         case nonceKey = "nonce.key"
         /// The keys of the codes in texts, by version.
         case phoneCodeKeys = "phone-code.key"
@@ -75,7 +76,8 @@ package extension NodeFingerprints {
         case authority = "ca.pem"
         /// The listeners' current key, 1, and the next one, 2.
         case serverKeys = "server.key"
-        /// The key that signs events and the audit log's checkpoints.
+        /// The published keys of events, access tokens and the audit log's checkpoints: the current one, 1, followed by
+        /// the others.
         case serviceKey = "service.key"
         /// The published keys of access tokens: the current one, 1, followed by the others.
         case accessTokenKeys = "access-token.key"
@@ -85,11 +87,11 @@ package extension NodeFingerprints {
         /// How much of the item must agree.
         var rule: Rule {
             switch self {
-            case .nonceKey, .authority, .serviceKey, .realm: .same
+            case .authority, .realm: .same
             case .phoneCodeKeys, .wrappingKeys: .sharedVersions
             case .blindIndexKeys: .sharedVersionsAndNewest
             case .serverKeys: .overlapping
-            case .accessTokenKeys: .published
+            case .nonceKey, .serviceKey, .accessTokenKeys: .published
             }
         }
     }

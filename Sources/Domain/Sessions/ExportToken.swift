@@ -32,7 +32,9 @@ package struct ExportToken: Sendable, Equatable {
     ///   after its expiry.
     package init(shown text: String, thumbprint: Digest256, key: ExportKey, now: Date) throws(Refusal) {
         guard text.utf8.count == 75, let bytes = Base64URL.decode(text), bytes.count == Self.length,
-            constantTimeEqual(bytes[24...], key.code(over: bytes[..<24], thumbprint: thumbprint))
+            ([key] + key.others).contains(where: {
+                constantTimeEqual(bytes[24...], $0.code(over: bytes[..<24], thumbprint: thumbprint))
+            })
         else { throw Refusal.exportTokenUnknown }
         userID = UserID(bytes[..<16].withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
         expiresAt = Date(milliseconds: bytes[16..<24].reduce(Int64(0)) { $0 << 8 | Int64($1) })
@@ -45,10 +47,15 @@ package struct ExportToken: Sendable, Equatable {
 /// The key that authenticates export tokens. All nodes of a service have the same key.
 package struct ExportKey: Sendable {
     private let key: SymmetricKey
+    /// The keys of the next and the former secret during a rotation, which only verify.
+    fileprivate let others: [ExportKey]
 
     /// Derives the key (HKDF, RFC 5869) from the secret in `Keys/nonce.key` and the store's generation of nonces. A
     /// restore changes the generation, so tokens from before a restore are not valid.
-    package init(_ secret: Secret<[UInt8]>, generation: String = "") {
+    ///
+    /// - Parameter others: the secrets whose tokens are accepted too.
+    package init(_ secret: Secret<[UInt8]>, others: [Secret<[UInt8]>] = [], generation: String = "") {
+        self.others = others.map { ExportKey($0, generation: generation) }
         key = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: secret.reveal()), salt: Data(generation.utf8),
             info: Data("countersign export token".utf8),

@@ -44,7 +44,7 @@ package extension Nonce {
     /// - Throws: ``Refusal`` `invalid_identity_token` with reason `nonce_unknown` if this service did not issue it,
     ///   `nonce_other_device` if it was issued to another certificate.
     init(shown text: String, thumbprint: Digest256, key: NonceKey) throws(Refusal) {
-        guard let bytes = Self.authentic(text, key: key) else {
+        guard let (bytes, key) = Self.authentic(text, key: key) else {
             throw Refusal.nonceUnknown
         }
         self.init(authentic: bytes, key)
@@ -56,15 +56,16 @@ package extension Nonce {
     /// Verifies a nonce without its device; `nil` if this service did not issue it. It does not allow a sign-in: a
     /// provider uses it to check its token while the device is not connected.
     init?(issuedHere text: String, key: NonceKey) {
-        guard let bytes = Self.authentic(text, key: key) else { return nil }
+        guard let (bytes, key) = Self.authentic(text, key: key) else { return nil }
         self.init(authentic: bytes, key)
     }
 
-    private static func authentic(_ text: String, key: NonceKey) -> [UInt8]? {
-        guard text.utf8.count == 64, let bytes = Base64URL.decode(text), bytes.count == length,
-            constantTimeEqual(bytes[32...], key.code(over: bytes[..<32]))
-        else { return nil }
-        return bytes
+    /// The bytes of a nonce, and the key that it was made with: the current one, or another during a rotation.
+    private static func authentic(_ text: String, key: NonceKey) -> (bytes: [UInt8], key: NonceKey)? {
+        guard text.utf8.count == 64, let bytes = Base64URL.decode(text), bytes.count == length else { return nil }
+        func isOf(_ key: NonceKey) -> Bool { constantTimeEqual(bytes[32...], key.code(over: bytes[..<32])) }
+        if isOf(key) { return (bytes, key) }
+        return key.others.first(where: isOf).map { (bytes, $0) }
     }
 
     /// The id of the row that marks the nonce as spent, for every use: its expiry in milliseconds, the cell and 62 bits
@@ -98,12 +99,18 @@ package struct NonceKey: Sendable {
     package let generation: String
     /// The cell in the ids of sessions that its nonces open.
     fileprivate let cell: Cell
+    /// The keys of the next and the former secret during a rotation, which only verify.
+    fileprivate let others: [NonceKey]
 }
 
 package extension NonceKey {
     /// Derives the two keys (HKDF, RFC 5869) from the secret in `Keys/nonce.key`, salted with the store's generation of
     /// nonces. A restore changes the generation, so nonces from before a restore are not valid.
-    init(_ secret: Secret<[UInt8]>, generation: String, in cell: Cell) {
+    ///
+    /// - Parameter others: the secrets whose nonces are accepted too.
+    init(
+        _ secret: Secret<[UInt8]>, others: [Secret<[UInt8]>] = [], generation: String, in cell: Cell
+    ) {
         let input = SymmetricKey(data: secret.reveal())
         func derive(_ label: String) -> SymmetricKey {
             HKDF<SHA256>.deriveKey(
@@ -111,6 +118,7 @@ package extension NonceKey {
         }
         self.generation = generation
         self.cell = cell
+        self.others = others.map { NonceKey($0, generation: generation, in: cell) }
         codeKey = derive("countersign nonce code")
         code = HMAC(key: codeKey)
         tag = HMAC(key: derive("countersign nonce device"))
@@ -124,6 +132,12 @@ package extension NonceKey {
 
     /// The digest by which nodes compare their secret and generation.
     var fingerprint: Digest256 { NodeFingerprints.digest(of: codeKey, .nonceKey) }
+
+    /// The digests of all keys that it verifies with: the current one, 1, followed by the others.
+    var fingerprints: [Int: Digest256] {
+        Dictionary(
+            uniqueKeysWithValues: ([fingerprint] + others.map(\.fingerprint)).enumerated().map { ($0 + 1, $1) })
+    }
 
     fileprivate func deviceTag(of thumbprint: Digest256, randomBytes: [UInt8]) -> [UInt8] {
         var tag = tag

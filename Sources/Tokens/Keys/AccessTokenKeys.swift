@@ -11,12 +11,14 @@ package struct AccessTokenKeys: Sendable {
     private let present: PublishedKey
     /// The RSA keys that `/.well-known/jwks.json` lists: the current one, then the next one and former ones.
     package let published: [PublishedKey]
-    /// The P-256 key, which also signs security events.
+    /// The P-256 keys that it lists, in this order too. The current one also signs security events.
+    package let publishedCurves: [PublishedKey]
+    /// The current P-256 key, which signs tokens and security events.
     package let publishedCurve: PublishedKey
 
     /// Takes the current keys, RSA with 2048 to 4096 bits in PEM, and the other public keys to publish.
     ///
-    /// `nil` if the text is not such a key, or if one of the others is not RSA.
+    /// `nil` if the text is not such a key, or if one of the others is neither RSA nor P-256.
     package init?(pem: String, others: [VerificationKey], curve: P256.Signing.PrivateKey) {
         guard let key = try? _RSA.Signing.PrivateKey(pemRepresentation: pem), key.keySizeInBits <= 4096,
             let signer = RSASigner(key),
@@ -27,15 +29,17 @@ package struct AccessTokenKeys: Sendable {
         else { return nil }
         present = PublishedKey(publicKey)
         publishedCurve = PublishedKey(publicCurve)
-        var published = [present]
+        var (published, curves) = ([present], [publishedCurve])
         for other in others {
-            guard other.algorithm == .rs256 else { return nil }
-            let other = PublishedKey(other)
-            if !published.contains(where: { $0.id == other.id }) { published.append(other) }
+            guard other.algorithm == .rs256 || other.algorithm == .es256 else { return nil }
+            let key = PublishedKey(other)
+            guard !(published + curves).contains(where: { $0.id == key.id }) else { continue }
+            if other.algorithm == .rs256 { published.append(key) } else { curves.append(key) }
         }
         rsa = signer
         self.curve = curve
         self.published = published
+        publishedCurves = curves
     }
 
     /// Generates an RSA key of 2048 bits as PKCS#8 PEM.
@@ -50,7 +54,7 @@ package struct AccessTokenKeys: Sendable {
 
     /// The published key with an id and an algorithm.
     func key(_ id: String?, algorithm: String) -> VerificationKey? {
-        let named = publishedCurve.id == id ? publishedCurve.key : key(id)
+        let named = publishedCurves.first { $0.id == id }?.key ?? key(id)
         return named?.algorithm.rawValue == algorithm ? named : nil
     }
 
@@ -90,7 +94,7 @@ package struct PublishedKey: Sendable {
     package let id: String
     package let key: VerificationKey
 
-    init(_ key: VerificationKey) {
+    package init(_ key: VerificationKey) {
         id = key.publicKey.numbers.webKeyThumbprint
         self.key = key
     }

@@ -124,7 +124,7 @@ extension Examination {
         let own =
             keys.map { keys in
                 keys.fingerprints(
-                    nonceKey: NonceKey(keys.nonceSecret, generation: look.generation, in: settings.cell),
+                    nonceKey: keys.nonceSecrets.key(generation: look.generation, in: settings.cell),
                     server: keys.server,
                     realm: settings.realm, policy: policy)
             } ?? NodeFingerprints(items: [:], policies: PolicyFiles.fingerprints(of: policy))

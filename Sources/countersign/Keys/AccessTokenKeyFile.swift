@@ -19,9 +19,12 @@ extension KeyFiles {
             throw CommandFailure(
                 "\(path) is not an RSA key of 2048 to 4096 bits in PEM; run `rm \(path) && \(initCommand(directory))`.")
         }
-        let others = file(.otherAccessTokenKeys, in: directory)
-        let published = others.exists ? try publicKeys(in: others) : []
-        guard let keys = AccessTokenKeys(pem: pem, others: published, curve: curve) else { throw notRSA(others) }
+        let (others, curves) = (file(.otherAccessTokenKeys, in: directory), file(.otherServiceKeys, in: directory))
+        let published = others.exists ? try publicKeys(in: others, .rs256) : []
+        let accepted = curves.exists ? try publicKeys(in: curves, .es256) : []
+        guard let keys = AccessTokenKeys(pem: pem, others: published + accepted, curve: curve) else {
+            throw notReadable(others, .rs256)
+        }
         return keys
     }
 
@@ -30,7 +33,7 @@ extension KeyFiles {
     static func webKeys(of keys: AccessTokenKeys, in directory: String) throws(CommandFailure) -> [JSONValue] {
         let signer = try signingKey(try file(.accessTokenKey, in: directory).read(), .accessTokenKey, directory)
         do {
-            return try ([keys.publishedCurve] + keys.published).map { key in
+            return try (keys.publishedCurves + keys.published).map { key in
                 let certificate = try signer.certificate(
                     of: try DevicePublicKey(key.key.publicKey), named: key.id, by: keys.published.first?.id ?? key.id)
                 return key.webKey(certificate: certificate)
@@ -41,19 +44,24 @@ extension KeyFiles {
         }
     }
 
-    private static func publicKeys(in file: KeyFile) throws(CommandFailure) -> [VerificationKey] {
+    private static func publicKeys(
+        in file: KeyFile, _ algorithm: SignatureAlgorithm
+    ) throws(CommandFailure) -> [VerificationKey] {
         let end = "-----END PUBLIC KEY-----"
         var keys: [VerificationKey] = []
         let parts = try file.read().components(separatedBy: end)
-        guard let rest = parts.last, rest.allSatisfy(\.isWhitespace) else { throw notRSA(file) }
+        guard let rest = parts.last, rest.allSatisfy(\.isWhitespace) else { throw notReadable(file, algorithm) }
         for part in parts.dropLast() {
-            guard let key = try? VerificationKey(pem: part + end + "\n", algorithm: .rs256) else { throw notRSA(file) }
+            guard let key = try? VerificationKey(pem: part + end + "\n", algorithm: algorithm) else {
+                throw notReadable(file, algorithm)
+            }
             keys.append(key)
         }
         return keys
     }
 
-    private static func notRSA(_ file: KeyFile) -> CommandFailure {
-        CommandFailure("\(file.path) does not contain RSA public keys in PEM.")
+    private static func notReadable(_ file: KeyFile, _ algorithm: SignatureAlgorithm) -> CommandFailure {
+        CommandFailure(
+            "\(file.path) does not contain \(algorithm == .rs256 ? "RSA" : "P-256") public keys in PEM.")
     }
 }

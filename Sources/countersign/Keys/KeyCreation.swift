@@ -107,7 +107,7 @@ struct KeyCreation {
     }
 
     /// The certificates between the server's and the root; clients have the root (RFC 8446 §4.4.2).
-    private static func intermediates(of authority: CertificateAuthority) -> String {
+    static func intermediates(of authority: CertificateAuthority) -> String {
         authority.chainPEM.filter { pem in
             guard let certificate = try? Certificate(pemEncoded: pem) else { return true }
             return certificate.issuer != certificate.subject

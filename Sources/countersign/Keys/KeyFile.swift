@@ -64,6 +64,21 @@ struct KeyFile: Sendable {
         try synchronizeDirectory()
     }
 
+    /// Removes the file durably.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func remove() throws(CommandFailure) {
+        guard unlink(path) == 0 else { throw CommandFailure("\(path) cannot be removed: \(Self.reason()).") }
+        try synchronizeDirectory()
+    }
+
+    /// The time of its last change; `nil` if there is no file.
+    var changedAt: Date? {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        return Date(timeIntervalSince1970: TimeInterval(status.st_mtim.tv_sec))
+    }
+
     /// Makes the file's name durable, by synchronizing its directory.
     ///
     /// - Throws: ``CommandFailure``.

@@ -16,8 +16,8 @@ struct LoadedKeys: Sendable {
     let authorityKey: SigningKey
     /// The server's identity at the start.
     let server: ServerIdentity
-    /// The key of nonces, 32 bytes.
-    let nonceSecret: Secret<[UInt8]>
+    /// The current secret of nonces, and those that a rotation adds.
+    let nonceSecrets: NonceSecrets
     /// The keys of the codes in texts, by version.
     let phoneCodes: PhoneCodeKeys
     /// The keys that protect personal data.
@@ -46,15 +46,24 @@ enum KeyFiles {
         case wrappingSecrets = "wrapping.key"
         case blindIndexSecrets = "blind-index.key"
         case serviceKey = "service.key"
-        /// The public keys of former service keys.
+        /// During a rotation: the next service key.
+        case nextServiceKey = "service-next.key"
+        /// During a rotation: the public keys of the next and the former service key, whose tokens are accepted.
+        case otherServiceKeys = "service-others.pem"
+        /// The public keys of former service keys, for old checkpoints.
         case retiredServiceKeys = "service-retired.pem"
         case accessTokenKey = "access-token.key"
+        /// During a rotation: the next access token key.
+        case nextAccessTokenKey = "access-token-next.key"
         /// The public keys of the next and of former access token keys.
         case otherAccessTokenKeys = "access-token-others.pem"
 
         /// A `pkcs11:` URI may contain a PIN.
         var isPrivate: Bool {
-            ![.authorityCertificate, .serverCertificate, .retiredServiceKeys, .otherAccessTokenKeys].contains(self)
+            ![
+                .authorityCertificate, .serverCertificate, .otherServiceKeys, .retiredServiceKeys,
+                .otherAccessTokenKeys,
+            ].contains(self)
         }
     }
 
@@ -80,7 +89,7 @@ enum KeyFiles {
         return LoadedKeys(
             authority: authority, authorityCertificatePEM: authorityPEM, authorityKey: authorityKey,
             server: try server(in: directory, now: now),
-            nonceSecret: try nonceSecret(try read(.nonceSecret), directory),
+            nonceSecrets: try nonceSecrets(in: directory),
             phoneCodes: try phoneCodes(in: directory), personal: try personal(in: directory),
             serviceKey: serviceKey, accessTokens: accessTokens,
             webKeys: try webKeys(of: accessTokens, in: directory))
@@ -147,7 +156,8 @@ enum KeyFiles {
             return CommandFailure(
                 "\(path) is missing: restore it from its backup, or copy it from another node; a store's data is lost "
                     + "without it. For a new store run `\(initCommand(directory))`.")
-        case .authorityURI, .retiredServiceKeys, .otherAccessTokenKeys, nil:
+        case .authorityURI, .nextServiceKey, .otherServiceKeys, .retiredServiceKeys, .nextAccessTokenKey,
+            .otherAccessTokenKeys, nil:
             return CommandFailure(
                 "\(path) is missing: store the secret from its issuer in it, with mode 0600, or name another file in "
                     + "the policy or option that names it. No command creates it.")
@@ -167,14 +177,14 @@ enum KeyFiles {
 
     static func initCommand(_ directory: String) -> String { "countersign keys init --keys \(directory)" }
 
-    private static func nonceSecret(_ text: String, _ directory: String) throws(CommandFailure) -> Secret<[UInt8]> {
-        let path = path(.nonceSecret, directory)
-        guard let bytes = Base64URL.decode(text.trimmingCharacters(in: .whitespacesAndNewlines)), bytes.count == 32
-        else {
+    /// The current secret of nonces, and those that a rotation adds.
+    static func nonceSecrets(in directory: String) throws(CommandFailure) -> NonceSecrets {
+        let file = file(.nonceSecret, in: directory)
+        guard let secrets = NonceSecrets(try file.read()) else {
             throw CommandFailure(
-                "\(path) is not 32 bytes in base64url; run `rm \(path) && \(initCommand(directory))`.")
+                "\(file.path) is not 32 bytes in base64url; run `rm \(file.path) && \(initCommand(directory))`.")
         }
-        return Secret(bytes)
+        return secrets
     }
 
     static func serviceKey(_ pem: String, _ directory: String) throws(CommandFailure) -> P256.Signing.PrivateKey {

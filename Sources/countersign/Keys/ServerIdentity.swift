@@ -21,6 +21,17 @@ struct ServerIdentity: Sendable {
     /// SHA-256 of the SubjectPublicKeyInfo of `server-next.key`.
     let nextPin: Digest256
 
+    /// The names and addresses that it is valid for, as an operator writes them.
+    var hosts: [String] {
+        names.compactMap { name in
+            switch name {
+            case .dnsName(let name): name
+            case .ipAddress(let octets): IPAddress(bytes: octets.bytes)?.description
+            default: nil
+            }
+        }
+    }
+
     /// Whether the certificate is valid for a host; a wildcard matches one whole label at the left (RFC 9525 §6.3).
     func covers(_ host: String) -> Bool {
         let host = host.lowercased()

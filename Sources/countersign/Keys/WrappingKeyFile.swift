@@ -1,30 +1,18 @@
 import Domain
 import Foundation
-import Glibc
 
 /// The file of the wrapping keys, changed as a whole and by one process at a time.
 final class WrappingKeyFile: Sendable {
     private let directory: String
-    /// The directory's lock, released with this object or at the process's end.
-    private let lock: Int32
+    private let lock: KeysLock
 
     /// Locks the file, and deletes the drafts of a process that died while it wrote.
     ///
     /// - Throws: ``CommandFailure`` if another process has the lock.
     init(directory: String) throws(CommandFailure) {
         self.directory = directory
-        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw KeyFiles.missing(KeyFiles.path(.wrappingSecrets, directory)) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
-            throw CommandFailure("Another command changes the keys in \(directory): run this again when it is done.")
-        }
-        lock = descriptor
+        lock = try KeysLock(directory: directory)
         KeyFiles.file(.wrappingSecrets, in: directory).removeDrafts()
-    }
-
-    deinit {
-        close(lock)
     }
 
     /// Adds a version, one above the highest, with 32 random bytes.

@@ -62,10 +62,12 @@ enum NodeRefusal {
         case .blindIndexKeys, .phoneCodeKeys, .wrappingKeys:
             "make \(item.rawValue) equal on both nodes, and send SIGHUP to that node if its file is older."
         case .nonceKey:
-            "copy nonce.key from there. Before using a new key, or after a restore, stop all nodes."
+            "copy nonce.key from there. A new key is staged first (`keys rotate nonce --stage`). After a restore, stop all "
+                + "nodes."
         case .authority: "copy ca.pem and ca.key (or ca.uri) from there. Before using a new authority, stop all nodes."
         case .serverKeys: "copy server.key, server-next.key and server.pem from there."
-        case .serviceKey: "copy service.key from there. Before using a new key, stop all nodes."
+        case .serviceKey:
+            "copy service.key and service-others.pem from there. A new key is staged first (`keys rotate service --stage`)."
         case .accessTokenKeys:
             "copy access-token.key from there, or add its public key to access-token-others.pem here."
         case .realm: "start with the same --realm."

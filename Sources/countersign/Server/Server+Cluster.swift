@@ -75,15 +75,19 @@ extension LoadedKeys {
     ) -> NodeFingerprints {
         NodeFingerprints(
             items: [
-                .nonceKey: [1: nonceKey.fingerprint], .phoneCodeKeys: phoneCodes.fingerprints,
+                .nonceKey: nonceKey.fingerprints, .phoneCodeKeys: phoneCodes.fingerprints,
                 .wrappingKeys: personal.wrappingFingerprints, .blindIndexKeys: personal.indexFingerprints,
                 .authority: [1: Digest256.of(authority.chainPEM.joined())],
                 .serverKeys: [1: server.pin, 2: server.nextPin],
-                .serviceKey: [1: Digest256.of(WebKey.identifier(of: serviceKey.publicKey))],
-                .accessTokenKeys: Dictionary(
-                    uniqueKeysWithValues: accessTokens.published.enumerated().map { ($0 + 1, Digest256.of($1.id)) }),
+                .serviceKey: Self.digests(of: accessTokens.publishedCurves),
+                .accessTokenKeys: Self.digests(of: accessTokens.published),
                 .realm: [1: Digest256.of(realm)],
             ], policies: PolicyFiles.fingerprints(of: policy))
+    }
+
+    /// The current key is 1, followed by the others.
+    private static func digests(of keys: [PublishedKey]) -> [Int: Digest256] {
+        Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($0 + 1, Digest256.of($1.id)) })
     }
 }
 

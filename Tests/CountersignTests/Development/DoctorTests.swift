@@ -147,7 +147,7 @@ final class Installation {
     func fingerprints(policy: Policy = Policy(), realm: String = "auth.example") throws -> NodeFingerprints {
         let keys = try KeyFiles.load(directory: path("Keys"), now: Date())
         return keys.fingerprints(
-            nonceKey: NonceKey(keys.nonceSecret), server: keys.server, realm: realm, policy: policy)
+            nonceKey: NonceKey(keys.nonceSecrets.current), server: keys.server, realm: realm, policy: policy)
     }
 
     func policy() throws -> Policy { try PolicyFiles.load(directory: path("Policies"), required: true) }

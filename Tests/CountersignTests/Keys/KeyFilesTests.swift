@@ -58,7 +58,7 @@ struct KeyFilesTests {
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: keys).count == 11)
         let loaded = try KeyFiles.load(directory: keys, now: Self.now)
-        #expect(loaded.nonceSecret.reveal().count == 32)
+        #expect(loaded.nonceSecrets.current.reveal().count == 32)
         #expect(loaded.phoneCodes.currentVersion == 1)
         #expect(loaded.server.pin != loaded.server.nextPin)
         #expect(loaded.server.notAfter > Self.now)
@@ -75,7 +75,7 @@ struct KeyFilesTests {
         #expect(made == [keys + "/nonce.key"])
         let after = try KeyFiles.load(directory: keys, now: Self.now)
         #expect(after.server.pin == before.server.pin)
-        #expect(after.nonceSecret.reveal() != before.nonceSecret.reveal())
+        #expect(after.nonceSecrets.current.reveal() != before.nonceSecrets.current.reveal())
     }
 
     @Test("The next and former keys of access tokens are published behind the present one, and only RSA keys")

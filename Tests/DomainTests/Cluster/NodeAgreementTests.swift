@@ -88,15 +88,17 @@ struct NodeAgreementTests {
         #expect(Self.differences(Self.evaluate(twice, [Self.node(Self.fingerprints())])) == [.shared(.serverKeys)])
     }
 
-    @Test("While the key of access tokens is rotated each node publishes the present one of the others")
-    func accessTokenKeys() {
-        let first = Self.fingerprints([.accessTokenKeys: [1: "old", 2: "new"]])
-        let second = Self.fingerprints([.accessTokenKeys: [1: "new", 2: "old"]])
+    @Test(
+        "While a key that signs or makes nonces is rotated each node accepts the present one of the others",
+        arguments: [NodeFingerprints.Item.accessTokenKeys, .serviceKey, .nonceKey])
+    func published(item: NodeFingerprints.Item) {
+        let first = Self.fingerprints([item: [1: "old", 2: "new"]])
+        let second = Self.fingerprints([item: [1: "new", 2: "old"]])
         #expect(Self.evaluate(second, [Self.node(first)]) == .agreed)
-        // The new key was not published before it signed.
-        let unready = Self.fingerprints([.accessTokenKeys: [1: "old"]])
-        #expect(Self.differences(Self.evaluate(second, [Self.node(unready)])) == [.shared(.accessTokenKeys)])
-        #expect(Self.differences(Self.evaluate(unready, [Self.node(second)])) == [.shared(.accessTokenKeys)])
+        // The new key was not accepted before it was used.
+        let unready = Self.fingerprints([item: [1: "old"]])
+        #expect(Self.differences(Self.evaluate(second, [Self.node(unready)])) == [.shared(item)])
+        #expect(Self.differences(Self.evaluate(unready, [Self.node(second)])) == [.shared(item)])
     }
 
     @Test("Other policies keep a node out, by the name of the file, unless it is told to take them")

@@ -9,18 +9,28 @@ extension KeysCommand {
     struct Rotate: AdminCommand {
         static let configuration = CommandConfiguration(
             commandName: "rotate",
-            abstract: "Add a version to wrapping.key and wrap all data keys under it, while the service runs.",
+            abstract: "Replace a key while the service runs, with at most one node stopped at a time.",
             discussion: """
-                An interrupted rotation is finished before another version is added. If nodes have the keys on \
-                separate disks, run it with --stage, copy wrapping.key to all nodes, then run it without --stage.
-                """)
+                wrapping: add a version to wrapping.key and wrap all data keys under it. An interrupted rotation is \
+                finished before another version is added. If nodes have the keys on separate disks, run it with \
+                --stage, copy wrapping.key to all nodes, then run it without --stage.
+
+                nonce, service, access-token: run it with --stage, then without, then with --prune. Each run says \
+                what to do before the next one, and is refused while a node is not ready.
+
+                phone-code, blind-index, server: run it once. Remove an old phone code key with --prune.
+                """,
+            example: "keys rotate nonce --stage")
 
         @OptionGroup var shared: SharedOptions
 
-        @Flag(help: "Add the version and stop, so that the file can be copied to other nodes first.")
+        @Argument(help: "The key: wrapping, phone-code, blind-index, nonce, service, access-token or server.")
+        var key = RotatedKey.wrapping
+
+        @Flag(help: "Make the next key known to all nodes before it is used.")
         var stage = false
 
-        @Flag(help: "Add no version; remove the versions that no data needs.")
+        @Flag(help: "Remove former keys that nothing needs.")
         var prune = false
 
         func validate() throws {
@@ -28,6 +38,7 @@ extension KeysCommand {
         }
 
         func report(_ admin: Admin) async throws -> Report {
+            guard key == .wrapping else { return try await file(admin) }
             let done = try await WrappingKeyRotation(admin).run(stage: stage, prune: prune)
             return Report([
                 Entry(
@@ -41,6 +52,22 @@ extension KeysCommand {
                 done.unreadable > 0
                     ? "\(done.unreadable) data keys could not be opened and stay as they are; their versions are kept."
                     : nil)
+        }
+
+        /// A step of a key that is only in files.
+        private func file(_ admin: Admin) async throws -> Report {
+            let generation = try await admin.store.read { try RestoreRepository($0).nonceGeneration() }
+            let step: RotationStep = stage ? .stage : prune ? .prune : .use
+            let cell = admin.settings.cell
+            let outcome = try KeyFileRotation(
+                directory: admin.keysDirectory, nodes: admin.nodes, now: admin.environment.now(),
+                randomBytes: admin.environment.randomBytes
+            ) { NonceKey($0, generation: generation, in: cell).fingerprint }.run(step, of: key)
+            var report = Report(
+                outcome.changed.isEmpty ? ["Nothing was changed."] : outcome.changed.map { "\($0) is changed." },
+                json: [.json("key", key.rawValue), .json("step", step.rawValue), .json("changed", outcome.changed)])
+            report.notes = outcome.next
+            return report
         }
     }
 }

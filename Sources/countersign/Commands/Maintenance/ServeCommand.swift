@@ -17,7 +17,9 @@ import UnixSignals
 
 /// `countersign serve`: the three listeners on one store.
 struct ServeCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "serve", abstract: "Run the service.")
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Run the service.",
+        example: "serve --realm auth.example --base-url https://auth.example")
     @OptionGroup var shared: SharedOptions
     @OptionGroup var serve: ServeOptions
 
@@ -52,11 +54,11 @@ struct ServeCommand: AsyncParsableCommand {
                 metadata: ["limits": "\(settings.limits ? "on" : "off")", "texts": "\(settings.texts)"])
         }
         let generation = try await store.read { try RestoreRepository($0).nonceGeneration() }
-        let nonceKey = NonceKey(keys.nonceSecret, generation: generation, in: settings.cell)
+        let nonceKey = keys.nonceSecrets.key(generation: generation, in: settings.cell)
         try await HTTPClient.withHTTPClient(configuration: .delivery(policy.delivery)) { http in
             let server = try Server(
                 settings: settings, policy: CurrentPolicy(policy), keys: keys, nonceKey: nonceKey,
-                exportKey: ExportKey(keys.nonceSecret, generation: generation), store: store,
+                exportKey: keys.nonceSecrets.exportKey(generation: generation), store: store,
                 registry: registry, collector: collector, deliveryHTTPClient: http, logger: logger)
             try await server.run()
         }

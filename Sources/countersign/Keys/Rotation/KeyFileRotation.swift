@@ -1,0 +1,180 @@
+import Domain
+import Encoding
+import Foundation
+
+/// The rotation of a key in a file, step by step. Each step asks first whether all live nodes are ready for it, so that
+/// no step needs more than one node to be stopped at a time.
+struct KeyFileRotation {
+    let directory: String
+    /// The live nodes of the store.
+    let nodes: [ClusterMember]
+    let now: Date
+    let randomBytes: (Int) -> [UInt8]
+    /// The digest by which nodes compare a nonce secret.
+    let nonceDigest: (Secret<[UInt8]>) -> Digest256
+
+    /// Does a step.
+    ///
+    /// - Throws: ``CommandFailure`` if a node is not ready, or the key has no such step.
+    func run(_ step: RotationStep, of key: RotatedKey) throws(CommandFailure) -> RotationOutcome {
+        let lock = try KeysLock(directory: directory)
+        defer { withExtendedLifetime(lock) {} }
+        switch key {
+        case .nonce: return try nonce(step)
+        case .service: return try SigningKeyRotation(.service, self).run(step)
+        case .accessToken: return try SigningKeyRotation(.accessToken, self).run(step)
+        case .phoneCode: return try version(step, of: key, .phoneCodeSecrets, .phoneCodeKeys)
+        case .blindIndex: return try version(step, of: key, .blindIndexSecrets, .blindIndexKeys)
+        case .server: return try ServerKeyRotation(directory: directory, now: now, randomBytes: randomBytes).run(step)
+        case .wrapping: throw CommandFailure("The wrapping key is rotated with the store.")
+        }
+    }
+
+    // MARK: Nonces
+
+    /// How long a nonce and an export token of the former secret may still be shown, in seconds.
+    static let tokensLive: TimeInterval = max(NoncePolicy.longestLifetime, 600)
+
+    private func nonce(_ step: RotationStep) throws(CommandFailure) -> RotationOutcome {
+        let file = KeyFiles.file(.nonceSecret, in: directory)
+        var secrets = try KeyFiles.nonceSecrets(in: directory)
+        switch step {
+        case .stage:
+            guard secrets.next == nil else { return RotationOutcome(next: steps(.nonce, after: .stage)) }
+            secrets.next = Secret(randomBytes(32))
+        case .use:
+            guard let next = secrets.next else { throw Self.notStaged(.nonce) }
+            try requireAccepted(nonceDigest(next), .nonceKey)
+            (secrets.current, secrets.next, secrets.former) = (next, nil, secrets.current)
+        case .prune:
+            guard secrets.former != nil else { throw Self.nothingFormer(.nonce) }
+            try requireUsed(nonceDigest(secrets.current), .nonceKey, for: Self.tokensLive)
+            secrets.former = nil
+        }
+        try file.replace(secrets.text.reveal())
+        return RotationOutcome(changed: [file.path], next: steps(.nonce, after: step))
+    }
+
+    // MARK: Versions
+
+    /// How long a code in a text may still be typed, in seconds: the longest `lifetime` in phones.yaml.
+    static let codesLive: TimeInterval = 3600
+
+    private func version(
+        _ step: RotationStep, of key: RotatedKey, _ name: KeyFiles.Name, _ item: NodeFingerprints.Item
+    ) throws(CommandFailure) -> RotationOutcome {
+        let file = KeyFiles.file(name, in: directory)
+        let secrets = try KeyFiles.secrets(name, in: directory)
+        let newest = secrets.keys.max() ?? 0
+        var kept = secrets
+        switch step {
+        case .stage:
+            throw CommandFailure(
+                "\(name.rawValue) needs no stage, because nodes accept all versions that they have: leave out --stage.",
+                exitCode: .usage)
+        case .use:
+            for node in nodes {
+                guard let theirs = node.fingerprints.items[item]?.keys.max(), theirs > newest else { continue }
+                throw CommandFailure(
+                    "The node on host \(node.host) has version \(theirs) of \(name.rawValue), and \(file.path) has "
+                        + "\(newest): copy the file from there first.")
+            }
+            kept[newest + 1] = Secret(randomBytes(32))
+        case .prune:
+            guard key == .phoneCode else {
+                throw CommandFailure(
+                    "Rows and bans keep the version of \(name.rawValue) that they were made with: remove a line only as "
+                        + "Keys/README.md says.")
+            }
+            guard secrets.count > 1 else { throw Self.nothingFormer(key) }
+            for node in nodes where node.fingerprints.items[item]?.keys.max() != newest {
+                throw Self.notReady(node)
+            }
+            try requireRunning(for: Self.codesLive, changedAt: file.changedAt)
+            kept = secrets.filter { $0.key == newest }
+        }
+        let lines = kept.sorted { $0.key < $1.key }.map { KeyFiles.line(version: $0.key, $0.value.reveal()) }
+        try file.replace(lines.joined())
+        return RotationOutcome(changed: [file.path], next: steps(key, after: step))
+    }
+}
+
+extension KeyFileRotation {
+    // MARK: Nodes
+
+    /// Returns if every live node accepts a key.
+    func requireAccepted(_ digest: Digest256, _ item: NodeFingerprints.Item) throws(CommandFailure) {
+        for node in nodes where node.fingerprints.items[item]?.values.contains(digest) != true {
+            throw Self.notReady(node)
+        }
+    }
+
+    /// Returns if every live node has used a key for a time, so that everything that the former key made has expired.
+    func requireUsed(
+        _ digest: Digest256, _ item: NodeFingerprints.Item, for seconds: TimeInterval
+    ) throws(CommandFailure) {
+        for node in nodes where node.fingerprints.items[item]?[1] != digest { throw Self.notReady(node) }
+        try requireRunning(for: seconds, changedAt: nil)
+    }
+
+    private func requireRunning(for seconds: TimeInterval, changedAt: Date?) throws(CommandFailure) {
+        guard let last = (nodes.map(\.startedAt) + [changedAt].compactMap(\.self)).max() else { return }
+        let end = last.addingTimeInterval(seconds)
+        guard now >= end else {
+            throw CommandFailure(
+                "What the former key made is valid until \(end.rfc3339): run this again after that time.")
+        }
+    }
+
+    private static func notReady(_ node: ClusterMember) -> CommandFailure {
+        CommandFailure(
+            "The node on host \(node.host) has not read the new key: copy the file there, restart that node, and run "
+                + "this again.")
+    }
+
+    static func notStaged(_ key: RotatedKey) -> CommandFailure {
+        CommandFailure("No next key is staged: run `countersign keys rotate \(key.rawValue) --stage` first.")
+    }
+
+    static func nothingFormer(_ key: RotatedKey) -> CommandFailure {
+        CommandFailure("There is no former key to remove. Nothing was changed.")
+    }
+
+    // MARK: Steps
+
+    /// What the operator does after a step.
+    func steps(_ key: RotatedKey, after step: RotationStep) -> [String] {
+        let copy = Self.copying(key)
+        let command = "countersign keys rotate \(key.rawValue)"
+        return switch (key, step) {
+        case (.phoneCode, .use), (.blindIndex, .use):
+            [copy, "Send SIGHUP to each node."]
+                + (key == .phoneCode ? ["After an hour run `\(command) --prune`."] : [])
+        case (_, .stage): [copy, "Restart the nodes one by one.", "Then run `\(command)`."]
+        case (.nonce, .use): [copy, "Restart the nodes one by one.", "After a day run `\(command) --prune`."]
+        case (_, .use): [copy, "Restart the nodes one by one.", "After an hour run `\(command) --prune`."]
+        case (.phoneCode, .prune): [copy, "Send SIGHUP to each node."]
+        case (_, .prune): [copy, "Restart the nodes one by one, at any time."]
+        }
+    }
+
+    /// The sentence about nodes with separate disks.
+    static func copying(_ key: RotatedKey) -> String {
+        "If nodes have the keys on separate disks, copy \(files(of: key).joined(separator: ", ")) to each of them."
+    }
+
+    /// The files that the steps of a key change.
+    private static func files(of key: RotatedKey) -> [String] {
+        let names: [KeyFiles.Name] =
+            switch key {
+            case .wrapping: [.wrappingSecrets]
+            case .phoneCode: [.phoneCodeSecrets]
+            case .blindIndex: [.blindIndexSecrets]
+            case .nonce: [.nonceSecret]
+            case .service: [.serviceKey, .nextServiceKey, .otherServiceKeys, .retiredServiceKeys]
+            case .accessToken: [.accessTokenKey, .nextAccessTokenKey, .otherAccessTokenKeys]
+            case .server: [.serverKey, .serverCertificate, .nextServerKey]
+            }
+        return names.map(\.rawValue)
+    }
+}

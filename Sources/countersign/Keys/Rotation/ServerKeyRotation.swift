@@ -1,0 +1,74 @@
+import Authority
+import Domain
+import Foundation
+import SwiftASN1
+import X509
+
+/// The rotation of the listeners' key: `server-next.key`, whose pin was published, becomes `server.key`.
+struct ServerKeyRotation {
+    let directory: String
+    let now: Date
+    let randomBytes: (Int) -> [UInt8]
+
+    func run(_ step: RotationStep) throws(CommandFailure) -> RotationOutcome {
+        guard step == .use else {
+            throw CommandFailure(
+                "The next server key is always published: leave out --\(step.rawValue).", exitCode: .usage)
+        }
+        let identity = try KeyFiles.server(in: directory, now: now)
+        try requireOwnCertificate(identity)
+        let authority = try KeyFiles.authority(
+            try KeyFiles.file(.authorityCertificate, in: directory).read(),
+            try KeyFiles.signingKeyOfAuthority(in: directory), in: directory)
+        let (key, certificate, next) = (
+            KeyFiles.file(.serverKey, in: directory), KeyFiles.file(.serverCertificate, in: directory),
+            KeyFiles.file(.nextServerKey, in: directory)
+        )
+        let nextPEM = try next.read()
+        let issued: String
+        let fresh: String
+        do {
+            issued =
+                try authority.issueServerCertificate(
+                    try SigningKey(pem: nextPEM), hosts: identity.hosts, serial: randomBytes(16), now: now,
+                    validity: KeyCreation.serverValidity
+                ).pem + KeyCreation.intermediates(of: authority)
+            fresh = try SigningKey.generate().pem.reveal()
+        } catch {
+            throw CommandFailure("No certificate can be issued for \(next.path). Check \(certificate.path).")
+        }
+        // A node that starts between the two finds a pair that does not match, and names this command's files.
+        try key.replace(nextPEM)
+        try certificate.replace(issued)
+        try next.replace(fresh)
+        return RotationOutcome(
+            changed: [key.path, certificate.path, next.path],
+            next: [
+                KeyFileRotation.copying(.server), "Send SIGHUP to each node.",
+                "Rotate this key again only when all devices have learned the new pins.",
+            ])
+    }
+
+    /// Returns if the service's own authority issued the certificate. Another authority must issue the next one too.
+    private func requireOwnCertificate(_ identity: ServerIdentity) throws(CommandFailure) {
+        let authority = try KeyFiles.file(.authorityCertificate, in: directory).read()
+        guard let own = try? Certificate(pemEncoded: identity.chainPEM.firstCertificate),
+            let issuer = try? Certificate(pemEncoded: authority.firstCertificate), own.issuer == issuer.subject
+        else {
+            throw CommandFailure(
+                "\(KeyFiles.path(.serverCertificate, directory)) was not issued by the authority in ca.pem: get a "
+                    + "certificate for \(KeyFiles.path(.nextServerKey, directory)) from its authority, and follow "
+                    + "Keys/README.md.")
+        }
+    }
+}
+
+extension String {
+    /// The first certificate of a PEM text; empty if it has none.
+    fileprivate var firstCertificate: String {
+        guard let start = range(of: "-----BEGIN CERTIFICATE-----"), let end = range(of: "-----END CERTIFICATE-----"),
+            start.lowerBound < end.lowerBound
+        else { return "" }
+        return String(self[start.lowerBound..<end.upperBound])
+    }
+}

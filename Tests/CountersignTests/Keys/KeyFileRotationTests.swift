@@ -1,0 +1,187 @@
+import Database
+import Domain
+import Encoding
+import Fixtures
+import Foundation
+import Testing
+import Tokens
+
+@testable import countersign
+
+/// Two nodes with the keys of one directory, of which at most one is stopped at a time.
+@Suite("Rotating the keys in files")
+struct KeyFileRotationTests {
+    private final class Bench {
+        let parent: TemporaryDirectory
+        var now = Date()
+        /// The keys that each node read at its start.
+        private(set) var nodes: [(keys: LoadedKeys, startedAt: Date)] = []
+
+        var directory: String { parent.path + "/Keys" }
+
+        init() throws {
+            parent = try TemporaryDirectory()
+            try Installation.makeKeys(parent.path + "/Keys", madeAt: now)
+            nodes = try (0..<2).map { _ in (try load(), now) }
+        }
+
+        private func load() throws -> LoadedKeys { try KeyFiles.load(directory: directory, now: now) }
+
+        /// Starts a node again, which the other one must accept.
+        func restart(_ index: Int) throws {
+            now += 1
+            nodes[index] = (try load(), now)
+            let members = members
+            for (own, other) in [(members[0], members[1]), (members[1], members[0])] {
+                let found = NodeAgreement.disagreements(
+                    of: own.fingerprints, with: [other], allowsOtherPolicies: false, now: now)
+                #expect(found.isEmpty, "\(found)")
+            }
+        }
+
+        var members: [ClusterMember] {
+            nodes.map { keys, startedAt in
+                ClusterMember(
+                    id: NodeID(UUID()), host: "a", version: "1", startedAt: startedAt, seenAt: now,
+                    fingerprints: keys.fingerprints(
+                        nonceKey: keys.nonceSecrets.key(generation: "", in: .first), server: keys.server,
+                        realm: "auth.example", policy: Policy()))
+            }
+        }
+
+        @discardableResult
+        func run(_ step: RotationStep, of key: RotatedKey) throws -> RotationOutcome {
+            try KeyFileRotation(
+                directory: directory, nodes: members, now: now,
+                randomBytes: { count in (0..<count).map { _ in UInt8.random(in: .min ... .max) } }
+            ) { NonceKey($0, generation: "", in: .first).fingerprint }.run(step, of: key)
+        }
+
+        func expectRefused(_ step: RotationStep, of key: RotatedKey, _ words: String) {
+            let failure = #expect(throws: CommandFailure.self) { try run(step, of: key) }
+            #expect(failure?.sentence.contains(words) == true, "\(failure?.sentence ?? "")")
+        }
+
+        func has(_ name: KeyFiles.Name) -> Bool { KeyFiles.file(name, in: directory).exists }
+    }
+
+    @Test(
+        "A key is staged, used and pruned while nodes restart one by one, and each step waits for both nodes",
+        arguments: [RotatedKey.nonce, .service, .accessToken])
+    func threeSteps(key: RotatedKey) throws {
+        let bench = try Bench()
+        bench.expectRefused(.use, of: key, "--stage")
+        bench.expectRefused(.prune, of: key, "no former key")
+        #expect(try !bench.run(.stage, of: key).changed.isEmpty)
+        // The step may be repeated.
+        #expect(try bench.run(.stage, of: key).changed.isEmpty)
+        bench.expectRefused(.use, of: key, "has not read the new key")
+        try bench.restart(0)
+        bench.expectRefused(.use, of: key, "has not read the new key")
+        try bench.restart(1)
+        #expect(try !bench.run(.use, of: key).changed.isEmpty)
+        bench.expectRefused(.use, of: key, "--stage")
+        bench.expectRefused(.prune, of: key, "has not read the new key")
+        try bench.restart(0)
+        try expectEachAccepts(key, bench)
+        bench.expectRefused(.prune, of: key, "has not read the new key")
+        try bench.restart(1)
+        bench.expectRefused(.prune, of: key, "valid until")
+        bench.now += 2 * 86_400
+        #expect(try !bench.run(.prune, of: key).changed.isEmpty)
+        bench.expectRefused(.prune, of: key, "no former key")
+        try bench.restart(0)
+        try bench.restart(1)
+        for name in [KeyFiles.Name.nextServiceKey, .otherServiceKeys, .nextAccessTokenKey, .otherAccessTokenKeys] {
+            #expect(!bench.has(name), "\(name)")
+        }
+        #expect(bench.has(.retiredServiceKeys) == (key == .service))
+        if key == .service { #expect(try KeyFiles.auditKeys(in: bench.directory).count == 2) }
+    }
+
+    /// Of two nodes with the former and the new key each accepts what the other signs.
+    private func expectEachAccepts(_ key: RotatedKey, _ bench: Bench) throws {
+        let (new, old) = (bench.nodes[0].keys, bench.nodes[1].keys)
+        switch key {
+        case .nonce:
+            let keys = [new, old].map { $0.nonceSecrets.key(generation: "", in: .first) }
+            let thumbprint = Digest256.of("a certificate")
+            for (own, other) in [(keys[0], keys[1]), (keys[1], keys[0])] {
+                let nonce = Nonce.issue(
+                    randomBytes: [UInt8](repeating: 7, count: 16), expiresAt: bench.now, thumbprint: thumbprint,
+                    key: own)
+                _ = try Nonce(shown: nonce, thumbprint: thumbprint, key: other)
+                #expect(throws: Refusal.self) {
+                    try Nonce(shown: nonce, thumbprint: Digest256.of("another"), key: other)
+                }
+            }
+            #expect(keys[0].fingerprint != keys[1].fingerprint)
+        case .service:
+            let ids = [new, old].map { $0.accessTokens.publishedCurves.map(\.id) }
+            #expect(Set(ids[0]) == Set(ids[1]) && ids[0].count == 2 && ids[0].first != ids[1].first)
+            #expect(new.webKeys.count == 3)
+        default:
+            let ids = [new, old].map { $0.accessTokens.published.map(\.id) }
+            #expect(Set(ids[0]) == Set(ids[1]) && ids[0].count == 2 && ids[0].first != ids[1].first)
+            #expect(new.webKeys.count == 3)
+        }
+    }
+
+    @Test("A version is added to the phone code key, and the former one goes when no code of it is open")
+    func phoneCode() throws {
+        let bench = try Bench()
+        func versions() throws -> [Int] {
+            try KeyFiles.secrets(.phoneCodeSecrets, in: bench.directory).keys.sorted()
+        }
+        bench.expectRefused(.stage, of: .phoneCode, "--stage")
+        try bench.run(.use, of: .phoneCode)
+        #expect(try versions() == [1, 2])
+        bench.expectRefused(.prune, of: .phoneCode, "has not read the new key")
+        try bench.restart(0)
+        try bench.restart(1)
+        bench.expectRefused(.prune, of: .phoneCode, "valid until")
+        bench.now += 2 * 3600
+        try bench.run(.prune, of: .phoneCode)
+        #expect(try versions() == [2])
+        try bench.restart(0)
+    }
+
+    @Test("A version is added to the blind index key, and none is removed by the command")
+    func blindIndex() throws {
+        let bench = try Bench()
+        try bench.run(.use, of: .blindIndex)
+        #expect(try KeyFiles.secrets(.blindIndexSecrets, in: bench.directory).keys.sorted() == [1, 2])
+        bench.expectRefused(.prune, of: .blindIndex, "Keys/README.md")
+    }
+
+    @Test("The next server key is used with a certificate for the same hosts, and another next one is made")
+    func server() throws {
+        let bench = try Bench()
+        let before = try KeyFiles.server(in: bench.directory, now: bench.now)
+        try bench.run(.use, of: .server)
+        let after = try KeyFiles.server(in: bench.directory, now: bench.now)
+        #expect(after.pin == before.nextPin && after.nextPin != before.nextPin)
+        #expect(after.hosts == before.hosts && after.hosts.contains("auth.example"))
+        try bench.restart(0)
+        try bench.restart(1)
+        bench.expectRefused(.stage, of: .server, "--stage")
+        // A certificate of another authority needs another one of it.
+        let other = try Bench()
+        for name in [KeyFiles.Name.serverKey, .serverCertificate] {
+            let text = try KeyFiles.file(name, in: other.directory).read()
+            try KeyFiles.file(name, in: bench.directory).replace(text)
+        }
+        bench.expectRefused(.use, of: .server, "was not issued by the authority")
+    }
+
+    @Test("The file of nonce keys has one current secret, and at most one next and one former")
+    func nonceFile() throws {
+        let line = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc"
+        let whole = try #require(NonceSecrets("\(line)\nnext \(line)\nformer \(line)\n"))
+        #expect(whole.others.count == 2 && whole.text.reveal() == "\(line)\nnext \(line)\nformer \(line)\n")
+        #expect(NonceSecrets(line)?.others.isEmpty == true)
+        for text in ["", "next \(line)", "\(line)\n\(line)", "\(line)\nlast \(line)", "AA", "\(line) \(line) \(line)"] {
+            #expect(NonceSecrets(text) == nil, "\(text)")
+        }
+    }
+}
