@@ -46,7 +46,7 @@ struct Operators {
         for command in [
             ["--version"], ["status"], ["audit", "tail"], ["audit", "tail", "--event", "session_ended"],
             ["audit", "tail", "--event", Self.rare], ["audit", "tail", "--subject", Self.user(7)],
-            ["audit", "tail", "--subject", Self.user(Self.atOnce * Self.entriesOfUser)],
+            ["audit", "tail", "--subject", Self.user(stored / Self.entriesOfUser)],
             ["session", "list", "--provider", "test"],
         ] {
             try await row(service, name, command)

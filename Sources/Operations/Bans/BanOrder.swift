@@ -42,7 +42,7 @@ package struct BanOrder: Sendable {
     /// The finding, which is sealed and shown to admins only.
     let note: String?
     /// When the ban expires; `nil` if it is permanent.
-    let endsAt: Date?
+    package let endsAt: Date?
     /// Whether the user's devices are banned too.
     let withDevices: Bool
     /// Whether it replaces active bans that are at least as strict. Otherwise it is refused if there are any.

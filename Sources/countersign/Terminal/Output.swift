@@ -36,61 +36,10 @@ enum Output {
     /// The text of a table. The heading is the first row, if it is in capitals.
     ///
     /// - Parameters:
-    ///   - width: the longest line, in characters; `nil` for no limit. A wider table is written as one block a row, so
-    ///     that ids are never cut off.
+    ///   - width: the longest line, in characters; `nil` for no limit.
     ///   - verdict: whether the last entry is a good result, shown by its colour; `nil` for no colour.
     static func columns(_ rows: [[String]], width: Int? = nil, verdict: Bool? = nil) -> String {
-        let rows = rows.map { $0.map { Printable.text($0) } }
-        var widths: [Int] = []
-        for row in rows {
-            for (index, entry) in row.enumerated() {
-                if index == widths.count { widths.append(0) }
-                widths[index] = max(widths[index], entry.count)
-            }
-        }
-        let hasHeading = (rows.first?.count ?? 0) > 1 && rows.first?.allSatisfy { $0 == $0.uppercased() } == true
-        if let width, widths.reduce(0, +) + 2 * (widths.count - 1) > width {
-            guard !hasHeading else { return blocks(rows, width: width) }
-            return rows.enumerated().map { number, row in
-                record(row, widths, width: width, verdict: number == rows.count - 1 ? verdict : nil)
-            }.joined()
-        }
-        return rows.enumerated().map { number, row in
-            var line = ""
-            for (index, entry) in row.enumerated() {
-                let isVerdict = number == rows.count - 1 && index == row.count - 1
-                line +=
-                    number == 0 && hasHeading
-                    ? Terminal.bold(entry) : Terminal.verdict(entry, isGood: isVerdict ? verdict : nil)
-                guard index < row.count - 1 else { continue }
-                line += String(repeating: " ", count: widths[index] - entry.count + 2)
-            }
-            return line + "\n"
-        }.joined()
-    }
-
-    /// Each row as lines of heading and entry, with an empty line between two rows.
-    private static func blocks(_ rows: [[String]], width: Int) -> String {
-        guard let heading = rows.first, let label = heading.map(\.count).max() else { return "" }
-        return rows.dropFirst().map { row in
-            zip(heading, row).map { record([$0, $1], [label], width: width) }.joined()
-        }.joined(separator: "\n")
-    }
-
-    /// A name and its value, broken into lines that fit.
-    private static func record(_ row: [String], _ widths: [Int], width: Int, verdict: Bool? = nil) -> String {
-        guard row.count == 2, let label = widths.first, width - label - 2 >= 8 else {
-            return row.joined(separator: "  ") + "\n"
-        }
-        var rest = row[1][...]
-        var text = ""
-        var lead = row[0] + String(repeating: " ", count: label - row[0].count + 2)
-        repeat {
-            text += lead + Terminal.verdict(String(rest.prefix(width - label - 2)), isGood: verdict) + "\n"
-            rest = rest.dropFirst(width - label - 2)
-            lead = String(repeating: " ", count: label + 2)
-        } while !rest.isEmpty
-        return text
+        TableLayout(rows, verdict: verdict).text(width: width)
     }
 
     /// Writes complete lines of JSON, such as those of an export.

@@ -13,6 +13,12 @@ enum Terminal {
         return Int(size[1])
     }()
 
+    /// The number of characters in a line of help, as the parser has it: `COLUMNS`, that of the terminal, or 80.
+    static let helpWidth: Int = {
+        let named = ProcessInfo.processInfo.environment["COLUMNS"].flatMap { Int($0) }
+        return named.flatMap { $0 > 0 ? $0 : nil } ?? width ?? 80
+    }()
+
     /// Whether standard output shows colours: a terminal does, unless `NO_COLOR` is set (no-color.org) or `TERM` is
     /// `dumb`.
     static let hasColour: Bool = {

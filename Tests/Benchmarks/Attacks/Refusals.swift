@@ -48,7 +48,7 @@ struct Refusals {
         let service = try await RunningService(
             policies: ["requests.yaml": Self.wide], arguments: ["--limits", "on"])
         let narrow = try RunningService(
-            besides: service, arguments: ["--limits", "on", "--allow-other-policies"]
+            besides: service, arguments: ["--allow-other-policies"]
         ) { directory in
             try Self.narrow.write(
                 to: directory.appending(path: "Policies/requests.yaml"), atomically: true, encoding: .utf8)

@@ -12,13 +12,15 @@ struct AuditCommand: AsyncParsableCommand {
 
     struct Tail: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show the newest entries; those that are not chained yet have no number.")
+            abstract: "Show the newest entries; those that are not chained yet have no number.",
+            example: "audit tail --subject acme/ada --since 24h")
         @OptionGroup var shared: SharedOptions
         @Flag(help: "Continue with each entry as it is chained, until interrupted; with --json one value a line.")
         var follow = false
         @Option(help: "Maximum number of entries.") var limit = 20
-        @Option(help: "The subject of the entries: an id, or the whole subject such as \"user ID\".") var subject:
-            String?
+        @Option(
+            help: "The subject of the entries: an id or its beginning, <provider slug>/<external id>, or \"user ID\".")
+        var subject: String?
         @Option(help: "The event of the entries, such as session_ended.") var event: String?
         @Option(help: "The earliest time: 24h (ago), 2026-01-31 or 2026-01-31T23:59:59Z.") var since: String?
         @Option(help: "End before this number (the first one of the previous page).") var cursor: Int64?
@@ -28,13 +30,15 @@ struct AuditCommand: AsyncParsableCommand {
         }
 
         func report(_ admin: Admin) async throws -> Report {
-            let filter = try filter()
+            let filter = try await filter(admin)
             guard cursor == nil || !follow else {
                 throw CommandFailure("--follow starts at the newest entry. Remove --cursor.", exitCode: .usage)
             }
             let read = ReadAudit(store: admin.store)
             if !follow, cursor != nil || !filter.isOpen {
-                return AuditCommand.report(try await read.search(filter, before: cursor, count: limit))
+                let found = try await read.search(filter, before: cursor, count: limit)
+                return AuditCommand.report(found).noting(
+                    found.isEmpty && limit > 0 && cursor == nil ? "The audit log has no such entry." : nil)
             }
             var stamp = try read.changeStamp()
             let lines = try await read.tail(max(1, limit), unchained: !follow)
@@ -66,15 +70,19 @@ struct AuditCommand: AsyncParsableCommand {
             }
         }
 
-        private func filter() throws -> AuditFilter {
+        private func filter(_ admin: Admin) async throws -> AuditFilter {
             let since = try since.map { text throws(CommandFailure) in try moment(text, "--since", now: Date()) }
-            return try asUsage { try AuditFilter(subject: subject, event: event, since: since) }
+            let open = try asUsage { try AuditFilter(event: event, since: since) }
+            guard let subject else { return open }
+            let subjects = try await admin.administration.auditSubjects(meantBy: subject, mayBeNew: follow)
+            return try AuditFilter(subjects: subjects, event: event, since: since)
         }
     }
 
     struct Verify: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Verify the whole log; exit code 1 if an entry was changed, removed, moved or cut off.")
+            abstract: "Verify the whole log; exit code 1 if an entry was changed, removed, moved or cut off.",
+            example: "audit verify")
         @OptionGroup var shared: SharedOptions
         @Option(help: "A checkpoint that was kept elsewhere, such as in an export or the service's log.")
         var checkpoint: String?
@@ -100,7 +108,8 @@ struct AuditCommand: AsyncParsableCommand {
 
     struct Export: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Export all chained entries as lines of JSON for an external verifier.")
+            abstract: "Export all chained entries as lines of JSON for an external verifier.",
+            example: "audit export > audit.jsonl")
         @OptionGroup var shared: SharedOptions
 
         func report(_ admin: Admin) async throws -> Report {

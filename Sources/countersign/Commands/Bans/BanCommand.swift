@@ -21,7 +21,8 @@ struct BanCommand: AsyncParsableCommand {
                 later. Without --until, --for and --permanent a ban is permanent.
                 If an active ban is at least as strict, the command names it and changes nothing. Add --replace to put \
                 the new ban in its place, longer or shorter.
-                """)
+                """,
+            example: "ban add --user acme/ada --reason spam --for 30d --dry-run")
         @OptionGroup var shared: SharedOptions
         @OptionGroup var subject: BanSubjectOptions
         @Option(help: "The reason that the banned user sees: one word, such as spam.") var reason: String
@@ -37,7 +38,7 @@ struct BanCommand: AsyncParsableCommand {
         @Flag(help: "Do not ask if more than one user is affected.") var yes = false
 
         func report(_ admin: Admin) async throws -> Report {
-            let order = try order()
+            let order = try await order(admin)
             // An invalid policy must not prevent an admin from banning.
             let policy = try? admin.policy().bans
             let note = policy == nil ? "The policies cannot be read; the defaults of bans.yaml are used." : nil
@@ -46,7 +47,7 @@ struct BanCommand: AsyncParsableCommand {
                     try await dryRun
                     ? (nil, admin.administration.previewBan(order, by: policy ?? BanPolicy()))
                     : confirmed(order, by: policy ?? BanPolicy(), admin.administration)
-                return BanCommand.report(ban, impact).noting(note)
+                return BanCommand.report(ban, until: ban.map(\.endsAt) ?? order.endsAt, impact).noting(note)
             } catch let refusal as Refusal where refusal.state == Ban.State.active.rawValue {
                 throw CommandFailure("\(refusal.detail) Lift it, or add --replace to put this ban in its place.")
             }
@@ -67,12 +68,12 @@ struct BanCommand: AsyncParsableCommand {
             }
         }
 
-        private func order() throws -> BanOrder {
+        private func order(_ admin: Admin) async throws -> BanOrder {
             guard let reason = Ban.Reason(rawValue: reason.lowercased()) else {
                 throw CommandFailure(
                     "--reason must be one word of at most 40 letters, digits, _ and -.", exitCode: .usage)
             }
-            let target = try subject.required()
+            let target = try await subject.required(admin)
             return try asUsage {
                 try BanOrder(
                     target: target, scope: scope, reason: reason, note: note, endsAt: try end(now: Date()),
@@ -86,7 +87,8 @@ struct BanCommand: AsyncParsableCommand {
             }
             if let duration {
                 guard let seconds = PolicyField.seconds(duration), seconds >= 1, seconds <= 36_500 * 86_400 else {
-                    throw CommandFailure("--for must be a time such as 12h or 30d.", exitCode: .usage)
+                    throw CommandFailure(
+                        "--for must be a time with its unit, such as 90s, 12h or 30d.", exitCode: .usage)
                 }
                 return now.addingTimeInterval(seconds)
             }
@@ -102,21 +104,23 @@ struct BanCommand: AsyncParsableCommand {
     struct Lift: AdminCommand {
         static let configuration = CommandConfiguration(
             abstract: "Lift a ban, or all bans on a subject.",
-            discussion: "Sessions stay ended: users sign in again.")
+            discussion: "Sessions stay ended: users sign in again.",
+            example: "ban lift 4f1c9a3e --note \"appeal granted\"")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The ban's id, unless a subject is named.") var ban: BanID?
+        @Argument(help: "The ban's id or its beginning, unless a subject is named.") var ban: TypedID<Kind.Ban>?
         @OptionGroup var subject: BanSubjectOptions
         @Option(help: "The reason; kept sealed, shown only to admins.") var note: String
         @Flag(help: "Preview only; change nothing.") var dryRun = false
 
         func report(_ admin: Admin) async throws -> Report {
-            let target = try subject.target()
+            let target = try await subject.target(admin)
             guard (ban == nil) != (target == nil) else {
                 throw CommandFailure("Give the id of a ban or one subject.", exitCode: .usage)
             }
             let administration = admin.administration
             var lifted: [Ban] = []
             if let ban {
+                let ban = try await admin.resolve(ban)
                 lifted = [
                     try await dryRun ? administration.previewLift(of: ban) : administration.liftBan(ban, note: note)
                 ]
@@ -149,23 +153,24 @@ struct BanSubjectOptions: ParsableArguments {
     @Option(help: "A user: the id, or <provider slug>/<external id>.") var user: String?
     @Option(help: "A telephone number in its international form.") var phone: String?
     @Option(help: "A document, JURISDICTION:NUMBER, such as VA:T64235789.") var document: String?
-    @Option(help: "A device, by its id.") var device: DeviceID?
+    @Option(help: "A device, by its id or the id's beginning.") var device: TypedID<Kind.Device>?
 
     /// The given subject; `nil` if there is none.
     ///
     /// - Throws: ``CommandFailure`` if there are several, or one is malformed.
-    func target() throws -> BanTarget? {
-        guard [user, phone, document, device?.description].compactMap(\.self).count <= 1 else { throw Self.notOne }
+    func target(_ admin: Admin) async throws -> BanTarget? {
+        guard [user, phone, document, device?.text].compactMap(\.self).count <= 1 else { throw Self.notOne }
+        if let device { return .device(try await admin.resolve(device)) }
         return try asUsage {
             if let user { return .user(user) }
             if let phone { return .phone(try PhoneNumber(fromCaller: phone)) }
             if let document { return try .document(reading: document) }
-            return device.map { .device($0) }
+            return nil
         }
     }
 
-    func required() throws -> BanTarget {
-        guard let target = try target() else { throw Self.notOne }
+    func required(_ admin: Admin) async throws -> BanTarget {
+        guard let target = try await target(admin) else { throw Self.notOne }
         return target
     }
 

@@ -6,7 +6,9 @@ import Operations
 
 extension BanCommand {
     struct List: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "List the newest bans.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the newest bans.",
+            example: "ban list --active")
         @OptionGroup var shared: SharedOptions
         @Flag(help: "List only active bans.") var active = false
         @OptionGroup var page: PageOptions
@@ -21,12 +23,13 @@ extension BanCommand {
     struct Show: AdminCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show a ban with its notes, which may name people.",
-            discussion: "The access is recorded in the audit log.")
+            discussion: "The access is recorded in the audit log.",
+            example: "ban show 4f1c9a3e")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The ban's id.") var ban: BanID
+        @Argument(help: "The ban's id or its beginning.") var ban: TypedID<Kind.Ban>
 
         func report(_ admin: Admin) async throws -> Report {
-            let detail = try await admin.administration.readBan(ban)
+            let detail = try await admin.administration.readBan(admin.resolve(ban))
             let lifted = detail.summary.ban.lifted.map { "\($0.at.rfc3339) by \($0.actor)" }
             return Report(
                 BanCommand.fields.map { $0.entry(detail.summary) } + [
@@ -39,30 +42,33 @@ extension BanCommand {
 
     struct History: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List every ban of a subject, past ones too, newest first.")
+            abstract: "List every ban of a subject, past ones too, newest first.",
+            example: "ban history --user acme/ada")
         @OptionGroup var shared: SharedOptions
         @OptionGroup var subject: BanSubjectOptions
 
         func report(_ admin: Admin) async throws -> Report {
-            let target = try subject.required()
-            return Report(
-                try await admin.administration.banHistory(of: target), BanCommand.fields)
+            let target = try await subject.required(admin)
+            let found = try await admin.administration.banHistory(of: target)
+            return Report(found, BanCommand.fields).noting(
+                found.isEmpty ? "There was never a ban on this subject." : nil)
         }
     }
 
     /// The effect of a ban, or its preview.
     ///
-    /// - Parameter ban: `nil` if nothing was changed.
-    static func report(_ ban: Ban?, _ impact: BanImpact) -> Report {
+    /// - Parameters:
+    ///   - ban: `nil` if nothing was changed.
+    ///   - end: the end of the ban, or of the previewed one; `nil` if it is permanent.
+    static func report(_ ban: Ban?, until end: Date?, _ impact: BanImpact) -> Report {
         let users = Report(
             impact.users, [Field("user_id") { $0.user.id }, Field("address") { $0.address }])
         let names = impact.users.map { "\($0.address) (\($0.user.id))" }
         var entries: [Entry] = [
             Entry("ban_id", "ban", ban?.id, none: nil), .json("dry_run", ban == nil),
-            Entry(
-                "ends_at", "until", ReportCell(ban?.endsAt.cell.json ?? .null, ban.map { end($0.endsAt) }), none: nil),
+            Entry("ends_at", "until", ReportCell(end.cell.json, Self.end(end))),
         ]
-        entries += impact.replaced.map { .people("in place of", "\($0.id), until \(end($0.endsAt))") }
+        entries += impact.replaced.map { .people("in place of", "\($0.id), until \(Self.end($0.endsAt))") }
         entries += [
             Entry("users", ReportCell(users.json, counted(names))),
             Entry("sessions", impact.sessions.count),

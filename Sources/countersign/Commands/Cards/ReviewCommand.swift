@@ -12,7 +12,9 @@ struct ReviewCommand: AsyncParsableCommand {
         subcommands: [List.self, Show.self, Approve.self, Reject.self])
 
     struct List: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "List the cards in review, oldest first.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the cards in review, oldest first.",
+            example: "review list")
         @OptionGroup var shared: SharedOptions
         @OptionGroup var page: PageOptions
 
@@ -22,7 +24,8 @@ struct ReviewCommand: AsyncParsableCommand {
             return page.report(
                 waiting,
                 [
-                    Field("card_id", column: "CARD") { $0.id }, Field("user_id", column: "USER") { $0.userID },
+                    // Without the user, a row fits a line of 80 characters.
+                    Field("card_id", column: "CARD") { $0.id }, .json("user_id") { $0.userID },
                     Field("submitted_at", column: "SUBMITTED") { $0.submittedAt },
                     Field("failed", column: "FAILED", none: "") { $0.failed.map(\.name.rawValue) },
                 ])
@@ -31,14 +34,15 @@ struct ReviewCommand: AsyncParsableCommand {
 
     struct Show: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show a card with its checks.", discussion: "The access is recorded in the audit log.")
+            abstract: "Show a card with its checks.", discussion: "The access is recorded in the audit log.",
+            example: "review show 7d20b6c1")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The card's id.") var card: IdentityCardID
+        @Argument(help: "The card's id or its beginning.") var card: TypedID<Kind.IdentityCard>
 
         func report(_ admin: Admin) async throws -> Report {
-            let detail = try await admin.administration.readCardInReview(card)
+            let detail = try await admin.administration.readCardInReview(admin.resolve(card))
             return Report(ReviewCommand.entries(of: detail)).with(
-                "checks", detail.checks,
+                "checks", ReviewCommand.failuresFirst(detail.checks),
                 [
                     Field("name", column: "CHECK") { $0.name.rawValue },
                     Field("result", column: "RESULT") { $0.result.rawValue },
@@ -48,27 +52,45 @@ struct ReviewCommand: AsyncParsableCommand {
     }
 
     struct Approve: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "Accept a card.")
+        static let configuration = CommandConfiguration(
+            abstract: "Accept a card.",
+            example: "review approve 7d20b6c1 --reason \"same person, new name\"")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The card's id.") var card: IdentityCardID
+        @Argument(help: "The card's id or its beginning.") var card: TypedID<Kind.IdentityCard>
         @Option(help: "The reason, kept with the decision.") var reason: String
 
         func report(_ admin: Admin) async throws -> Report {
+            let card = try await admin.resolve(card)
             try await admin.administration.approveCard(card, reason: reason)
             return ReviewCommand.report(card, "verified")
         }
     }
 
     struct Reject: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "Reject a card.")
+        static let configuration = CommandConfiguration(
+            abstract: "Reject a card.",
+            example: "review reject 7d20b6c1 --reason \"a copy of a card\"")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The card's id.") var card: IdentityCardID
+        @Argument(help: "The card's id or its beginning.") var card: TypedID<Kind.IdentityCard>
         @Option(help: "The reason, kept with the decision.") var reason: String
 
         func report(_ admin: Admin) async throws -> Report {
+            let card = try await admin.resolve(card)
             try await admin.administration.rejectCard(card, reason: reason)
             return ReviewCommand.report(card, "rejected")
         }
+    }
+
+    /// The checks in their order, but those that a reviewer decides about before all others.
+    private static func failuresFirst(_ checks: [CardCheck]) -> [CardCheck] {
+        checks.filter { $0.result == .failed } + checks.filter { $0.result != .failed }
+    }
+
+    /// The failed checks in one line.
+    private static func summary(_ checks: [CardCheck]) -> String {
+        let failed = checks.filter { $0.result == .failed }.map(\.name.rawValue)
+        return "\(failed.count) of \(checks.count) failed"
+            + (failed.isEmpty ? "" : ": " + failed.joined(separator: ", "))
     }
 
     private static func report(_ id: IdentityCardID, _ status: String) -> Report {
@@ -88,6 +110,7 @@ struct ReviewCommand: AsyncParsableCommand {
             Entry("card_id", "card", entry.id), Entry("user_id", "user", entry.userID),
             Entry("account", detail.account, none: "none"), Entry("account_name", detail.accountName, none: "none"),
             .json("others", others), Entry("status", entry.status.rawValue),
+            .people("checks", summary(detail.checks)),
             Entry("submitted_at", "submitted", entry.submittedAt),
             Entry("full_name", "card name", facts?.fullName, none: nil),
             Entry("date_of_birth", "born", facts?.dateOfBirth.text, none: nil),

@@ -12,7 +12,9 @@ struct CertificateCommand: AsyncParsableCommand {
         subcommands: [List.self, Show.self, Revoke.self])
 
     struct List: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "List the newest certificates.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the newest certificates.",
+            example: "certificate list --limit 10")
         @OptionGroup var shared: SharedOptions
         @OptionGroup var page: PageOptions
 
@@ -24,9 +26,11 @@ struct CertificateCommand: AsyncParsableCommand {
     }
 
     struct Show: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "Show a certificate.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show a certificate.",
+            example: "certificate show 3a9f00c27be1")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The certificate's serial number, hexadecimal.") var serial: String
+        @Argument(help: "The certificate's serial number or its beginning, hexadecimal.") var serial: String
 
         func report(_ admin: Admin) async throws -> Report {
             CertificateCommand.report(try await admin.administration.readCertificate(serial: serial))
@@ -40,9 +44,10 @@ struct CertificateCommand: AsyncParsableCommand {
                 With --reason keyCompromise a superseded certificate can be named too. All certificates with its key, \
                 and all that were renewed from it, are revoked with it. It asks first if more than one session of the \
                 device ends. In scripts add --yes.
-                """)
+                """,
+            example: "certificate revoke 3a9f00c27be1 --dry-run")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The certificate's serial number, hexadecimal.") var serial: String
+        @Argument(help: "The certificate's serial number or its beginning, hexadecimal.") var serial: String
         @Option(help: "The reason of the revocation.") var reason = RevocationReason
             .keyCompromise
         @Flag(help: "Preview only; change nothing.") var dryRun = false
@@ -61,7 +66,8 @@ struct CertificateCommand: AsyncParsableCommand {
                 if ended.count > 1 { try Confirmation.ask("end up to \(ended.text) sessions on device \(device)") }
             }
             try await administration.revokeCertificate(serial: found.certificate.serial, reason: reason)
-            return CertificateCommand.report(try await administration.readCertificate(serial: serial))
+            return CertificateCommand.report(
+                try await administration.readCertificate(serial: found.certificate.serial))
         }
     }
 

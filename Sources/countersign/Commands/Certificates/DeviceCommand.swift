@@ -12,7 +12,9 @@ struct DeviceCommand: AsyncParsableCommand {
         subcommands: [List.self, Show.self, Revoke.self])
 
     struct List: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "List the newest devices.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the newest devices.",
+            example: "device list --user acme/ada")
         @OptionGroup var shared: SharedOptions
         @OptionGroup var page: PageOptions
         @Option(help: "A user with sessions on the devices: the id, or <provider slug>/<external id>.")
@@ -27,13 +29,14 @@ struct DeviceCommand: AsyncParsableCommand {
 
     struct Show: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show a device with its certificates and its open sessions.")
+            abstract: "Show a device with its certificates and its open sessions.",
+            example: "device show c05e81d7")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The device's id.") var device: DeviceID
+        @Argument(help: "The device's id or its beginning.") var device: TypedID<Kind.Device>
 
         func report(_ admin: Admin) async throws -> Report {
             let lifetimes = try admin.policy().sessions
-            let found = try await admin.administration.readDevice(device)
+            let found = try await admin.administration.readDevice(admin.resolve(device))
             var entries = DeviceCommand.fields.map { $0.entry(found.summary) }
             entries.insert(Entry("presence_key", found.hasPresenceKey), at: 3)
             return Report(entries)
@@ -46,9 +49,10 @@ struct DeviceCommand: AsyncParsableCommand {
     struct Revoke: AdminCommand {
         static let configuration = CommandConfiguration(
             abstract: "Revoke every certificate of a device: its sessions end, its connections close.",
-            discussion: "It asks first if more than one session ends. In scripts add --yes.")
+            discussion: "It asks first if more than one session ends. In scripts add --yes.",
+            example: "device revoke c05e81d7 --dry-run")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The device's id.") var device: DeviceID
+        @Argument(help: "The device's id or its beginning.") var device: TypedID<Kind.Device>
         @Option(help: "The reason of the revocation.") var reason = RevocationReason
             .keyCompromise
         @Flag(help: "Preview only; change nothing.") var dryRun = false
@@ -56,6 +60,7 @@ struct DeviceCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let administration = admin.administration
+            let device = try await admin.resolve(device)
             if !dryRun, !yes {
                 let ended = try await administration.previewRevocation(of: device).sessionsEnded
                 if ended.count > 1 { try Confirmation.ask("end \(ended.text) sessions on device \(device)") }
@@ -68,7 +73,8 @@ struct DeviceCommand: AsyncParsableCommand {
             return Report(
                 [
                     Entry("device_id", "device", device), Entry("revoked", "certificates revoked", serials),
-                    Entry("sessions_ended", revoked.sessionsEnded), .json("crl_rebuilt", isListed && !dryRun),
+                    Entry("sessions_ended", revoked.sessionsEnded),
+                    .json("more_sessions", revoked.sessionsEnded.isMore), .json("crl_rebuilt", isListed && !dryRun),
                 ] + (dryRun ? [.json("dry_run", true)] : [])
             ).noting(previewNote(dryRun)).noting(
                 isListed

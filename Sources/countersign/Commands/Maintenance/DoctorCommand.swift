@@ -11,7 +11,8 @@ struct DoctorCommand: ReportingCommand {
             It checks settings, policies, keys, certificates, store and nodes as a start of the service would, and \
             what expires soon. Give it the options of serve. It changes nothing, and prints nothing for a sound \
             installation.
-            """)
+            """,
+        example: "doctor --realm auth.example --backups 7d")
     @OptionGroup var shared: SharedOptions
     @OptionGroup var serve: ServeOptions
     @Option(help: "Maximum age of the last `store backup`, such as 7d; off if backups are made by other means.")
@@ -28,8 +29,9 @@ struct DoctorCommand: ReportingCommand {
         let found = await examination()
         let findings = Report(
             found, [.json("check") { $0.check.rawValue }, .json("what") { $0.what }, .json("mend") { $0.mend }])
+        let summary = found.count > 1 ? ["\(found.count) problems, causes before their consequences:"] : []
         var report = Report(
-            found.map(\.line), json: [.json("sound", found.isEmpty), .json("findings", findings)])
+            summary + found.map(\.line), json: [.json("sound", found.isEmpty), .json("findings", findings)])
         if !found.isEmpty { report.failure = ExitCode(CommandFailure.Status.refused.rawValue) }
         return report
     }
@@ -38,7 +40,7 @@ struct DoctorCommand: ReportingCommand {
     private static func age(_ text: String, _ option: String, example: String) throws(CommandFailure) -> TimeInterval? {
         guard text != "off" else { return nil }
         guard let age = PolicyField.seconds(text), age > 0 else {
-            throw CommandFailure("\(option) must be a time such as \(example), or off.", exitCode: .usage)
+            throw CommandFailure("\(option) must be a time with its unit such as \(example), or off.", exitCode: .usage)
         }
         return age
     }

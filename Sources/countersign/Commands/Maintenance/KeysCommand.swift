@@ -8,7 +8,8 @@ struct KeysCommand: AsyncParsableCommand {
 
     struct Init: InstallationCommand {
         static let configuration = CommandConfiguration(
-            commandName: "init", abstract: "Create missing keys and certificates.")
+            commandName: "init", abstract: "Create missing keys and certificates.",
+            example: "keys init --host auth.example --host 192.0.2.7")
 
         /// The hosts of a development service.
         static let defaultHosts = ["localhost", "127.0.0.1", "::1"]

@@ -10,7 +10,8 @@ import Repositories
 struct StatusCommand: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show what is live, from sessions to nodes and tasks, and how old reference data is.")
+        abstract: "Show what is live, from sessions to nodes and tasks, and how old reference data is.",
+        example: "status --json")
     @OptionGroup var shared: SharedOptions
 
     func report(_ admin: Admin) async throws -> Report {
@@ -19,8 +20,27 @@ struct StatusCommand: AdminCommand {
         let version = try await admin.store.currentMigration()
         let bytes = try admin.settings.store.file.map { try SQLiteMaintenance(path: $0).size() }
         return Report(
-            Self.counts(summary) + Self.log(summary) + Self.store(bytes, version: version) + Self.nodes(summary)
+            Self.problems(summary) + Self.counts(summary) + Self.log(summary) + Self.store(bytes, version: version)
+                + Self.nodes(summary)
                 + Self.tasks(summary) + Self.referenceData(at: summary.at))
+    }
+
+    /// The problems that need an operator, before all figures.
+    private static func problems(_ summary: ReportStatus.Summary) -> [Entry] {
+        let late = summary.tasks.filter { $0.isOverdue(at: summary.at, servedBy: summary.nodes) }.map(\.name)
+        let differing = summary.nodes.filter { !$0.differingPolicies(among: summary.nodes).isEmpty }.map(\.host)
+        let dead = summary.outbox.first { $0.state == .dead }?.count ?? 0
+        let problems = [
+            summary.nodes.isEmpty ? "no node serves the store" : nil,
+            differing.isEmpty ? nil : "policies differ on \(differing.joined(separator: ", "))",
+            late.isEmpty ? nil : "\(late.count) tasks are overdue: \(late.joined(separator: ", "))",
+            dead == 0 ? nil : "\(dead) messages could not be sent",
+        ].compactMap(\.self)
+        return [
+            Entry(
+                "problems",
+                ReportCell(problems.cell.json, problems.isEmpty ? "none" : problems.joined(separator: "; ")))
+        ]
     }
 
     private static func counts(_ summary: ReportStatus.Summary) -> [Entry] {
@@ -91,22 +111,29 @@ struct StatusCommand: AdminCommand {
     }
 
     private static func tasks(_ summary: ReportStatus.Summary) -> [Entry] {
+        func isLate(_ task: MaintenanceTaskRepository.Entry) -> Bool {
+            task.isOverdue(at: summary.at, servedBy: summary.nodes)
+        }
         let fields: [Field<MaintenanceTaskRepository.Entry>] = [
             .json("name") { $0.name }, .json("last_done_at") { $0.endedAt }, .json("last_rows") { $0.lastRows },
             .json("due_at") { $0.dueAt }, .json("under_way_since") { $0.startedAt }, .json("rows") { $0.rows },
-            .json("failures") { $0.failures }, .json("overdue") { $0.isOverdue(at: summary.at) },
+            .json("failures") { $0.failures }, .json("overdue", isLate),
         ]
-        let rows: [Entry] = summary.tasks.map { task in
+        let troubled = summary.tasks.filter { isLate($0) || $0.failures > 0 }
+        let rows: [Entry] = troubled.map { task in
             let words = [
-                task.endedAt.map { "last done at \($0.rfc3339), \(task.lastRows) rows" } ?? "never done",
+                isLate(task) ? "OVERDUE since \(task.dueAt.rfc3339)" : nil,
+                task.failures > 0 ? "failed \(task.failures) times" : nil,
                 task.startedAt.map { "running since \($0.rfc3339), \(task.rows) rows" },
-                task.failures > 0 ? "failed \(task.failures) times since" : nil,
-                task.isOverdue(at: summary.at) ? "OVERDUE since \(task.dueAt.rfc3339)" : nil,
+                task.endedAt.map { "last done at \($0.rfc3339), \(task.lastRows) rows" } ?? "never done",
             ]
             return .people("task \(task.name)", words.compactMap(\.self).joined(separator: "; "))
         }
-        return [.json("housekeeping", Report(summary.tasks, fields))]
-            + (rows.isEmpty ? [.people("housekeeping", "never done")] : rows)
+        let rest = summary.tasks.count - troubled.count
+        let last = summary.tasks.compactMap(\.endedAt).max().map { ", the last one done at \($0.rfc3339)" } ?? ""
+        return [.json("housekeeping", Report(summary.tasks, fields))] + rows + [
+            .people("housekeeping", summary.tasks.isEmpty ? "never done" : "\(rest) tasks without problems\(last)")
+        ]
     }
 
     private static func referenceData(at now: Date) -> [Entry] {

@@ -17,7 +17,8 @@ struct StoreCommand: AsyncParsableCommand {
 
     struct Backup: InstallationCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Copy the store into a new file (mode 0600), also while the service runs.")
+            abstract: "Copy the store into a new file (mode 0600), also while the service runs.",
+            example: "store backup backup-2026-01-31.db")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The new file; it must not exist.") var file: String
 
@@ -55,8 +56,8 @@ struct StoreCommand: AsyncParsableCommand {
     struct Check: InstallationCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Examine the file, the schema's version and the audit log; exit code 1 if one has a defect."
-        )
+                "Examine the file, the schema's version and the audit log; exit code 1 if one has a defect.",
+            example: "store check")
         @OptionGroup var shared: SharedOptions
 
         func report(on installation: Installation) async throws -> Report {
@@ -95,7 +96,8 @@ struct StoreCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Bring the schema to this build's version, as every start of the service does.",
             discussion:
-                "It creates an empty store if there is none. Other commands refuse a store with an older schema.")
+                "It creates an empty store if there is none. Other commands refuse a store with an older schema.",
+            example: "store migrate")
         @OptionGroup var shared: SharedOptions
         @Flag(help: "Mark an empty store as one of development mode, for good.") var development = false
 

@@ -15,7 +15,8 @@ struct StoreCopyCommand: InstallationCommand {
             Each run continues the previous one and copies what changed since. --final retires the source's tables, so \
             that it cannot be used, copies the rest and puts the copy into use. Exit code 1 if a table \
             differs.
-            """)
+            """,
+        example: "store copy sqlite:countersign.db postgresql://db.example/auth")
     @OptionGroup var shared: SharedOptions
     @Argument(help: "The store to copy: sqlite:PATH or postgresql://HOST/NAME.") var from: String
     @Argument(help: "The empty target store, or the copy to continue.") var to: String
@@ -124,7 +125,8 @@ struct StoreReopenCommand: InstallationCommand {
         discussion: """
             What was written to the copy since is not in it. Unless the copy was never put into use, sessions end, and \
             its erasures, revocations and bans are replayed, as after a restore.
-            """)
+            """,
+        example: "store reopen --lost --yes")
     @OptionGroup var shared: SharedOptions
     @Flag(help: "Reopen the store; without this flag only say what would happen.") var yes = false
     @Option(help: "The store that it was moved to, to replay its bans and erasures. No service may run on it.")

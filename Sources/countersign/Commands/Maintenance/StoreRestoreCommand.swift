@@ -16,7 +16,8 @@ struct StoreRestoreCommand: InstallationCommand {
             removed stay removed: it is replayed from the replaced store. If that is lost, repeat it by hand. \
             --in-place does this for a store that an engine's own tools have restored, such as pg_restore, before \
             any service runs on it.
-            """)
+            """,
+        example: "store restore backup-2026-01-31.db --yes")
     @OptionGroup var shared: SharedOptions
     @Argument(help: "The backup.") var file: String?
     @Flag(help: "Prepare the store of --store for use, which other tools restored.") var inPlace = false

@@ -11,40 +11,76 @@ struct OutboxCommand: AsyncParsableCommand {
         subcommands: [List.self, Retry.self, Drop.self])
 
     struct List: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "List the newest messages.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the newest messages.",
+            example: "outbox list --state dead --user acme/ada")
         @OptionGroup var shared: SharedOptions
         @Option(help: "The state of the messages.") var state: OutboxState?
+        @Option(help: "The user that the messages are about: the id, or <provider slug>/<external id>.")
+        var user: String?
         @OptionGroup var page: PageOptions
 
         func report(_ admin: Admin) async throws -> Report {
             page.report(
-                try await admin.administration.listOutbox(state, limit: page.limit, after: page.cursor),
+                try await admin.administration.listOutbox(state, of: user, limit: page.limit, after: page.cursor),
                 OutboxCommand.fields)
         }
     }
 
     struct Retry: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Requeue a dead message with all its tries; the service sends it within 30 seconds.")
+            abstract: "Requeue a dead message, or all of them, with all tries; they are sent within 30 seconds.",
+            discussion: """
+                --dead requeues every dead message that has not expired. It asks first if there are several. In scripts \
+                add --yes.
+                """,
+            example: "outbox retry --dead --user acme/ada")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The message's id.") var message: OutboxMessageID
+        @Argument(help: "The message's id or its beginning, unless --dead is given.")
+        var message: TypedID<Kind.OutboxMessage>?
+        @Flag(help: "Requeue all dead messages that have not expired.") var dead = false
+        @Option(help: "With --dead: only messages about this user, by the id or <provider slug>/<external id>.")
+        var user: String?
+        @Flag(help: "Preview only; change nothing.") var dryRun = false
+        @Flag(help: "Do not ask.") var yes = false
+
+        func validate() throws {
+            guard dead != (message != nil) else { throw ValidationError("Give a message's id, or --dead.") }
+            guard user == nil || dead else { throw ValidationError("--user requires --dead.") }
+        }
 
         func report(_ admin: Admin) async throws -> Report {
-            Report(
-                try await admin.administration.retryMessage(message), OutboxCommand.fields)
+            let administration = admin.administration
+            if let message {
+                let id = try await admin.resolve(message)
+                let found =
+                    try await dryRun ? administration.previewRetry(of: id) : administration.retryMessage(id)
+                return Report(found, OutboxCommand.fields).noting(
+                    previewNote(dryRun, "this message would be requeued"))
+            }
+            let count = try await administration.previewRetry(of: user)
+            if !dryRun, !yes, count > 1 { try Confirmation.ask("requeue \(count) messages") }
+            let retried = try await dryRun ? count : administration.retryDeadMessages(of: user)
+            return Report(
+                "\(retried) messages \(dryRun ? "would be" : "are") requeued.",
+                json: [.json("retried", retried), .json("dry_run", dryRun)]
+            ).noting(previewNote(dryRun))
         }
     }
 
     struct Drop: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "Drop a message that is waiting or dead.")
+        static let configuration = CommandConfiguration(
+            abstract: "Drop a message that is waiting or dead.",
+            example: "outbox drop 91e3d7f0 --dry-run")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The message's id.") var message: OutboxMessageID
+        @Argument(help: "The message's id or its beginning.") var message: TypedID<Kind.OutboxMessage>
         @Flag(help: "Preview only; change nothing.") var dryRun = false
 
         func report(_ admin: Admin) async throws -> Report {
+            let id = try await admin.resolve(message)
             let message =
                 try await dryRun
-                ? admin.administration.previewDrop(of: message) : admin.administration.dropMessage(message)
+                ? admin.administration.previewDrop(of: id) : admin.administration.dropMessage(id)
             return Report(message, OutboxCommand.fields).noting(
                 previewNote(dryRun, "this message would be dropped"))
         }

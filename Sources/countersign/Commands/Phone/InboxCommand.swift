@@ -8,7 +8,8 @@ import PhoneNumbers
 struct InboxCommand: InstallationCommand {
     static let configuration = CommandConfiguration(
         commandName: "inbox",
-        abstract: "Show the texts of the file sender, and in development mode why one was not sent.")
+        abstract: "Show the texts of the file sender, and in development mode why one was not sent.",
+        example: "inbox --to +12025550100 --follow")
     @OptionGroup var shared: SharedOptions
     @Option(help: "The file of the file sender (COUNTERSIGN_TEXTS; default texts.jsonl beside the store).")
     var texts: String?
@@ -31,7 +32,7 @@ struct InboxCommand: InstallationCommand {
         let number = try wanted()
         let isWanted = { (entry: InboxEntry) in number == nil || entry.to == number }
         let page = file.last(limit, before: cursor, where: isWanted)
-        guard follow else { return report(page.entries, of: file) }
+        guard follow else { return report(page.entries, to: number, of: file) }
         for entry in page.entries { show(entry.report) }
         var lines = GrowingFile(path: file.path, offset: page.end)
         while !Task.isCancelled {
@@ -41,10 +42,11 @@ struct InboxCommand: InstallationCommand {
         return .shown
     }
 
-    private func report(_ entries: [InboxEntry], of file: InboxFile) -> Report {
+    private func report(_ entries: [InboxEntry], to number: String?, of file: InboxFile) -> Report {
         var report = Report(entries.map(\.report))
         if entries.isEmpty {
-            report = report.noting("There is no text\(cursor == nil ? "" : " before that id") in \(file.path).")
+            let place = (number.map { " to \($0)" } ?? "") + (cursor == nil ? "" : " before that id")
+            report = report.noting("There is no text\(place) in \(file.path).")
         }
         if let first = entries.first, first.offset > 0, entries.count >= limit {
             report.hint = "Shown: the last \(entries.count). For earlier ones, add --cursor \(first.offset)."

@@ -18,7 +18,8 @@ struct TextsCommand: AsyncParsableCommand {
             discussion: """
                 A prefix is named by its country and a keyed digest. A provider is named by its id, the country and \
                 the age of the accounts, new or settled.
-                """)
+                """,
+            example: "texts list")
         @OptionGroup var shared: SharedOptions
         @OptionGroup var page: PageOptions
 
@@ -31,7 +32,8 @@ struct TextsCommand: AsyncParsableCommand {
 
     struct Lift: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "End the limit on texts; failures are counted from zero.")
+            abstract: "End the limit on texts; failures are counted from zero.",
+            example: "texts lift \"country US\" --reason ticket:4711")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The name from the list, in quotes.") var name: String
         @OptionGroup var why: ReasonOption

@@ -14,7 +14,8 @@ struct ProviderAddCommand: InstallationCommand {
             With --key the provider signs its own identity tokens. With --issuer and --audience its users sign in with \
             the ID tokens of an OpenID provider. The service reads that provider's keys from its discovery document \
             regularly.
-            """)
+            """,
+        example: "provider add --name Acme --key acme.pem")
     @OptionGroup var shared: SharedOptions
     @Option(help: "The name for people; the issuer's host by default.") var name: String?
     @Option(help: "The readable part of its users' addresses; derived from the name by default.") var slug: String?

@@ -10,7 +10,9 @@ struct ClientCommand: AsyncParsableCommand {
         subcommands: [List.self, Add.self, Remove.self])
 
     struct List: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "List the client ids of a provider by issuer.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the client ids of a provider by issuer.",
+            example: "provider client list acme")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The provider's slug or id.") var provider: String
 
@@ -25,7 +27,8 @@ struct ClientCommand: AsyncParsableCommand {
     struct Add: AdminCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add client ids to a provider by issuer.",
-            discussion: "All nodes accept their ID tokens at once. The first --party excludes all other clients.")
+            discussion: "All nodes accept their ID tokens at once. The first --party excludes all other clients.",
+            example: "provider client add acme --audience app.acme.example")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The provider's slug or id.") var provider: String
         @OptionGroup var clients: ClientOptions
@@ -43,7 +46,8 @@ struct ClientCommand: AsyncParsableCommand {
             discussion: """
                 Their ID tokens are refused by all nodes at once. Sessions that they opened continue. The last audience \
                 stays.
-                """)
+                """,
+            example: "provider client remove acme --party web --dry-run")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The provider's slug or id.") var provider: String
         @OptionGroup var clients: ClientOptions

@@ -17,7 +17,8 @@ struct ProviderCommand: AsyncParsableCommand {
     struct Set: AdminCommand {
         static let configuration = CommandConfiguration(
             abstract: "Change a provider.",
-            discussion: "New tokens of its sessions are signed by the new algorithm. Existing tokens stay valid.")
+            discussion: "New tokens of its sessions are signed by the new algorithm. Existing tokens stay valid.",
+            example: "provider set acme --token-alg ES256")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The provider's slug or id.") var provider: String
         @Option(help: "The algorithm of its sessions' tokens: RS256 or ES256.") var tokenAlg: AccessTokenAlgorithm
@@ -29,7 +30,9 @@ struct ProviderCommand: AsyncParsableCommand {
     }
 
     struct List: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "List the providers.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the providers.",
+            example: "provider list")
         @OptionGroup var shared: SharedOptions
 
         func report(_ admin: Admin) async throws -> Report {
@@ -46,7 +49,8 @@ struct ProviderCommand: AsyncParsableCommand {
     struct Disable: AdminCommand {
         static let configuration = CommandConfiguration(
             abstract: "Disable a provider: its tokens, keys and sessions are refused.",
-            discussion: "It asks first, since the sessions of all its users end. In scripts add --yes.")
+            discussion: "It asks first, since the sessions of all its users end. In scripts add --yes.",
+            example: "provider disable acme --dry-run")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The provider's slug or id.") var provider: String
         @OptionGroup var why: ReasonOption
@@ -67,17 +71,15 @@ struct ProviderCommand: AsyncParsableCommand {
                 dryRun
                     ? "\(provider) would be disabled; \(ended.text) sessions would end."
                     : "\(provider) is disabled; \(ended.text) sessions ended.",
-                json: [
-                    .json("disabled", dryRun ? nil : provider), .json("dry_run", dryRun),
-                    .json("sessions_ended", ended),
-                ]
+                json: [.json("disabled", dryRun ? nil : provider), .json("dry_run", dryRun)] + ended.entries
             ).noting(previewNote(dryRun))
         }
     }
 
     struct Enable: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Enable a provider again; ended sessions stay ended.")
+            abstract: "Enable a provider again; ended sessions stay ended.",
+            example: "provider enable acme")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The provider's slug or id.") var provider: String
 
@@ -125,7 +127,9 @@ struct AppCommand: AsyncParsableCommand {
         commandName: "app", abstract: "List and add apps of a provider.", subcommands: [List.self, Add.self])
 
     struct List: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "List the apps of a provider.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the apps of a provider.",
+            example: "provider app list acme")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The provider's slug or id.") var provider: String
 
@@ -136,7 +140,9 @@ struct AppCommand: AsyncParsableCommand {
     }
 
     struct Add: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "Add an app to a provider.")
+        static let configuration = CommandConfiguration(
+            abstract: "Add an app to a provider.",
+            example: "provider app add acme --name \"Acme for tablets\"")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The provider's slug or id.") var provider: String
         @Option(help: "The app's name for people.") var name: String

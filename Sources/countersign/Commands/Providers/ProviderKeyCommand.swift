@@ -11,7 +11,8 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct List: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List all keys of a provider, ended ones too, with the key that added each.")
+            abstract: "List all keys of a provider, ended ones too, with the key that added each.",
+            example: "provider key list acme")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The provider's slug or id.") var provider: String
 
@@ -22,7 +23,9 @@ struct KeyCommand: AsyncParsableCommand {
     }
 
     struct Add: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "Add a key to a provider.")
+        static let configuration = CommandConfiguration(
+            abstract: "Add a key to a provider.",
+            example: "provider key add acme --key acme-2027.pem")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The provider's slug or id.") var provider: String
         @Option(help: "The file of the public key, PEM or JWK.") var key: String
@@ -38,12 +41,14 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct Retire: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Retire a key: it opens no new sessions, and its existing sessions continue.")
+            abstract: "Retire a key: it opens no new sessions, and its existing sessions continue.",
+            example: "provider key retire b81d02fa")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The key's id.") var key: ProviderKeyID
+        @Argument(help: "The key's id or its beginning.") var key: TypedID<Kind.ProviderKey>
         @Flag(help: "Preview only; change nothing.") var dryRun = false
 
         func report(_ admin: Admin) async throws -> Report {
+            let key = try await admin.resolve(key)
             let admin = admin.administration
             let leavesNoKey = try await dryRun ? admin.previewRetirement(of: key) : admin.retireProviderKey(key)
             return Report(
@@ -62,9 +67,10 @@ struct KeyCommand: AsyncParsableCommand {
             abstract: "Revoke a key and the keys that it added: nothing that they signed is accepted.",
             discussion: """
                 It asks first if sessions end or the provider has no usable key left. In scripts add --yes.
-                """)
+                """,
+            example: "provider key revoke b81d02fa --end-sessions --dry-run")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The key's id.") var key: ProviderKeyID
+        @Argument(help: "The key's id or its beginning.") var key: TypedID<Kind.ProviderKey>
         @Flag(help: "End every session that these keys opened or renewed.") var endSessions = false
         @Flag(help: "Do not revoke the keys that this key added. Use it if the key was replaced, not leaked.")
         var keepAdded = false
@@ -74,6 +80,7 @@ struct KeyCommand: AsyncParsableCommand {
 
         func report(_ admin: Admin) async throws -> Report {
             let reason = try why.parsed()
+            let key = try await admin.resolve(key)
             let admin = admin.administration
             var done = try await admin.previewRevocation(
                 of: key, endingSessions: endSessions, keepingAdded: keepAdded)
@@ -93,9 +100,8 @@ struct KeyCommand: AsyncParsableCommand {
                 ] + KeyCommand.warning(ifTrue: done.leavesNoKey, isPreview: dryRun),
                 json: [
                     .json("revoked", dryRun ? nil : key), .json("dry_run", dryRun),
-                    .json("revoked_with_it", Array(done.keys.dropFirst())), .json("sessions_ended", ended),
-                    .json("leaves_no_key", done.leavesNoKey),
-                ]
+                    .json("revoked_with_it", Array(done.keys.dropFirst())),
+                ] + ended.entries + [.json("leaves_no_key", done.leavesNoKey)]
             ).noting(previewNote(dryRun))
         }
 

@@ -10,7 +10,9 @@ struct ResourceCommand: AsyncParsableCommand {
         subcommands: [List.self, Add.self, Remove.self])
 
     struct List: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "List the URLs of a provider.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the URLs of a provider.",
+            example: "provider resource list acme")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The provider's slug or id.") var provider: String
 
@@ -24,8 +26,9 @@ struct ResourceCommand: AsyncParsableCommand {
     struct Add: AdminCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add a URL to a provider.",
-            discussion: "A device names it as `resource` or `audience` (RFC 8707); the token's `aud` is then this text."
-        )
+            discussion:
+                "A device names it as `resource` or `audience` (RFC 8707); the token's `aud` is then this text.",
+            example: "provider resource add acme https://api.acme.example/v1")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The provider's slug or id.") var provider: String
         @Argument(help: "An https URL without a query.") var url: String
@@ -40,7 +43,8 @@ struct ResourceCommand: AsyncParsableCommand {
 
     struct Remove: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a URL: no more tokens are issued for it.")
+            abstract: "Remove a URL: no more tokens are issued for it.",
+            example: "provider resource remove https://api.acme.example/v1")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The URL.") var url: String
         @Flag(help: "Preview only; change nothing.") var dryRun = false

@@ -6,7 +6,8 @@ import Operations
 extension ProviderCommand {
     struct Show: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show a provider with its apps, keys, URLs, webhook and streams.")
+            abstract: "Show a provider with its apps, keys, URLs, webhook and streams.",
+            example: "provider show acme")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The provider's slug or id.") var provider: String
 

@@ -9,7 +9,9 @@ struct StreamCommand: AsyncParsableCommand {
         subcommands: [List.self, Show.self, Approve.self])
 
     struct List: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "List the streams of a provider.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the streams of a provider.",
+            example: "provider stream list acme")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The provider's slug or id.") var provider: String
 
@@ -21,25 +23,29 @@ struct StreamCommand: AsyncParsableCommand {
     }
 
     struct Show: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "Show a stream.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show a stream.",
+            example: "provider stream show e47a11c9")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The stream's id.") var stream: EventStreamID
+        @Argument(help: "The stream's id or its beginning.") var stream: TypedID<Kind.EventStream>
 
         func report(_ admin: Admin) async throws -> Report {
             Report(
-                try await admin.administration.readEventStream(stream), StreamCommand.fields)
+                try await admin.administration.readEventStream(admin.resolve(stream)), StreamCommand.fields)
         }
     }
 
     struct Approve: AdminCommand {
         static let configuration = CommandConfiguration(
             abstract: "Approve the push address of a stream: its events are sent there from now on.",
-            discussion: "It asks first. In scripts give the address with --url.")
+            discussion: "It asks first. In scripts give the address with --url.",
+            example: "provider stream approve e47a11c9")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The stream's id.") var stream: EventStreamID
+        @Argument(help: "The stream's id or its beginning.") var stream: TypedID<Kind.EventStream>
         @Option(help: "The address to approve without a question.") var url: String?
 
         func report(_ admin: Admin) async throws -> Report {
+            let stream = try await admin.resolve(stream)
             let found = try await admin.administration.readEventStream(stream)
             let address = url ?? StreamCommand.address(found) ?? ""
             if url == nil { try Confirmation.ask("send events about users to \(address)") }

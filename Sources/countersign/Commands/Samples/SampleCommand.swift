@@ -14,7 +14,8 @@ struct SampleCommand: AsyncParsableCommand {
             discussion: """
                 The text is as a scanner reads it, with its control characters. Each call has another document number \
                 and birthday. With --json, aamva is the value for POST /identity-cards.
-                """)
+                """,
+            example: "sample card --state CA --name \"ADA SAMPLE\"")
         @OptionGroup var shared: SharedOptions
         @Option(help: "The two letters of the state or province that issues the card.") var state = "VA"
         @Option(help: "The holder: given name, middle names, family name.") var name = "JANE SAMPLE"

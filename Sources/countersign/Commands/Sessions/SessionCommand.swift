@@ -10,67 +10,76 @@ struct SessionCommand: AsyncParsableCommand {
         subcommands: [List.self, Show.self, Challenge.self, End.self])
 
     struct List: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "List the newest sessions that were not ended.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the newest sessions that were not ended.",
+            example: "session list --user acme/ada")
         @OptionGroup var shared: SharedOptions
         @OptionGroup var page: PageOptions
         @Option(help: "The user of the sessions: the id, or <provider slug>/<external id>.") var user: String?
-        @Option(help: "The device of the sessions, by its id.") var device: DeviceID?
+        @Option(help: "The device of the sessions, by its id or the id's beginning.") var device: TypedID<Kind.Device>?
         @Option(help: "The provider of the sessions' users: its slug or id.") var provider: String?
 
         func report(_ admin: Admin) async throws -> Report {
             let lifetimes = try admin.policy().sessions
-            let scope = try scope()
+            let scope = try await scope(admin)
             return page.report(
                 try await admin.administration.listSessions(limit: page.limit, after: page.identifier(), scope),
                 SessionCommand.fields(lifetimes))
         }
 
-        private func scope() throws -> SessionSelection {
-            guard [user, device?.description, provider].compactMap(\.self).count <= 1 else {
+        private func scope(_ admin: Admin) async throws -> SessionSelection {
+            guard [user, device?.text, provider].compactMap(\.self).count <= 1 else {
                 throw CommandFailure("Give one of --user, --device and --provider.", exitCode: .usage)
             }
             if let user { return .user(user) }
-            if let device { return .device(device) }
+            if let device { return .device(try await admin.resolve(device)) }
             return provider.map { .provider($0) } ?? .all
         }
     }
 
     struct Show: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "Show a session.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show a session.",
+            example: "session show 5b7e20f4")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The session's id.") var session: SessionID
+        @Argument(help: "The session's id or its beginning.") var session: TypedID<Kind.Session>
 
         func report(_ admin: Admin) async throws -> Report {
             let lifetimes = try admin.policy().sessions
             return Report(
-                try await admin.administration.readSession(session),
+                try await admin.administration.readSession(admin.resolve(session)),
                 SessionCommand.fields(lifetimes))
         }
     }
 
     struct Challenge: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Challenge a session: its user must prove the identity again.")
+            abstract: "Challenge a session: its user must prove the identity again.",
+            example: "session challenge 5b7e20f4 --reason ticket:4711")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The session's id.") var session: SessionID
+        @Argument(help: "The session's id or its beginning.") var session: TypedID<Kind.Session>
         @OptionGroup var why: ReasonOption
 
         func report(_ admin: Admin) async throws -> Report {
             let reason = try why.parsed()
+            let session = try await admin.resolve(session)
             try await admin.administration.challengeSession(session, reason: reason)
             return SessionCommand.report(try await admin.administration.readSession(session), admin)
         }
     }
 
     struct End: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "End a session.")
+        static let configuration = CommandConfiguration(
+            abstract: "End a session.",
+            example: "session end 5b7e20f4 --dry-run")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The session's id.") var session: SessionID
+        @Argument(help: "The session's id or its beginning.") var session: TypedID<Kind.Session>
         @OptionGroup var why: ReasonOption
         @Flag(help: "Preview only; change nothing.") var dryRun = false
 
         func report(_ admin: Admin) async throws -> Report {
             let reason = try why.parsed()
+            let session = try await admin.resolve(session)
             if !dryRun { try await admin.administration.endSession(session, reason: reason) }
             return SessionCommand.report(try await admin.administration.readSession(session), admin).noting(
                 previewNote(dryRun, "this session would end"))

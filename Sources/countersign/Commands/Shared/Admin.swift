@@ -44,6 +44,18 @@ struct Admin: Sendable {
         return administration
     }
 
+    /// The id that an admin typed, whole or as its beginning.
+    ///
+    /// - Throws: ``CommandFailure`` for a text that no id begins with, `Refusal` if it fits no object or several.
+    func resolve<Kind: NamedKind>(_ typed: TypedID<Kind>) async throws -> Identifier<Kind> {
+        guard typed.range != nil else {
+            throw CommandFailure(
+                "\(typed.text) is not an id: give the \(Kind.noun)'s id, or at least its first \(TypedID<Kind>.fewest) "
+                    + "characters.", exitCode: .usage)
+        }
+        return try await administration.resolve(typed)
+    }
+
     var administration: Administration {
         Administration(store: store, environment: environment, actor: installation.actor, personalKeys: personalKeys)
     }

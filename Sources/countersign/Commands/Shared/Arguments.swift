@@ -25,7 +25,9 @@ func auditReason(_ text: String, _ option: String = "--reason") throws(CommandFa
     return reason
 }
 
-extension Identifier: ExpressibleByArgument {
+/// An id is typed whole or as its unique beginning, in every command: ``Admin/resolve(_:)`` finds it. The parser does not
+/// accept an `Identifier` itself, so that a new command cannot forget this.
+extension TypedID: ExpressibleByArgument {
     package init?(argument: String) { self.init(argument) }
 }
 
@@ -40,8 +42,8 @@ func moment(_ text: String, _ option: String, now: Date) throws(CommandFailure) 
     if let seconds = PolicyField.seconds(text) { return now.addingTimeInterval(-seconds) }
     guard let moment = CalendarDate(text)?.start ?? (try? Date(text, strategy: .iso8601)) else {
         throw CommandFailure(
-            "\(option) must be a time such as 24h, or a day or moment in UTC such as 2026-01-31T23:59:59Z.",
-            exitCode: .usage)
+            "\(option) must be a time with its unit such as 24h, or a day or moment in UTC such as "
+                + "2026-01-31T23:59:59Z.", exitCode: .usage)
     }
     return moment
 }

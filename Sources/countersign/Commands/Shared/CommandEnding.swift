@@ -33,7 +33,7 @@ struct CommandEnding: Equatable {
     /// which only the words of its case may safely be shown.
     private init(parser error: any Error, _ arguments: [String]) {
         let code = Countersign.exitCode(for: error)
-        let message = Countersign.fullMessage(for: error)
+        let message = HelpPage.fitted(Countersign.fullMessage(for: error), width: Terminal.helpWidth)
         let text = message.isEmpty ? "" : message + "\n"
         if code == .success {
             self.init(status: 0, output: text, stderr: "")

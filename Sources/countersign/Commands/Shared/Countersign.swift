@@ -21,8 +21,9 @@ struct Countersign: AsyncParsableCommand {
 
     /// Runs the command that the arguments name and ends the process with the contract's exit codes.
     static func main() async {
+        let words = Array(CommandLine.arguments.dropFirst())
         do {
-            let command = try parseAsRoot()
+            let command = try CommandLineWords.parse(words)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -30,7 +31,7 @@ struct Countersign: AsyncParsableCommand {
                 try command.run()
             }
         } catch {
-            let ending = CommandEnding(error, arguments: Array(CommandLine.arguments.dropFirst()))
+            let ending = CommandEnding(error, arguments: words)
             Output.end(ending.output, stderr: ending.stderr)
             Foundation.exit(ending.status)
         }

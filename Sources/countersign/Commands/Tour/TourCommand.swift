@@ -6,7 +6,8 @@ import Operations
 /// `countersign tour`: a new device uses every part of a running service once, over real sockets.
 struct TourCommand: InstallationCommand {
     static let configuration = CommandConfiguration(
-        commandName: "tour", abstract: "Walk a new device through the running service and show each exchange.")
+        commandName: "tour", abstract: "Walk a new device through the running service and show each exchange.",
+        example: "tour")
     @OptionGroup var shared: SharedOptions
     @Option(name: .customLong("public"), help: "The public listener.") var publicURL = "https://127.0.0.1:8440"
     @Option(name: .customLong("client"), help: "The client listener.") var clientURL = "https://127.0.0.1:8441"

@@ -11,7 +11,8 @@ extension UserCommand {
             discussion: """
                 The file has one JSON object a line. Archived rows are marked after the file is durable. Later \
                 archives omit them until their user proves something new. The access is recorded in the audit log.
-                """)
+                """,
+            example: "user archive --since 2026-01-01 --recipient age1… --output v.age")
         @OptionGroup var shared: SharedOptions
         @Option(help: "The earliest time of verification: 2026-01-31 or 2026-01-31T23:59:59Z.") var since: String
         @Option(help: "A recipient, a public key of age (age1…); may be repeated.") var recipient: [String]

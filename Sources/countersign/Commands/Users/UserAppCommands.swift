@@ -5,7 +5,8 @@ import Operations
 extension UserCommand {
     struct Apps: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the apps that have sessions of a user or that the user forbids.")
+            abstract: "List the apps that have sessions of a user or that the user forbids.",
+            example: "user apps acme/ada")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
 
@@ -25,7 +26,8 @@ extension UserCommand {
 
     struct AllowApp: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Allow an app that a user forbade, if the user has no other app to do so.")
+            abstract: "Allow an app that a user forbade, if the user has no other app to do so.",
+            example: "user allow-app acme/ada 2c6f90de --reason ticket:4711")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
         @Argument(help: "The app's id.") var app: String

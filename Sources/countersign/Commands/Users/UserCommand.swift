@@ -14,7 +14,9 @@ struct UserCommand: AsyncParsableCommand {
         ])
 
     struct List: AdminCommand {
-        static let configuration = CommandConfiguration(abstract: "List the newest users, without personal data.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the newest users, without personal data.",
+            example: "user list --limit 10")
         @OptionGroup var shared: SharedOptions
         @OptionGroup var page: PageOptions
 
@@ -27,7 +29,8 @@ struct UserCommand: AsyncParsableCommand {
 
     struct Show: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show a user.", discussion: "--reveal shows personal data, which is recorded in the audit log.")
+            abstract: "Show a user.", discussion: "--reveal shows personal data, which is recorded in the audit log.",
+            example: "user show acme/ada")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
         @Option(help: "The reason to show personal data too: a code or a ticket's number.") var reveal: String?
@@ -46,8 +49,9 @@ struct UserCommand: AsyncParsableCommand {
 
     struct Export: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write all stored data of a user as JSON.", discussion: "The access is recorded in the audit log."
-        )
+            abstract: "Write all stored data of a user as JSON.",
+            discussion: "The access is recorded in the audit log.",
+            example: "user export acme/ada --reason ticket:4711")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
         @Option(help: "The reason: a code or a ticket's number, kept in the audit log.") var reason: String
@@ -61,7 +65,8 @@ struct UserCommand: AsyncParsableCommand {
 
     struct Challenge: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Challenge every session of a user: the user must prove the identity again.")
+            abstract: "Challenge every session of a user: the user must prove the identity again.",
+            example: "user challenge acme/ada")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
         @OptionGroup var why: ReasonOption
@@ -81,7 +86,8 @@ struct UserCommand: AsyncParsableCommand {
 
     struct Erase: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Erase a user: sessions end, data and their key are destroyed. It cannot be undone.")
+            abstract: "Erase a user: sessions end, data and their key are destroyed. It cannot be undone.",
+            example: "user erase acme/ada --reason user_request --dry-run")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
         @Option(help: "The reason: a code or a ticket's number, kept in the audit log.") var reason: String

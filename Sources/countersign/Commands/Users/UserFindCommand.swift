@@ -10,7 +10,8 @@ extension UserCommand {
             abstract: "Find users by the provider's own id, a proven number or a shown document.",
             discussion: """
                 A search by number or document requires --reason and is recorded in the audit log, without the number.
-                """)
+                """,
+            example: "user find --external-id ada --provider acme")
         @OptionGroup var shared: SharedOptions
         @Option(help: "The provider's own id of the user.") var externalID: String?
         @Option(help: "With --external-id: the only provider to search, by its slug or id.") var provider: String?
@@ -23,10 +24,11 @@ extension UserCommand {
                 throw CommandFailure("Give one of --external-id, --phone and --document.", exitCode: .usage)
             }
             if let externalID {
-                return Report(
-                    try await admin.administration.findUsers(
-                        externalID: externalID, of: provider),
-                    UserCommand.fields)
+                let found = try await admin.administration.findUsers(externalID: externalID, of: provider)
+                let place = provider.map { "The provider \($0)" } ?? "No provider"
+                return Report(found, UserCommand.fields).noting(
+                    found.isEmpty
+                        ? "\(place) has \(provider == nil ? "a" : "no") user with the external id \(externalID)." : nil)
             }
             guard let reason else {
                 throw CommandFailure(
@@ -35,9 +37,9 @@ extension UserCommand {
             }
             let why = try auditReason(reason)
             let trait = try trait()
-            return Report(
-                try await admin.administration.findUsers(trait, reason: why),
-                UserCommand.fields)
+            let found = try await admin.administration.findUsers(trait, reason: why)
+            return Report(found, UserCommand.fields).noting(
+                found.isEmpty ? "No user has proven this \(phone == nil ? "document" : "number")." : nil)
         }
 
         private func trait() throws -> UserTrait {
