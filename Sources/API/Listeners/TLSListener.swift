@@ -112,7 +112,8 @@ final class TLSListenerChannel: ServerChildChannel {
 
     private func establish(_ peer: Peer, _ channel: any Channel, _ established: EstablishedConnection) {
         guard let clients, let thumbprint = peer.thumbprint else { return }
-        let connection = ClientConnection(id: face.newConnectionID(), thumbprint: thumbprint) {
+        let address = IPAddress.limitKey(IPAddress(peer.address))
+        let connection = ClientConnection(id: face.newConnectionID(), thumbprint: thumbprint, from: address) {
             channel.close(promise: nil)
         }
         clients.connections.insert(connection)

@@ -38,6 +38,8 @@ enum MetricHelp {
         "review_queue_age_seconds": "Time that the oldest card has waited for review.",
         "sessions_in_memory": "Sessions in this node's memory.",
         "sessions_live": "Authenticated sessions in this node's memory.",
+        "sign_ins_dropped": "Attempts to sign in that were not recorded because too many others waited.",
+        "sign_ins_pending": "Attempts to sign in that are not recorded in the store yet.",
         "span_batches_sent": "Batches of spans that the collector accepted.",
         "spans_dropped": "Spans dropped because the queue was full or the collector did not accept them.",
         "store_available": "Whether the store can be read and written: 1 if so, otherwise 0.",

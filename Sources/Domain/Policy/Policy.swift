@@ -70,6 +70,9 @@ package struct SessionPolicy: Sendable, Equatable {
     package var attach = AttachmentRule.implicit
     /// Creations per minute for one certificate, counted on each node.
     package var createdPerMinute = 30
+    /// Attempts to sign in per hour that each node records one by one, for a provider's users in one network. Further
+    /// ones are only counted.
+    package var recordedPerHour = 1000
 
     package init() {}
 }

@@ -8,6 +8,8 @@ package struct RetentionPolicy: Sendable, Equatable {
     package var unseenCertificates: TimeInterval = 30 * 86_400
     /// How long an authorization is kept after it was rejected, cancelled or expired.
     package var endedAuthorizations: TimeInterval = 365 * 86_400
+    /// How long an attempt to sign in is recorded.
+    package var signIns: TimeInterval = 30 * 86_400
     /// The shortest time that an audit entry is kept.
     package var auditEntries: TimeInterval = 730 * 86_400
 

@@ -148,4 +148,8 @@ package extension Refusal {
     static let proofWithoutCertificate = Refusal(
         .invalidDPoPProof, "The connection has no client certificate for the proof. Connect with one.",
         reason: .unknownKey)
+
+    static let endedByUserOrDevice = Refusal(
+        .malformedRequest,
+        "Ended sessions are listed for all providers, one provider or one key. Read the history of a user instead.")
 }

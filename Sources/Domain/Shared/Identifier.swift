@@ -98,6 +98,8 @@ package extension Kind {
     enum ProviderKey: Sendable {}
     /// A session of a user on a device.
     enum Session: Sendable {}
+    /// One recorded attempt to sign in.
+    enum SignInAttempt: Sendable {}
     /// One TLS connection; the server chose the id.
     enum Connection: Sendable {}
     /// One proof of a phone number, from the first text to the right code.
@@ -131,6 +133,8 @@ package typealias ApplicationID = Identifier<Kind.Application>
 package typealias ProviderKeyID = Identifier<Kind.ProviderKey>
 /// Names a session in public, and does not give access to it.
 package typealias SessionID = Identifier<Kind.Session>
+/// Names one recorded attempt to sign in.
+package typealias SignInAttemptID = Identifier<Kind.SignInAttempt>
 package typealias ConnectionID = Identifier<Kind.Connection>
 /// Names one proof of a phone number, only to the device that started it.
 package typealias PhoneVerificationID = Identifier<Kind.PhoneVerification>

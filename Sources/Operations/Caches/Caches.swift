@@ -8,6 +8,7 @@ package struct Caches: Sendable {
     package let certificates: CertificateCache
     package let providers: ProviderCache
     package let lastUses = LastUses()
+    package let signIns = SignInRecords()
     let levels = AssuranceCache()
     let bearers = VerifiedBearers()
     let issuers = IssuerCache()

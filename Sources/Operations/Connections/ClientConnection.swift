@@ -11,6 +11,8 @@ package final class ClientConnection: Sendable {
     package let id: ConnectionID
     /// SHA-256 of the certificate whose key the peer proved to possess.
     package let thumbprint: Digest256
+    /// The sender's network: the /24 or /48 around its address.
+    let network: String
     /// Closes the connection at once. It may be called on any thread and repeatedly.
     package let close: @Sendable () -> Void
 
@@ -27,9 +29,14 @@ package final class ClientConnection: Sendable {
     let endsWithItsAnswer = Atomic<Bool>(false)
 
     /// For a connection whose handshake is complete.
-    package init(id: ConnectionID, thumbprint: Digest256, close: @escaping @Sendable () -> Void) {
+    ///
+    /// - Parameter address: the limits' key of the sender's address.
+    package init(
+        id: ConnectionID, thumbprint: Digest256, from address: String = "local", close: @escaping @Sendable () -> Void
+    ) {
         self.id = id
         self.thumbprint = thumbprint
+        network = RequesterNetwork.key(ofAddress: address)
         self.close = close
     }
 
@@ -67,6 +74,9 @@ package final class ClientConnection: Sendable {
 package extension ClientConnection {
     /// The state in the protocol's outer state machine.
     var state: ConnectionState { device.withLock { $0.state } }
+
+    /// The device of the certificate; `nil` until it was looked up.
+    var deviceID: DeviceID? { certificate?.certificate.deviceID }
 
     /// Records that either side closed the connection.
     func disconnect() { move(.disconnect) }

@@ -28,6 +28,12 @@ extension MaintenanceTask {
             MaintenanceTask("expired_sessions", every: minute) {
                 try SessionRepository($0).purgeExpired(before: $0.ago(policy.sessionsKept), $1)
             },
+            MaintenanceTask("sign_ins", every: minute) {
+                try SignInRecordRepository($0).purge(before: $0.ago(policy[\.retention].signIns), $1)
+            },
+            MaintenanceTask("sign_in_tallies", every: minute) {
+                try SignInTallyRepository($0).purge(before: $0.ago(policy[\.retention].signIns), $1)
+            },
             MaintenanceTask("rates", every: minute) { try RateRepository($0).purge(before: $0.ago(minute), $1) },
             MaintenanceTask("recent_certifications", every: minute) { try RepeatedRequestRepository($0).purge($1) },
             MaintenanceTask("nodes", every: minute) { transaction, _ in

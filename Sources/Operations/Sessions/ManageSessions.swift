@@ -1,8 +1,9 @@
 import Database
 import Domain
+import Foundation
 import Repositories
 
-/// The users, devices or providers whose sessions are listed.
+/// The users, devices, providers or keys whose sessions are listed.
 package enum SessionSelection: Sendable {
     case all
     /// By id, or by `<provider slug>/<external id>`.
@@ -10,35 +11,69 @@ package enum SessionSelection: Sendable {
     case device(DeviceID)
     /// By the provider's slug or id.
     case provider(String)
+    /// The sessions that a provider's key opened or last renewed.
+    case key(ProviderKeyID)
 }
 
 package extension Administration {
     /// The newest sessions that have not ended.
     ///
-    /// - Parameter cursor: the id of the last session on the previous page.
-    /// - Throws: `Refusal` `not_found` for a user, device or provider.
+    /// - Parameters:
+    ///   - cursor: the id of the last session on the previous page.
+    ///   - moment: the time before which sessions are left out; `nil` for all.
+    /// - Throws: `Refusal` `not_found` for a user, device, provider or key.
     func listSessions(
-        limit: Int, after cursor: SessionID? = nil, _ scope: SessionSelection = .all
+        limit: Int, after cursor: SessionID? = nil, _ scope: SessionSelection = .all, since moment: Date? = nil
     ) async throws -> [Session] {
         try await read { transaction in
             let sessions = SessionRepository(transaction)
             func few(_ scope: SessionScope) throws -> [Session] {
                 let open = try sessions.listOpen(scope).sorted { $0.id.description > $1.id.description }
                 let rest = open.drop { session in cursor.map { session.id.description >= $0.description } ?? false }
-                return Array(rest.prefix(limit))
+                return Array(rest.filter { $0.createdAt >= moment ?? .distantPast }.prefix(limit))
             }
             switch scope {
-            case .all: return try sessions.listOpen(limit: limit, after: cursor)
             case .user(let name): return try few(.user(try UserSummary.find(name, in: transaction).user.id))
             case .device(let id):
                 guard try DeviceRepository(transaction).exists(id) else {
                     throw Refusal.unknownDevice(id)
                 }
                 return try few(.device(id))
-            case .provider(let name):
-                let provider = try ProviderRepository(transaction).require(name)
-                return try sessions.listOpen(limit: limit, after: cursor, of: provider.id)
+            case .all, .provider, .key:
+                guard let signer = try Self.signer(scope, in: transaction) else { return [] }
+                return try sessions.listOpen(limit: limit, after: cursor, of: signer, since: moment)
             }
+        }
+    }
+
+    /// The sessions that ended last.
+    ///
+    /// - Parameters:
+    ///   - cursor: the id of the last session on the previous page.
+    ///   - scope: all, or those of a provider or key.
+    ///   - moment: the time before which ends are left out; `nil` for all.
+    /// - Throws: `Refusal` `not_found` for a provider, key or cursor; `malformed_request` for another scope.
+    func listEndedSessions(
+        limit: Int, after cursor: SessionID? = nil, _ scope: SessionSelection = .all, since moment: Date? = nil
+    ) async throws -> [PastSession] {
+        try await read { transaction in
+            guard let signer = try Self.signer(scope, in: transaction) else { throw Refusal.endedByUserOrDevice }
+            return try SessionRepository(transaction).listEnded(
+                limit: limit, after: cursor, of: signer, since: moment)
+        }
+    }
+
+    /// `nil` for a user or device.
+    private static func signer(
+        _ scope: SessionSelection, in transaction: any Transaction
+    ) throws -> SessionSigner? {
+        switch scope {
+        case .all: return .all
+        case .provider(let name): return .provider(try ProviderRepository(transaction).require(name).id)
+        case .key(let id):
+            guard try ProviderKeyRepository(transaction).find(id) != nil else { throw Refusal.unknownKey(id) }
+            return .key(id)
+        case .user, .device: return nil
         }
     }
 

@@ -16,13 +16,23 @@ package extension Service {
     func openSession(
         identityToken: String, applicationID: String?, as proof: IdentityProof = .any, on connection: ClientConnection
     ) async throws -> OpenedSession {
+        try await recordSignIn(.open, on: connection) { trace in
+            try await openSession(identityToken, applicationID, as: proof, on: connection, trace)
+        }
+    }
+
+    private func openSession(
+        _ identityToken: String, _ applicationID: String?, as proof: IdentityProof, on connection: ClientConnection,
+        _ trace: SignInTrace
+    ) async throws -> OpenedSession {
         guard let device = connection.certificate,
             let state = SessionState.unauthenticated.after(.create, while: connection.state)
         else { throw Refusal.connectionWithoutCertificate }
         let policy = policy[\.sessions]
-        let identity = try await verifyIdentity(identityToken, as: proof, on: connection)
+        let identity = try await verifyIdentity(identityToken, as: proof, on: connection, trace)
         let application = try Self.application(
             applicationID, of: identity, about: proof == .any ? .applicationID : .clientID)
+        trace.note(application)
         let token = SessionToken(of: identity.nonce.sessionID, randomBytes: environment.randomBytes(32))
         let now = environment.now()
         let draft = Session(

@@ -12,13 +12,22 @@ package extension Service {
     func renewSession(
         sessionToken: String, identityToken: String, on connection: ClientConnection
     ) async throws -> OpenedSession {
+        try await recordSignIn(.renew, on: connection) { trace in
+            try await renewSession(sessionToken, identityToken, on: connection, trace)
+        }
+    }
+
+    private func renewSession(
+        _ sessionToken: String, _ identityToken: String, on connection: ClientConnection, _ trace: SignInTrace
+    ) async throws -> OpenedSession {
         let policy = policy[\.sessions]
         let (old, _) = try await boundSession(sessionToken, on: connection)
+        trace.note(old)
         let state = old.effectiveState(at: environment.now(), policy: policy)
         guard let renewed = state.machineState.after(.renew, while: connection.state) else {
             throw Refusal.notRenewable(state: state.rawValue)
         }
-        let identity = try await verifyIdentity(identityToken, on: connection)
+        let identity = try await verifyIdentity(identityToken, on: connection, trace)
         let anotherUser = Refusal.renewedByAnotherUser(state: state.rawValue)
         guard identity.token.provider == old.providerID else { throw anotherUser }
         if let application = identity.token.applicationID, application != old.applicationID {

@@ -29,9 +29,10 @@ extension Service {
     /// Verifies an identity token without a transaction. It counts the attempt, then verifies signature, claims and
     /// nonce, in this order, so unsigned content is never evaluated.
     ///
+    /// - Parameter trace: receives what the token says, also of a refused one.
     /// - Throws: `Refusal` `invalid_identity_token` with the contract's reasons; `rate_limited`.
     func verifyIdentity(
-        _ compact: String, as proof: IdentityProof = .any, on connection: ClientConnection
+        _ compact: String, as proof: IdentityProof = .any, on connection: ClientConnection, _ trace: SignInTrace
     ) async throws -> VerifiedIdentity {
         if rateLimiting == .on {
             try connection.certificate?.identityTokens.count(
@@ -47,36 +48,42 @@ extension Service {
             }
         let (token, known) =
             isIDToken
-            ? try await verifyIDToken(unverified) : try await verify(unverified, isGrant: proof == .assertion)
+            ? try await verifyIDToken(unverified, trace)
+            : try await verify(unverified, isGrant: proof == .assertion, trace)
         let nonce = try Nonce(shown: token.nonce, thumbprint: connection.thumbprint, key: keys.nonces)
         return VerifiedIdentity(token: token, known: known, nonce: nonce)
     }
 
     private func verify(
-        _ unverified: UnverifiedToken, isGrant: Bool
+        _ unverified: UnverifiedToken, isGrant: Bool, _ trace: SignInTrace
     ) async throws -> (IdentityToken, CachedProvider) {
         let known = try await caches.providers.find(unverified.issuer)
+        let key = known?.key(unverified.keyID)
+        trace.note(unverified, of: known, key: key == nil ? nil : unverified.keyID)
         let verifier = IdentityTokenVerifier(
             realm: realm, endpoints: urls.audiences, isGrant: isGrant,
             policy: policy[\.identityTokens])
         let token = try verifier.verify(
-            unverified, provider: known?.provider, key: known?.key(unverified.keyID), now: environment.now())
+            unverified, provider: known?.provider, key: key, now: environment.now())
         guard let known else {
             throw Refusal.unknownIssuer
         }
         return (token, known)
     }
 
-    private func verifyIDToken(_ unverified: UnverifiedToken) async throws -> (IdentityToken, CachedProvider) {
+    private func verifyIDToken(
+        _ unverified: UnverifiedToken, _ trace: SignInTrace
+    ) async throws -> (IdentityToken, CachedProvider) {
         var known = try await IssuerKeys(self).provider(of: unverified)
+        trace.note(unverified, of: known, key: nil)
         if let found = known, found.provider.disabledAt == nil, let issuer = found.provider.issuer {
             known = try await IssuerKeys(self).current(found, of: issuer, for: unverified.header)
         }
         let verifier = IDTokenVerifier(clockSkew: policy[\.identityTokens].clockSkew)
         func verify(by known: CachedProvider?) throws(Refusal) -> IdentityToken {
-            try verifier.verify(
-                unverified, provider: known?.provider, key: known?.issuerKey(of: unverified.header),
-                now: environment.now())
+            let key = known?.issuerKey(of: unverified.header)
+            trace.note(unverified, of: known, key: key?.id)
+            return try verifier.verify(unverified, provider: known?.provider, key: key, now: environment.now())
         }
         let token: IdentityToken
         do throws(Refusal) {

@@ -4,7 +4,7 @@ import Foundation
 import Repositories
 
 /// Erases data that a user shares with others, or may have in any number: permissions, streams, messages and their
-/// changes.
+/// changes, attempts to sign in.
 ///
 /// Small amounts are erased in the erasure's own transaction. Otherwise `ErasureRepository` records the user, whose
 /// rows are then hidden, and they are erased in batches. After a crash the next batch continues with the remaining
@@ -58,6 +58,7 @@ struct EraseRest {
             { try MessageStreamRepository(transaction).erase(createdBy: user, limit: $0) },
             { try AuthorizationRepository(transaction).erase(user, at: time, limit: $0) },
             { try StreamUserRepository(transaction).erase(user, limit: $0) },
+            { try SignInRecordRepository(transaction).erase(user, limit: $0) },
         ]
         for act in acts {
             let count = try act(limit)

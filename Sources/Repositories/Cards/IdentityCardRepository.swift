@@ -31,7 +31,7 @@ package extension IdentityCardRepository {
         package let personIndex: Digest256?
         package let submittedAt: Date
         /// When it was decided; `nil` in review.
-        var decidedAt: Date?
+        package var decidedAt: Date?
         /// The reviewer; `nil` if the checks decided.
         package var decidedBy: String?
 

@@ -31,7 +31,7 @@ extension Schema {
             CHECK ((state = 'challenged') = (challenged_at IS NOT NULL) OR state = 'unauthenticated')
         )
         """,
-        "CREATE INDEX sessions_by_user ON sessions (user_id, device_id)",
+        "CREATE INDEX sessions_by_user ON sessions (user_id, created_at, id)",
         // A user with ten thousand past sessions has at most eight open ones.
         "CREATE INDEX sessions_open ON sessions (user_id, device_id) WHERE state <> 'unauthenticated'",
         "CREATE INDEX sessions_open_by_device ON sessions (device_id) WHERE state <> 'unauthenticated'",
@@ -40,7 +40,8 @@ extension Schema {
         CREATE INDEX sessions_open_by_key_and_id ON sessions (provider_key_id, provider_generation, id)
         WHERE state <> 'unauthenticated'
         """,
-        "CREATE INDEX sessions_ended ON sessions (ended_at) WHERE ended_at IS NOT NULL",
+        "CREATE INDEX sessions_ended ON sessions (ended_at, id) WHERE ended_at IS NOT NULL",
+        "CREATE INDEX sessions_ended_by_key ON sessions (provider_key_id, ended_at, id) WHERE ended_at IS NOT NULL",
         "CREATE INDEX sessions_by_renewal ON sessions (renewed_at)",
         // Raising a generation ends all sessions with an earlier one. Their rows are updated in batches.
         """
@@ -72,5 +73,44 @@ extension Schema {
         // The generation of nonces, which changes with a restore.
         "CREATE TABLE generations (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
         "INSERT INTO generations (name, value) VALUES ('nonces', '')",
+    ]
+
+    /// Attempts to sign in, accepted or refused.
+    static let signIns = [
+        // Without a foreign key: an attempt is written after its sign-in, and must not wait for a user's row.
+        """
+        CREATE TABLE sign_ins (
+            id TEXT NOT NULL,
+            at BIGINT NOT NULL,
+            act TEXT NOT NULL,
+            provider_id TEXT,
+            user_id TEXT,
+            session_id TEXT,
+            provider_key_id TEXT,
+            application_id TEXT,
+            device_id TEXT,
+            code TEXT,
+            reason TEXT,
+            PRIMARY KEY (at, id)
+        )
+        """,
+        "CREATE INDEX sign_ins_by_user ON sign_ins (user_id, at, id) WHERE user_id IS NOT NULL",
+        // Whom a key signed in.
+        """
+        CREATE INDEX sign_ins_by_key ON sign_ins (provider_key_id, at, id)
+        WHERE provider_key_id IS NOT NULL AND session_id IS NOT NULL
+        """,
+        // Attempts from busy networks that have no row of their own. The text is empty for no provider.
+        """
+        CREATE TABLE sign_in_tallies (
+            provider_id TEXT NOT NULL,
+            hour BIGINT NOT NULL,
+            network BYTEA NOT NULL,
+            accepted BIGINT NOT NULL,
+            refused BIGINT NOT NULL,
+            PRIMARY KEY (provider_id, hour, network)
+        )
+        """,
+        "CREATE INDEX sign_in_tallies_by_hour ON sign_in_tallies (hour)",
     ]
 }

@@ -13,8 +13,8 @@ package enum Schema {
         Migration(
             identifier: 1, name: "base schema", readableFrom: 1,
             statements: [
-                certificates, providers, users, addresses, sessions, phone, bans, authorizations, messaging, outbox,
-                audit, cluster,
+                certificates, providers, users, addresses, sessions, signIns, phone, bans, authorizations, messaging,
+                outbox, audit, cluster,
             ].flatMap(\.self), createsChangeLog: true)
     ]
 

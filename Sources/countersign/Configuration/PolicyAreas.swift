@@ -74,6 +74,7 @@ struct PolicyArea {
                 .time("last_use_interval", \.sessions.lastUseInterval, 1...day),
                 .choice("attach", \.sessions.attach),
                 .whole("created_per_minute", \.sessions.createdPerMinute, 1...1_000_000),
+                .whole("recorded_per_hour", \.sessions.recordedPerHour, 0...1_000_000),
             ])
     }
 
@@ -250,6 +251,7 @@ struct PolicyArea {
                 .time("ended_certificates", \.retention.endedCertificates, day...(3650 * day)),
                 .time("unseen_certificates", \.retention.unseenCertificates, day...(3650 * day)),
                 .time("ended_authorizations", \.retention.endedAuthorizations, day...(3650 * day)),
+                .time("sign_ins", \.retention.signIns, day...(3650 * day)),
                 .time("audit_entries", \.retention.auditEntries, 30 * day...(36_500 * day)),
             ])
     }

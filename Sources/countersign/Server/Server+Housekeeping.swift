@@ -66,6 +66,21 @@ extension Server {
         }
     }
 
+    /// Stops after the listeners, so that the last sign-ins are recorded too.
+    func signInsLoop() -> @Sendable () async -> Void {
+        let write = WriteSignIns(service)
+        let records = service.node.caches.signIns
+        registry.addGauge("sign_ins_pending") { Double(records.count) }
+        let lost = Counter(label: "sign_ins_dropped")
+        return { [logger] in
+            await write.run {
+                if $0 > 0 { lost.increment(by: Int64($0)) }
+            } onError: {
+                logger.error("sign-ins cannot be recorded", metadata: ["cause": .string(ErrorWords.of($0))])
+            }
+        }
+    }
+
     /// Stops after the listeners, so that the users of their connections go offline at once.
     ///
     /// - Parameter node: the node in the heartbeats.

@@ -150,6 +150,7 @@ struct Server: Sendable {
             Loop(name: "issuers", logger: logger, body: issuersLoop()),
             Loop(name: "audit sealer", logger: logger, body: auditLoop()),
             Loop(name: "last uses", logger: logger, body: lastUsesLoop()),
+            Loop(name: "sign-ins", logger: logger, body: signInsLoop()),
             Loop(name: "presence", logger: logger, body: presenceLoop(node.id)),
             listening,
         ]

@@ -168,9 +168,9 @@ struct SessionTableTests {
             let (newest, next, others) = try await tables.read {
                 let records = SessionRepository($0)
                 return try (
-                    records.listOpen(limit: 3, of: tables.provider),
-                    records.listOpen(limit: 3, after: sessions[3].id, of: tables.provider),
-                    records.listOpen(limit: 3, of: ProviderID(UUID()))
+                    records.listOpen(limit: 3, of: .provider(tables.provider)),
+                    records.listOpen(limit: 3, after: sessions[3].id, of: .provider(tables.provider)),
+                    records.listOpen(limit: 3, of: .provider(ProviderID(UUID())))
                 )
             }
             let (all, ofUser, devices) = try await tables.read {

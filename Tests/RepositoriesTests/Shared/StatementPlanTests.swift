@@ -73,7 +73,7 @@ struct StatementPlanTests {
     func operators(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
             let plans = StatementPlans(kind)
-            let provider = tables.provider
+            let (provider, key, user) = (tables.provider, tables.providerKey, tables.user)
             var questions: [(index: String, ask: @Sendable (any Transaction) throws -> Void)] = [
                 (
                     "audit_entries_by_event",
@@ -85,8 +85,16 @@ struct StatementPlanTests {
                 ),
                 (
                     "sessions_open_by_key_and_id",
-                    { _ = try SessionRepository($0).listOpen(limit: 5, of: provider) }
+                    { _ = try SessionRepository($0).listOpen(limit: 5, of: .provider(provider)) }
                 ), ("sessions_open_by_key_and_id", { _ = try SessionRepository($0).listOpen(limit: 5) }),
+                ("sessions_ended ", { _ = try SessionRepository($0).listEnded(limit: 5) }),
+                ("sessions_ended_by_key", { _ = try SessionRepository($0).listEnded(limit: 5, of: .key(key)) }),
+                (
+                    "sessions_by_user",
+                    { _ = try SessionRepository($0).list(of: user, after: .start, since: nil, limit: 5) }
+                ),
+                ("sign_ins_by_user", { _ = try SignInRecordRepository($0).list(of: user, after: .start, limit: 5) }),
+                ("sign_ins_by_key", { _ = try SignInRecordRepository($0).accepted(by: key, after: nil, limit: 5) }),
             ]
             for state in OutboxState.allCases {
                 let index =
@@ -146,6 +154,8 @@ struct StatementPlanTests {
                 try StreamUserRepository(transaction).purgeNotifications(before: transaction.now)
                 try PresenceRepository(transaction).purge(seenBefore: transaction.now)
                 _ = try BanMaintenance(transaction).purge(MaintenanceBatch())
+                try SignInRecordRepository(transaction).purge(before: transaction.now)
+                try SignInTallyRepository(transaction).purge(before: transaction.now)
             }
             try await plans.requireNoScan(store)
         }

@@ -1,0 +1,118 @@
+import Domain
+import Foundation
+import Synchronization
+
+/// Attempts to sign in that are not in the store yet. They are written in batches some seconds later, so no sign-in
+/// waits for it.
+///
+/// A crowd in one network cannot fill the memory or the store. From a number of attempts per hour, those of a provider's
+/// users in the network are only counted.
+package final class SignInRecords: Sendable {
+    /// An attempt, with the name by which the user is found.
+    struct Entry: Sendable {
+        let attempt: SignInAttempt
+        let externalID: String?
+    }
+
+    /// A provider's users in one network in one hour.
+    struct Crowd: Sendable, Hashable {
+        let hour: SignInTally.Hour
+        let providerID: ProviderID?
+        let network: String
+    }
+
+    /// How many attempts were accepted and refused.
+    struct Count: Sendable, Equatable {
+        var accepted = 0
+        var refused = 0
+    }
+
+    /// The content at one time.
+    struct Content: Sendable {
+        var entries: [Entry] = []
+        var counts: [Crowd: Count] = [:]
+        /// The number of attempts that were lost because there were too many others.
+        var dropped = 0
+    }
+
+    private struct State {
+        var content = Content()
+        var hour: SignInTally.Hour?
+        /// The attempts of the hour by the hash of their crowd. Crowds with equal hashes share their number.
+        var seen: [Int: Int] = [:]
+    }
+
+    /// The largest number of attempts, and of crowds that are only counted.
+    private let limit: Int
+    private let state = Mutex(State())
+
+    init(limit: Int = 50_000) {
+        self.limit = limit
+    }
+
+    /// Records an attempt.
+    ///
+    /// - Parameters:
+    ///   - network: the sender's network.
+    ///   - most: the number of attempts of a crowd that are recorded one by one.
+    func note(_ entry: Entry, from network: String, most: Int) {
+        let attempt = entry.attempt
+        let hour = SignInTally.Hour(of: attempt.at)
+        let crowd = Crowd(hour: hour, providerID: attempt.providerID, network: network)
+        let hash = crowd.hashValue
+        state.withLock { state in
+            if state.hour != hour || state.seen.count >= 10 * limit {
+                (state.hour, state.seen) = (hour, [:])
+            }
+            let seen = state.seen[hash, default: 0]
+            if seen < most {
+                guard state.content.entries.count < limit else {
+                    state.content.dropped += 1
+                    return
+                }
+                state.seen[hash] = seen + 1
+                state.content.entries.append(entry)
+            } else {
+                state.content.add(
+                    attempt.isAccepted ? Count(accepted: 1) : Count(refused: 1), of: crowd, limit: limit)
+            }
+        }
+    }
+
+    /// Removes and returns the attempts and numbers collected so far.
+    func takeAll() -> Content {
+        state.withLock { state in
+            defer { state.content = Content() }
+            return state.content
+        }
+    }
+
+    /// Puts back what could not be written, as far as there is room.
+    func putBack(_ entries: some Sequence<Entry>, _ counts: some Sequence<(key: Crowd, value: Count)>, dropped: Int) {
+        state.withLock { state in
+            state.content.dropped += dropped
+            for entry in entries {
+                if state.content.entries.count < limit {
+                    state.content.entries.append(entry)
+                } else {
+                    state.content.dropped += 1
+                }
+            }
+            for (crowd, count) in counts { state.content.add(count, of: crowd, limit: limit) }
+        }
+    }
+
+    /// The number of attempts to write.
+    package var count: Int { state.withLock { $0.content.entries.count } }
+}
+
+extension SignInRecords.Content {
+    fileprivate mutating func add(_ count: SignInRecords.Count, of crowd: SignInRecords.Crowd, limit: Int) {
+        guard counts[crowd] != nil || counts.count < limit else {
+            dropped += count.accepted + count.refused
+            return
+        }
+        counts[crowd, default: .init()].accepted += count.accepted
+        counts[crowd, default: .init()].refused += count.refused
+    }
+}

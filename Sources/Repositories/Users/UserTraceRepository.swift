@@ -1,0 +1,117 @@
+import Database
+import Domain
+import Foundation
+
+/// What the tables tell of a user without opening any sealed column: times, ids and states. Each list is short, because
+/// limits of the policy bound its rows.
+package struct UserTraceRepository {
+    private let transaction: any Transaction
+    private let user: UserID
+
+    package init(_ transaction: any Transaction, of user: UserID) {
+        (self.transaction, self.user) = (transaction, user)
+    }
+}
+
+package extension UserTraceRepository {
+    /// The most rows of a list that no limit bounds.
+    static let most = 1000
+
+    /// A proof of a number, without the number.
+    struct Verification: Sendable {
+        package let id: PhoneVerificationID
+        package let deviceID: DeviceID
+        package let createdAt: Date
+        /// `nil` if no correct code has come.
+        package let verifiedAt: Date?
+    }
+
+    private static let verification = ColumnTuple(
+        Column<PhoneVerificationID>("id"), Column<DeviceID>("device_id"), Column<Date>("created_at"),
+        Column<Date?>("verified_at"))
+
+    /// The user's latest proofs of numbers. They are kept for a day after they expire.
+    func verifications() throws -> [Verification] {
+        try transaction.query(
+            """
+            SELECT \(Self.verification) FROM phone_verifications WHERE user_id = $1
+            ORDER BY created_at DESC, id LIMIT \(Self.most)
+            """, [.id(user)]
+        ).map { row in
+            let (id, device, createdAt, verifiedAt) = try Self.verification.read(row)
+            return Verification(id: id, deviceID: device, createdAt: createdAt, verifiedAt: verifiedAt)
+        }
+    }
+
+    private static let proof = ColumnTuple(Column<Date>("phone_verified_at"), Column<Date?>("identity_verified_at"))
+
+    /// When the user proved the number, and showed the card, that are in force.
+    func proofs() throws -> (phone: Date, identity: Date?)? {
+        try transaction.first("SELECT \(Self.proof) FROM authenticated_users WHERE user_id = $1", [.id(user)]).map {
+            let (phone, identity) = try Self.proof.read($0)
+            return (phone, identity)
+        }
+    }
+
+    private static let device = ColumnTuple(Column<DeviceID>("device_id"), Column<Date>("at"))
+
+    /// The devices of the user's newest sessions and accepted sign-ins, each with its first and last time.
+    ///
+    /// - Parameter moment: the time before which uses are left out.
+    func devices(since moment: Date?) throws -> [UserDevice] {
+        let start = Value.time(moment ?? .distantPast)
+        let signIns = try transaction.query(
+            """
+            SELECT \(Self.device) FROM sign_ins WHERE user_id = $1 AND at > $2 AND session_id IS NOT NULL
+                AND device_id IS NOT NULL
+            ORDER BY at DESC, id DESC LIMIT \(Self.most)
+            """, [.id(user), start])
+        let sessions = try transaction.query(
+            """
+            SELECT s.device_id, s.created_at FROM sessions s
+            WHERE s.user_id = $1 AND s.created_at > $2 AND \(GenerationRepository.wasOpened("s"))
+            ORDER BY s.created_at DESC, s.id DESC LIMIT \(Self.most)
+            """, [.id(user), start])
+        var times: [DeviceID: (first: Date, last: Date)] = [:]
+        for row in signIns + sessions {
+            let (id, at) = try Self.device.read(row)
+            let known = times[id] ?? (at, at)
+            times[id] = (min(known.first, at), max(known.last, at))
+        }
+        return times.map { UserDevice(id: $0.key, firstAt: $0.value.first, lastAt: $0.value.last) }
+            .sorted { ($0.lastAt, $0.id.description) > ($1.lastAt, $1.id.description) }
+    }
+
+    /// When a session of the user was last used, or a sign-in accepted; `nil` if neither is stored.
+    func lastUse() throws -> Date? {
+        let uses: [Date?] = [
+            try transaction.value(
+                """
+                SELECT MAX(s.last_used_at) FROM (
+                    SELECT last_used_at FROM sessions WHERE user_id = $1 ORDER BY created_at DESC, id DESC
+                    LIMIT \(Self.most)
+                ) AS s
+                """, [.id(user)], as: Date?.self) ?? nil,
+            try transaction.value(
+                """
+                SELECT at FROM sign_ins WHERE user_id = $1 AND session_id IS NOT NULL
+                ORDER BY at DESC, id DESC LIMIT 1
+                """, [.id(user)]),
+        ]
+        return uses.compactMap(\.self).max()
+    }
+
+    private static let count = ColumnTuple(Column<CardStatus>("status"), Column<Int>("COUNT(*)"))
+
+    /// The number of the user's cards by status.
+    func cards() throws -> [CardStatus: Int] {
+        let rows = try transaction.query(
+            "SELECT \(Self.count) FROM identity_cards WHERE user_id = $1 GROUP BY status", [.id(user)])
+        return Dictionary(try rows.map(Self.count.read), uniquingKeysWith: +)
+    }
+
+    /// When the user's data was erased; `nil` if it was not, or there was none.
+    func erasedAt() throws -> Date? {
+        try transaction.value("SELECT erased_at FROM data_keys WHERE user_id = $1", [.id(user)], as: Date?.self) ?? nil
+    }
+}
