@@ -52,6 +52,7 @@ struct ListenerFace: Sendable {
         let elapsed: Duration
         var problem: Problem?
         var cause: (any Error)?
+        var parties = RequestParties()
         /// The client's trace, or the one of ``span``.
         var trace: TraceParent?
         /// The request's span; `nil` if nothing in the request had to wait.

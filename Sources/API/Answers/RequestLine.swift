@@ -14,7 +14,7 @@ package extension RequestLine {
     /// The key of a line in a log message's metadata.
     static let key = "request"
 
-    /// Visits the members. None contains content of the request; every value is a text.
+    /// Visits the members without ``RequestParties``. None contains content of the request; every value is a text.
     private func visit(_ member: (_ name: StaticString, _ value: String) -> Void) {
         member("listener", listener.rawValue)
         member("method", outcome.method.rawValue)
@@ -42,6 +42,17 @@ package extension RequestLine {
             line += "\":".utf8
             JSONValue.string(value).appendJSON(to: &line)
         }
+        // Without a text of its own for each id, because the fast path writes such a line in a few microseconds.
+        outcome.parties.visit { name, id in
+            line += ",\"".utf8
+            name.withUTF8Buffer { line += $0 }
+            line += "\":\"".utf8
+            withUnsafeTemporaryAllocation(byteCount: DeviceID.textLength, alignment: 1) { text in
+                DeviceID(id).write(to: text)
+                line += text
+            }
+            line.append(UInt8(ascii: "\""))
+        }
     }
 }
 
@@ -49,6 +60,7 @@ extension RequestLine: CustomStringConvertible {
     package var description: String {
         var words: [String] = []
         visit { words.append("\($0)=\($1)") }
+        outcome.parties.visit { words.append("\($0)=\(DeviceID($1))") }
         return words.joined(separator: " ")
     }
 }

@@ -64,42 +64,43 @@ final class FastPath: Sendable {
         date = DateText(now: now)
     }
 
-    /// Writes the body of the answer; `false` if the routes must answer.
+    /// Writes the body of the answer, and returns whom the request concerns; `nil` if the routes must answer.
     ///
     /// - Parameters:
     ///   - content: the complete content of the request.
     ///   - connection: the device's connection; `nil` if none is known.
     func write(
         _ request: FastRequest, _ content: ByteBuffer, on connection: ClientConnection?, to body: inout ByteBuffer
-    ) -> Bool {
+    ) -> RequestParties? {
         switch (asker, request.question) {
         case (.devices(let devices), .session(let tokenHash)):
             guard let connection, devices.sessions.service.isAuthenticated(connection),
                 let session = devices.sessions.service.sessionFromMemory(tokenHash, on: connection)
-            else { return false }
+            else { return nil }
             devices.sessions.write(session, on: connection, to: &body)
-            return true
+            return RequestParties(session)
         case (.devices(let devices), .nonce):
-            guard let connection, devices.sessions.service.isAuthenticated(connection) else { return false }
+            guard let connection, devices.sessions.service.isAuthenticated(connection) else { return nil }
             devices.sessions.writeNonce(for: connection, to: &body)
-            return true
+            return RequestParties(device: connection.deviceID)
         case (.devices(let devices), .exchange):
-            guard let connection else { return false }
+            guard let connection else { return nil }
             return devices.tokens.writeExchange(content, on: connection, to: &body)
         case (.providers(let providers), .introspection(let bearer)):
-            guard let tokenHash = FastRequest.introspectedToken(content) else { return false }
+            guard let tokenHash = FastRequest.introspectedToken(content) else { return nil }
             return providers.tokens.writeIntrospection(of: tokenHash, forBearer: bearer, to: &body)
         case (.devices, .introspection), (.providers, .session), (.providers, .nonce), (.providers, .exchange):
-            return false
+            return nil
         }
     }
 
     /// Counts an answer and writes its log line as the routes do.
-    func record(_ request: FastRequest, id: String, elapsed: Duration) {
+    func record(_ request: FastRequest, of parties: RequestParties, id: String, elapsed: Duration) {
         answers.increment()
         let route = request.route
         let outcome = ListenerFace.Outcome(
-            method: route.method, route: route.template, status: route.status, elapsed: elapsed, trace: request.trace)
+            method: route.method, route: route.template, status: route.status, elapsed: elapsed, parties: parties,
+            trace: request.trace)
         switch request.question {
         case .session: face.record(outcome, id: id, session)
         case .nonce: face.record(outcome, id: id, nonce)

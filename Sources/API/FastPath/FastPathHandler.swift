@@ -112,12 +112,12 @@ final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func answer(_ request: FastRequest, _ began: NIODeadline) -> Bool {
         body.clear()
-        guard fastPath.write(request, content, on: established.value, to: &body) else { return false }
+        guard let parties = fastPath.write(request, content, on: established.value, to: &body) else { return false }
         let id = established.requestIDs.next()
         pending.writeAnswer(request, id: id, date: fastPath.date.text, body: body)
         bytes?.expectRequestLine()
         bounds?.endRequest()
-        fastPath.record(request, id: id, elapsed: .nanoseconds((.now() - began).nanoseconds))
+        fastPath.record(request, of: parties, id: id, elapsed: .nanoseconds((.now() - began).nanoseconds))
         return true
     }
 

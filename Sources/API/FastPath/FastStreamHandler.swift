@@ -95,9 +95,9 @@ final class FastStreamHandler: ChannelInboundHandler, RemovableChannelHandler {
     private func answer(_ request: FastRequest, _ began: NIODeadline, _ context: ChannelHandlerContext) -> Bool {
         var body = ByteBuffer()
         pace = try? context.pipeline.syncOperations.handler(type: AnswerPaceHandler.self)
-        guard let pace, !pace.isFull, fastPath.write(request, content, on: established.value, to: &body) else {
-            return false
-        }
+        guard let pace, !pace.isFull,
+            let parties = fastPath.write(request, content, on: established.value, to: &body)
+        else { return false }
         let id = established.requestIDs.next()
         var fields: HPACKHeaders = [
             ":status": String(request.route.status.code), "content-length": String(body.readableBytes),
@@ -109,7 +109,7 @@ final class FastStreamHandler: ChannelInboundHandler, RemovableChannelHandler {
         let left = pace.follow(ahead: body.readableBytes)
         context.write(wrapOutboundOut(.data(.init(data: .byteBuffer(body), endStream: true))), promise: left)
         isAnswered = true
-        fastPath.record(request, id: id, elapsed: .nanoseconds((.now() - began).nanoseconds))
+        fastPath.record(request, of: parties, id: id, elapsed: .nanoseconds((.now() - began).nanoseconds))
         return true
     }
 }

@@ -88,11 +88,11 @@ final class HeraldConnection: Sendable {
         let id = (CurrentConnection.requestIDs ?? face.newRequestIDs()).next()
         do {
             let held = try await service.holdSession(token, on: connection)
-            record(nil, nil, start, id)
+            record(nil, nil, start, id, connection)
             return .holds(held)
         } catch {
             let problem = Problem(error)
-            record(problem, error, start, id)
+            record(problem, error, start, id, connection)
             switch problem.refusal?.code {
             case .sessionChallenged: return .refused(.challenged)
             case .userBanned: return .refused(.banned)
@@ -103,12 +103,14 @@ final class HeraldConnection: Sendable {
     }
 
     private func record(
-        _ problem: Problem?, _ cause: (any Error)?, _ start: ContinuousClock.Instant, _ id: String
+        _ problem: Problem?, _ cause: (any Error)?, _ start: ContinuousClock.Instant, _ id: String,
+        _ connection: ClientConnection
     ) {
         face.record(
             ListenerFace.Outcome(
                 method: Self.method, route: "/herald", status: problem?.status ?? .ok,
-                elapsed: ContinuousClock.now - start, problem: problem, cause: cause), id: id)
+                elapsed: ContinuousClock.now - start, problem: problem, cause: cause,
+                parties: RequestParties(device: connection.deviceID)), id: id)
     }
 
     /// Recorded as the method in measurements and the log.

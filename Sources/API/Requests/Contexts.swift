@@ -18,9 +18,18 @@ protocol ListenerContext: RequestContext {
     var peer: CountedCaller? { get }
     /// The user of the call's session, after the session was checked.
     var user: UserID? { get }
+    /// The device of the connection's certificate.
+    var device: DeviceID? { get }
 }
 
 extension ListenerContext {
+    /// Whom the request concerns, as far as that is known.
+    var parties: RequestParties {
+        var parties = carriedBy?.parties ?? RequestParties()
+        parties.device = parties.device ?? device
+        return parties
+    }
+
     /// The carrier of the response. It is required for large responses and for waiting, so a new protocol has to
     /// provide one.
     var carrier: ResponseCarrier {
@@ -62,6 +71,7 @@ struct PublicContext: ListenerContext {
 
     var peer: CountedCaller? { .address(addressKey) }
     var user: UserID? { nil }
+    var device: DeviceID? { nil }
 }
 
 /// The context of a request on the client listener, with the connection whose handshake proved the device's key.
@@ -90,6 +100,7 @@ struct ClientContext: ListenerContext {
 
     var peer: CountedCaller? { current.map { .certificate($0.thumbprint) } }
     var user: UserID? { session?.userID ?? exportUser }
+    var device: DeviceID? { current?.deviceID }
 
     /// The connection. Throws a refusal if there is none.
     var connection: ClientConnection {

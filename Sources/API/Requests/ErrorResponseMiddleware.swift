@@ -69,6 +69,7 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
         if request.method == .head { response = response.createHeadResponse() }
         if response.status == .noContent { response.headers[.contentLength] = nil }
         response.headers.append(.requestID(context.id))
+        let parties = context.parties
         context.carriedBy?.finish()
         let elapsed = ContinuousClock.now - start
         // A response to a client that has closed is recorded as 499, unless the service itself failed.
@@ -77,7 +78,7 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
             ListenerFace.Outcome(
                 method: request.method, route: route ?? RequestMeasurements.unmatched,
                 status: isTaken ? response.status : ClientGone.status, elapsed: elapsed, problem: problem, cause: cause,
-                trace: trace, span: span),
+                parties: parties, trace: trace, span: span),
             id: context.id, by: context.logger)
         return response
     }

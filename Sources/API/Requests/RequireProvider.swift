@@ -8,7 +8,9 @@ extension Service {
     ///
     /// - Parameter scope: what an access token must permit; `nil` if any token of the provider is enough.
     func caller(of request: Request, for scope: ProviderScope?, at cost: CallCost) async throws -> ProvenProvider {
-        try await authenticateProvider(request.bearer, for: scope, in: request.named, at: cost)
+        let caller = try await authenticateProvider(request.bearer, for: scope, in: request.named, at: cost)
+        ResponseCarrier.current?.note(RequestParties(provider: caller.id))
+        return caller
     }
 
     /// The provider or application that makes a change, proved by a fresh proof instead of the access token or in addition
@@ -20,8 +22,10 @@ extension Service {
     func changer(
         of request: Request, _ body: [UInt8] = [], for scope: ProviderScope? = nil, at cost: CallCost
     ) async throws -> FreshProof {
-        try await freshProof(
+        let caller = try await freshProof(
             request.bearer, beside: try request.countersignProof, of: scope, for: request.proven(body), at: cost)
+        ResponseCarrier.current?.note(RequestParties(provider: caller.id))
+        return caller
     }
 }
 

@@ -19,6 +19,8 @@ final class ResponseCarrier: Sendable {
         var isClosed = false
         var certificate: Digest256?
         var user: UserID?
+        /// Whom the request concerns, for its log line.
+        var parties = RequestParties()
         var claim: ResponseClaim?
         /// The claims of completed responses that have not been written, in order; `nil` for one without a claim.
         var made = CircularBuffer<ResponseClaim?>()
@@ -41,6 +43,17 @@ final class ResponseCarrier: Sendable {
 
     /// Sets the request's user, against whose limit the response is counted.
     func act(for user: UserID) { state.withLock { $0.user = user } }
+
+    /// Sets the request's session, whose user the response is counted against.
+    func act(for session: Session) {
+        act(for: session.userID)
+        note(RequestParties(session))
+    }
+
+    /// Sets whom the request concerns, for its log line.
+    func note(_ parties: RequestParties) { state.withLock { $0.parties = parties } }
+
+    var parties: RequestParties { state.withLock { $0.parties } }
 
     /// Marks the response as a shared buffer: another reader costs almost no memory.
     func share() { state.withLock { $0.isShared = true } }
@@ -98,6 +111,7 @@ final class ResponseCarrier: Sendable {
         state.withLock { state in
             state.made.append(state.claim)
             (state.claim, state.isShared, state.user) = (nil, false, nil)
+            state.parties = RequestParties()
         }
     }
 

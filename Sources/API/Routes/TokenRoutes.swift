@@ -50,6 +50,7 @@ package struct TokenRoutes: Sendable {
         try Self.requireOneProof(request, form)
         let answer = try await service.issueProviderAccessToken(
             form.assertion, scope: form["scope"], at: context.cost)
+        context.carriedBy?.note(RequestParties(provider: answer.provider))
         return .json([
             "access_token": .string(answer.token.reveal()), "token_type": .string("Bearer"),
             "expires_in": .integer(Int64(answer.lifetime)), "scope": .string(ProviderScope.text(answer.scopes)),
@@ -106,9 +107,9 @@ package struct TokenRoutes: Sendable {
     private func exchangeToken(
         _ form: FormBody, proof: String?, on connection: ClientConnection
     ) async throws -> Response {
-        .json(
-            Self.json(try await service.exchangeSessionToken(try exchangeRequest(form, proof: proof), on: connection))
-                .buffer)
+        let exchanged = try await service.exchangeSessionToken(try exchangeRequest(form, proof: proof), on: connection)
+        ResponseCarrier.current?.note(RequestParties(exchanged.session))
+        return .json(Self.json(exchanged).buffer)
     }
 
     /// Parses a device's request to exchange its session token.
@@ -137,16 +138,18 @@ package struct TokenRoutes: Sendable {
         ])
     }
 
-    /// Writes the response to an exchange, if memory alone suffices; `false` if the routes must answer.
+    /// Writes the response to an exchange, if memory alone suffices; `nil` if the routes must answer.
     ///
     /// - Parameter content: the complete form.
-    func writeExchange(_ content: ByteBuffer, on connection: ClientConnection, to body: inout ByteBuffer) -> Bool {
+    func writeExchange(
+        _ content: ByteBuffer, on connection: ClientConnection, to body: inout ByteBuffer
+    ) -> RequestParties? {
         guard let form = try? FormBody(Array(content.readableBytesView)), (try? grant(of: form)) == .tokenExchange,
             let request = try? exchangeRequest(form, proof: nil),
             let answer = service.exchangeFromMemory(request, on: connection)
-        else { return false }
+        else { return nil }
         body.writeImmutableBuffer(Self.json(answer).buffer)
-        return true
+        return RequestParties(answer.session)
     }
 
     @Sendable private func introspectToken(_ request: Request, _ context: PublicContext) async throws -> Response {
@@ -166,19 +169,19 @@ package struct TokenRoutes: Sendable {
     /// The media type of RFC 9701 §4.
     private static let introspectionType = "application/token-introspection+jwt"
 
-    /// Writes the response to an introspection, if memory alone suffices; `false` if the routes must answer.
+    /// Writes the response to an introspection, if memory alone suffices; `nil` if the routes must answer.
     ///
     /// - Parameters:
     ///   - tokenHash: the hash of the session token.
     ///   - bearer: the SHA-256 of the provider's token.
     func writeIntrospection(
         of tokenHash: Digest256, forBearer bearer: Digest256, to body: inout ByteBuffer
-    ) -> Bool {
+    ) -> RequestParties? {
         guard let caller = service.providerFromMemory(bearer, for: .sessionsRead),
             let found = service.introspectFromMemory(tokenHash, for: caller)
-        else { return false }
+        else { return nil }
         body.writeIntrospection(found)
-        return true
+        return RequestParties(provider: caller)
     }
 
     /// Authenticates the caller by `Authorization: Bearer …` or by a client assertion in the form, but not by both (RFC
@@ -195,7 +198,9 @@ package struct TokenRoutes: Sendable {
         }
         let form = try await request.form(upTo: maximum)
         try Self.requireOneProof(request, form)
-        return (try await service.authenticateProvider(form.assertion, at: cost), form)
+        let caller = try await service.authenticateProvider(form.assertion, at: cost)
+        ResponseCarrier.current?.note(RequestParties(provider: caller.id))
+        return (caller, form)
     }
 
     /// Requires that the client authenticates in only one way (RFC 6749 §2.3). Two ways could name two clients.

@@ -236,7 +236,7 @@ package extension Service {
             issuedAt: now, expiresAt: now.addingTimeInterval(lifetime))
         return ProviderTokenGrant(
             token: try token.signed(with: keys.accessTokens, issuer: urls.issuer),
-            lifetime: Int(saturating: lifetime), scopes: scopes)
+            lifetime: Int(saturating: lifetime), scopes: scopes, provider: caller.id)
     }
 }
 
@@ -260,4 +260,6 @@ package struct ProviderTokenGrant: Sendable {
     /// The token's lifetime in seconds.
     package let lifetime: Int
     package let scopes: Set<ProviderScope>
+    /// The provider that it was issued to.
+    package let provider: ProviderID
 }

@@ -8,6 +8,8 @@ import Tokens
 /// An access token and its lifetime.
 package struct ExchangedToken: Sendable {
     package let token: Secret<String>
+    /// The session of the exchanged token.
+    package let session: Session
     /// Whether it is bound to the device's key by a DPoP proof, not to its certificate.
     package let isBoundToKey: Bool
     /// The granted part of the requested scope.
@@ -117,7 +119,7 @@ package extension Service {
             issuedAt: now,
             expiresAt: now.addingTimeInterval(lifetime))
         return ExchangedToken(
-            token: try token.signed(with: keys.accessTokens, algorithm: algorithm),
+            token: try token.signed(with: keys.accessTokens, algorithm: algorithm), session: session,
             isBoundToKey: confirmation != .certificate,
             scope: claims.map { _ in SessionAccessToken.verifiedClaimsScope },
             lifetime: max(0, Int(saturating: lifetime)))

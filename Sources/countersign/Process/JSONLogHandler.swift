@@ -23,7 +23,7 @@ struct JSONLogHandler: LogHandler {
 
     func log(event: LogEvent) {
         var line: [UInt8] = []
-        line.reserveCapacity(320)
+        line.reserveCapacity(512)
         line += "{\"time\":\"".utf8
         line += Date().rfc3339.utf8
         line += "\",\"level\":\"".utf8
