@@ -29,6 +29,12 @@ package struct ProviderRoutes: Sendable {
             let id = try context.parameters.require("user_id")
             return describe(try await service.readUserClaims(of: id, at: caller.id))
         }
+        router.get("provider/users/:external_id/history", cost: .read, query: ["cursor"]) { request, context in
+            let caller = try await service.caller(of: request, for: .sessionsRead, at: context.cost)
+            let cursor = request.uri.queryParameters["cursor"].map(String.init)
+            return Self.describe(
+                try await service.readUserHistory(try externalID(context), of: caller.id, after: cursor))
+        }
         router.delete("provider/users/:external_id/sessions", cost: .write) { request, context in
             let caller = try await service.caller(of: request, for: .sessionsEnd, at: context.cost)
             try await service.endUserSessions(of: try externalID(context), at: caller)

@@ -19,6 +19,8 @@ package struct PersonalExport: Sendable, Confidential {
     let cards: [(entry: IdentityCardRepository.Entry, facts: CardFacts?)]
     /// The sessions that have not ended.
     let sessions: [Session]
+    /// The newest attempts to sign in.
+    let signIns: [SignInAttempt]
     /// The user's requests to others, in the user's words, and others' requests to the user.
     let authorizations: [AuthorizationEntry]
     let blocked: [UserID]
@@ -56,7 +58,9 @@ package struct PersonalExport: Sendable, Confidential {
             cards: try IdentityCardRepository(transaction).list(of: user.id).map {
                 ($0, try SealedCard.facts(of: $0, keys: keys, in: transaction))
             },
-            sessions: try SessionRepository(transaction).listOpen(.user(user.id)), authorizations: authorizations,
+            sessions: try SessionRepository(transaction).listOpen(.user(user.id)),
+            signIns: try SignInRecordRepository(transaction).list(of: user.id, after: .start, limit: 1000),
+            authorizations: authorizations,
             blocked: try BlockRepository(transaction).list(of: user.id),
             blockedRequesters: try BlockRepository(transaction).listAuthorizations(of: user.id),
             findable: try FindableAddressRepository(transaction).list(of: user.id),
@@ -86,6 +90,7 @@ package extension PersonalExport {
             "identity_verified_at": text(proved?.identityVerifiedAt?.rfc3339),
             "suspended": text(proved?.suspended?.rawValue),
             "cards": .array(cards.map { Self.json($0) }), "sessions": .array(sessions.map { Self.json($0) }),
+            "sign_ins": .array(signIns.map { Self.json($0) }),
             "authorizations": .array(authorizations.map { Self.json($0.0, $0.1, to: $0.2?.to, event: $0.2?.eventID) }),
             "blocked": .array(blocked.map { .string($0.description) }),
             "blocked_requesters": .array(blockedRequesters.map { .string($0.description) }),
@@ -128,6 +133,15 @@ package extension PersonalExport {
             "id": text(session.id.description), "device_id": text(session.deviceID.description),
             "app_id": text(session.applicationID.description), "created_at": text(session.createdAt.rfc3339),
             "last_used_at": text(session.lastUsedAt.rfc3339),
+        ])
+    }
+
+    private static func json(_ attempt: SignInAttempt) -> JSONValue {
+        .object([
+            "id": text(attempt.id.description), "at": text(attempt.at.rfc3339), "act": text(attempt.act.rawValue),
+            "code": text(attempt.code), "reason": text(attempt.reason),
+            "device_id": text(attempt.deviceID?.description), "app_id": text(attempt.applicationID?.description),
+            "session_id": text(attempt.sessionID?.description),
         ])
     }
 

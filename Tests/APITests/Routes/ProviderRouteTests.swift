@@ -132,6 +132,27 @@ struct ProviderRouteTests {
         RouteCase("GET /provider/users/{external_id}", 404, .notFound) { bench in
             try await bench.provider("GET /provider/users/nobody")
         },
+        RouteCase("GET /provider/users/{external_id}/history", 200) { bench in
+            let person = try await bench.signIn()
+            try await WriteSignIns(bench.fixture.context)()
+            let reply = try await bench.provider("GET /provider/users/alice/history")
+            guard case .array(let events)? = reply["events"], case .array(let devices)? = reply["devices"] else {
+                Issue.record("\(reply.status)")
+                return reply
+            }
+            #expect(Set(events.map { $0["type"]?.text }) == ["sign_in", "session"] && devices.count == 1)
+            #expect(events.allSatisfy { $0["session_id"]?.text == person.session.id.description })
+            #expect(events.allSatisfy { $0["device_id"]?.text == devices.first?["device_id"]?.text })
+            #expect(reply["cursor"] == .null)
+            return reply
+        },
+        RouteCase("GET /provider/users/{external_id}/history", 400, .malformedRequest) { bench in
+            _ = try await bench.signIn()
+            return try await bench.provider("GET /provider/users/alice/history?cursor=x")
+        },
+        RouteCase("GET /provider/users/{external_id}/history", 404, .notFound) { bench in
+            try await bench.provider("GET /provider/users/nobody/history")
+        },
         RouteCase("DELETE /provider/users/{external_id}/sessions", 204) { bench in
             let person = try await bench.signIn()
             let reply = try await bench.provider("DELETE /provider/users/alice/sessions")

@@ -221,6 +221,9 @@ extension TokenRouteTests {
         RouteCase("GET /provider/users/{external_id}", 403, .insufficientScope) { bench in
             try await bench.open("GET /provider/users/ann", bearer: try await bench.access("sessions.read"))
         },
+        RouteCase("GET /provider/users/{external_id}/history", 403, .insufficientScope) { bench in
+            try await bench.open("GET /provider/users/ann/history", bearer: try await bench.access("users.read"))
+        },
         RouteCase("GET /provider/user-ids/{user_id}", 403, .insufficientScope) { bench in
             try await bench.open(
                 "GET /provider/user-ids/\(UUID().uuidString)", bearer: try await bench.access("sessions.read"))

@@ -41,6 +41,7 @@ struct TextFromBytesTests {
         "Operations/Authorizations/ReadAuthorizations.swift": .short,
         "Operations/Messaging/Lists/MessageStreamFilter.swift": .short,
         "Operations/Migration/TableDigest.swift": .plain,
+        "Operations/Providers/ProviderUserHistory.swift": .short,
         "Tokens/Compact/TokenHeader.swift": .checked,
         "Tokens/IdentityTokens/IdentityToken.swift": .plain,
         "Tokens/Keys/AccessTokenKeys.swift": .plain,

@@ -153,6 +153,7 @@ def main():
     judge("/me", device.call("PATCH", "/me", token, json={"push_endpoint": None}))
     judge("/me/export", device.call("GET", "/me/export", token))
     judge("/provider/users/{external_id}", provider.user("alice"))
+    judge("/provider/users/{external_id}/history", provider.history("alice"))
 
     # The same card of another user waits for a person.
     dora = device.create_session(provider.identity_token("dora", device.nonce())).json()["session_token"]

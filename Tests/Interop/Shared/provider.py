@@ -106,6 +106,10 @@ class Provider:
         """`GET /provider/users/{external_id}`."""
         return self.call("GET", "/provider/users/" + urllib.parse.quote(external_id, safe=""))
 
+    def history(self, external_id):
+        """`GET /provider/users/{external_id}/history`."""
+        return self.call("GET", f"/provider/users/{urllib.parse.quote(external_id, safe='')}/history")
+
     def end_sessions(self, external_id):
         """`DELETE /provider/users/{external_id}/sessions`."""
         return self.call("DELETE", f"/provider/users/{urllib.parse.quote(external_id, safe='')}/sessions")

@@ -16,7 +16,7 @@ struct ForeignProofTests {
     /// Every call of a provider's that takes a bearer token, with a body that it can read.
     private static let calls: [(call: String, body: String?, type: String)] = [
         ("GET /provider", nil, ""), ("GET /provider/users/alice", nil, ""), ("GET /provider/user-ids/x", nil, ""),
-        ("DELETE /provider/users/alice/sessions", nil, ""),
+        ("GET /provider/users/alice/history", nil, ""), ("DELETE /provider/users/alice/sessions", nil, ""),
         ("POST /provider/token-check", #"{"identity_token":"x"}"#, "application/json"),
         ("POST /introspect", "token=x", RouterBench.form), ("POST /revoke", "token=x", RouterBench.form),
         ("GET /provider/webhook", nil, ""), ("GET /ssf/streams", nil, ""),

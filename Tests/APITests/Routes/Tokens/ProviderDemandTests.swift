@@ -31,6 +31,7 @@ struct ProviderDemandTests {
         "POST /provider/token-check": Demand(.sessionsRead),
         "GET /provider/users/{external_id}": Demand(.usersRead),
         "GET /provider/user-ids/{user_id}": Demand(.usersRead),
+        "GET /provider/users/{external_id}/history": Demand(.sessionsRead),
         "DELETE /provider/users/{external_id}/sessions": Demand(.sessionsEnd),
         "POST /provider/users/{external_id}/notifications": Demand(.usersNotify),
         "GET /provider/webhook": Demand(.ssfRead), "POST /provider/webhook/test": Demand(.ssfManage),
