@@ -53,8 +53,8 @@ package extension AuditFilter {
 }
 
 package extension ReadAudit {
-    /// How many entries one statement scans.
-    private static let window: Int64 = 2000
+    /// How many entries one statement scans, and how many of those without a number are read.
+    internal static let window: Int64 = 2000
     /// How many entries are read by an index at once.
     private static let page = 500
 

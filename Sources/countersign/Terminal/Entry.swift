@@ -80,6 +80,12 @@ struct Field<Row> {
         Field(column: column) { Entry(name: nil, label: label, value($0).cell, none: "-") }
     }
 
+    /// This value of a part of each row.
+    func of<Whole>(_ part: @escaping (Whole) -> Row) -> Field<Whole> {
+        let entry = entry
+        return Field<Whole>(column: column) { entry(part($0)) }
+    }
+
     private init(column: String?, entry: @escaping (Row) -> Entry) {
         self.column = column
         self.entry = entry

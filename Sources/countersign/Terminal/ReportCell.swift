@@ -15,6 +15,15 @@ struct ReportCell: Equatable {
     }
 }
 
+extension ReportCell {
+    /// Numbers by name: an object, and a line such as `verified 1, rejected 2`.
+    static func counts(_ counts: [(name: String, count: Int)]) -> ReportCell {
+        ReportCell(
+            .object(counts.map { JSONMember(name: $0.name, value: .integer(Int64($0.count))) }),
+            counts.isEmpty ? nil : counts.map { "\($0.name) \($0.count)" }.joined(separator: ", "))
+    }
+}
+
 /// A value that a report can contain.
 protocol CellValue {
     var cell: ReportCell { get }

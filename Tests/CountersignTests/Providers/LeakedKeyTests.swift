@@ -17,6 +17,7 @@ struct LeakedKeyTests {
             upTo: text[start.upperBound...].range(of: "\n## ")?.lowerBound ?? text.endIndex)
         return section.matches(of: /`countersign ([^`]+)`/).map { match in
             String(match.1).replacing("SLUG", with: "test").replacing("new.pem", with: "{directory}/new.pem")
+                .replacing("affected.jsonl", with: "{directory}/affected.jsonl")
                 .replacing("KEY-ID", with: "{leaked}")
         }
     }
@@ -47,6 +48,9 @@ struct LeakedKeyTests {
                 ]
             #expect(found == exchange.expected, "\(exchange.line)")
         }
+        let affected = try String(contentsOf: service.path("affected.jsonl"), encoding: .utf8).split(separator: "\n")
+        let users = try affected.map { try StrictJSON.parse(Array($0.utf8))["external_id"]?.text ?? "" }
+        #expect(users.count == 2 && users.allSatisfy { $0.hasPrefix("user of ") })
         let keys = try StrictJSON.parse(
             Array(try await service.countersign(["provider", "key", "list", "test", "--json"]).output.utf8))
         guard case .array(let list) = keys,

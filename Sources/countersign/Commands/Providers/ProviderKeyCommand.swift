@@ -74,6 +74,8 @@ struct KeyCommand: AsyncParsableCommand {
         @Flag(help: "End every session that these keys opened or renewed.") var endSessions = false
         @Flag(help: "Do not revoke the keys that this key added. Use it if the key was replaced, not leaked.")
         var keepAdded = false
+        @Option(help: "A new file for the users and sessions that the keys signed in, a JSON object a line.")
+        var affected: String?
         @OptionGroup var why: ReasonOption
         @Flag(help: "Preview only; change nothing.") var dryRun = false
         @Flag(help: "Do not ask.") var yes = false
@@ -81,7 +83,19 @@ struct KeyCommand: AsyncParsableCommand {
         func report(_ admin: Admin) async throws -> Report {
             let reason = try why.parsed()
             let key = try await admin.resolve(key)
-            let admin = admin.administration
+            // Opened before the revocation, so that a wrong path is reported before anything changes.
+            let list = try affected.map { path throws(CommandFailure) in try AffectedFile(path: path) }
+            do {
+                return try await revoke(key, admin.administration, reason, list)
+            } catch {
+                list?.discard()
+                throw error
+            }
+        }
+
+        private func revoke(
+            _ key: ProviderKeyID, _ admin: Administration, _ reason: AuditReason?, _ list: AffectedFile?
+        ) async throws -> Report {
             var done = try await admin.previewRevocation(
                 of: key, endingSessions: endSessions, keepingAdded: keepAdded)
             if !dryRun {
@@ -89,20 +103,35 @@ struct KeyCommand: AsyncParsableCommand {
                 done = try await admin.revokeProviderKey(
                     key, endingSessions: endSessions, keepingAdded: keepAdded, reason: reason)
             }
+            let written: AffectedFile.Written?
+            do {
+                written = try await list?.write(done.keys, by: admin)
+            } catch {
+                throw CommandFailure(
+                    "\(dryRun ? "" : "\(key) is revoked, but ")the list cannot be written: \(ErrorWords.of(error)). "
+                        + "Repeat the command with another file.")
+            }
             let ended = done.sessionsEnded ?? CountedSessions()
-            return Report(
-                done.keys.dropFirst().map {
-                    "\($0) was added through it and \(dryRun ? "would be" : "is") revoked too."
-                } + [
-                    dryRun
-                        ? "\(key) would be revoked; \(ended.text) sessions would end."
-                        : "\(key) is revoked; \(ended.text) sessions ended."
-                ] + KeyCommand.warning(ifTrue: done.leavesNoKey, isPreview: dryRun),
-                json: [
-                    .json("revoked", dryRun ? nil : key), .json("dry_run", dryRun),
-                    .json("revoked_with_it", Array(done.keys.dropFirst())),
-                ] + ended.entries + [.json("leaves_no_key", done.leavesNoKey)]
-            ).noting(previewNote(dryRun))
+            var lines = done.keys.dropFirst().map {
+                "\($0) was added through it and \(dryRun ? "would be" : "is") revoked too."
+            }
+            lines.append(
+                dryRun
+                    ? "\(key) would be revoked; \(ended.text) sessions would end."
+                    : "\(key) is revoked; \(ended.text) sessions ended.")
+            lines += KeyCommand.warning(ifTrue: done.leavesNoKey, isPreview: dryRun)
+            var entries: [Entry] = [
+                .json("revoked", dryRun ? nil : key), .json("dry_run", dryRun),
+                .json("revoked_with_it", Array(done.keys.dropFirst())),
+            ]
+            entries += ended.entries + [.json("leaves_no_key", done.leavesNoKey)]
+            if let written {
+                lines.append("\(written.path) has \(written.sessions) sessions of \(written.users) users.")
+                entries += [
+                    .json("users_affected", written.users), .json("sessions_affected", written.sessions),
+                ]
+            }
+            return Report(lines, json: entries).noting(previewNote(dryRun))
         }
 
         /// The effect that must be confirmed; `nil` if the revocation ends no session and leaves a usable key.

@@ -11,28 +11,53 @@ struct SessionCommand: AsyncParsableCommand {
 
     struct List: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the newest sessions that were not ended.",
+            abstract: "List the newest sessions that were not ended, or those that ended last.",
+            discussion: "Ended sessions are kept for some days. For a user see user history.",
             example: "session list --user acme/ada")
         @OptionGroup var shared: SharedOptions
         @OptionGroup var page: PageOptions
         @Option(help: "The user of the sessions: the id, or <provider slug>/<external id>.") var user: String?
         @Option(help: "The device of the sessions, by its id or the id's beginning.") var device: TypedID<Kind.Device>?
         @Option(help: "The provider of the sessions' users: its slug or id.") var provider: String?
+        @Option(help: "The key of the provider that opened or last renewed the sessions: its id or the id's beginning.")
+        var key: TypedID<Kind.ProviderKey>?
+        @Flag(help: "List ended sessions, with the reason of each end.") var ended = false
+        @Option(
+            help: "Only sessions opened since a time, such as 24h or 2026-01-31. With --ended, only those ended since.")
+        var since: String?
 
         func report(_ admin: Admin) async throws -> Report {
             let lifetimes = try admin.policy().sessions
             let scope = try await scope(admin)
+            let start = try since.map { text throws(CommandFailure) in try moment(text, "--since", now: Date()) }
+            guard ended else {
+                return page.report(
+                    try await admin.administration.listSessions(
+                        limit: page.limit, after: page.identifier(), scope, since: start),
+                    SessionCommand.fields(lifetimes))
+            }
+            guard user == nil, device == nil else {
+                throw CommandFailure(
+                    "--ended lists all sessions, or those of --provider or --key. For a user see user history.",
+                    exitCode: .usage)
+            }
+            let ends: [Field<PastSession>] = [
+                Field("ended_at", "ended", column: "ENDED") { $0.endedAt },
+                Field("end_reason", column: "WHY") { $0.endReason },
+            ]
             return page.report(
-                try await admin.administration.listSessions(limit: page.limit, after: page.identifier(), scope),
-                SessionCommand.fields(lifetimes))
+                try await admin.administration.listEndedSessions(
+                    limit: page.limit, after: page.identifier(), scope, since: start),
+                SessionCommand.fields(lifetimes).map { $0.of(\.session) } + ends)
         }
 
         private func scope(_ admin: Admin) async throws -> SessionSelection {
-            guard [user, device?.text, provider].compactMap(\.self).count <= 1 else {
-                throw CommandFailure("Give one of --user, --device and --provider.", exitCode: .usage)
+            guard [user, device?.text, provider, key?.text].compactMap(\.self).count <= 1 else {
+                throw CommandFailure("Give one of --user, --device, --provider and --key.", exitCode: .usage)
             }
             if let user { return .user(user) }
             if let device { return .device(try await admin.resolve(device)) }
+            if let key { return .key(try await admin.resolve(key)) }
             return provider.map { .provider($0) } ?? .all
         }
     }

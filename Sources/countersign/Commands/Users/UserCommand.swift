@@ -9,7 +9,8 @@ struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user", abstract: "Show, export, archive, challenge and erase users.",
         subcommands: [
-            List.self, Find.self, Show.self, Apps.self, AllowApp.self, Export.self, Archive.self, Challenge.self,
+            List.self, Find.self, Show.self, History.self, Apps.self, AllowApp.self, Export.self, Archive.self,
+            Challenge.self,
             Erase.self,
         ])
 
@@ -29,7 +30,8 @@ struct UserCommand: AsyncParsableCommand {
 
     struct Show: AdminCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show a user.", discussion: "--reveal shows personal data, which is recorded in the audit log.",
+            abstract: "Show a user, with ban, sessions, devices, cards and last use.",
+            discussion: "--reveal shows personal data, which is recorded in the audit log.",
             example: "user show acme/ada")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
@@ -41,9 +43,7 @@ struct UserCommand: AsyncParsableCommand {
                 return UserCommand.report(
                     try await admin.administration.exportUser(user, reason: reason).json)
             }
-            return Report(
-                try await admin.administrationWithKeys().readUser(user),
-                UserCommand.fields)
+            return Report(try await admin.administrationWithKeys().readUserDetail(user), UserCommand.detail)
         }
     }
 
@@ -120,6 +120,32 @@ struct UserCommand: AsyncParsableCommand {
             Field("assurance", column: "LEVEL") { $0.user.assurance.rawValue },
             Field("created_at", column: "FIRST SEEN") { $0.user.createdAt },
         ]
+    }
+
+    /// One user, without personal data.
+    private static var detail: [Field<UserDetail>] {
+        let own: [Field<UserDetail>] = [
+            Field("ban") { ban(of: $0) }, Field("open_sessions") { $0.openSessions }, Field("devices") { $0.devices },
+            Field("cards", none: "none") { cards(of: $0) }, Field("phone_verified_at") { $0.phoneVerifiedAt },
+            Field("identity_verified_at") { $0.identityVerifiedAt },
+            Field("last_used_at", "last used") { $0.lastUsedAt },
+            .jsonIfPresent("erased_at") { $0.erasedAt },
+        ]
+        return fields.map { $0.of(\.summary) } + own
+    }
+
+    private static func ban(of user: UserDetail) -> ReportCell? {
+        guard let ban = user.ban else { return nil }
+        let end = ban.endsAt.map { "until \($0.rfc3339)" } ?? "without an end"
+        let members: JSONValue = .object([
+            "ban_id": .string(ban.id.description), "scope": .string(ban.scope.rawValue),
+            "reason": .string(ban.reason.rawValue), "ends_at": ban.endsAt.map { .string($0.rfc3339) } ?? .null,
+        ])
+        return ReportCell(members, "\(ban.id) of \(ban.scope.rawValue), \(ban.reason.rawValue), \(end)")
+    }
+
+    private static func cards(of user: UserDetail) -> ReportCell {
+        .counts(CardStatus.allCases.compactMap { status in user.cards[status].map { (status.rawValue, $0) } })
     }
 
     /// An export as people read it: a list becomes the ids and states of its elements.

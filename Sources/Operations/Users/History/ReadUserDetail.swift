@@ -1,0 +1,47 @@
+import Database
+import Domain
+import Foundation
+import Repositories
+
+/// A user with what an admin asks first. It has no personal data.
+package struct UserDetail: Sendable {
+    package let summary: UserSummary
+    /// The ban that forbids the user to sign in, or else to message; `nil` if there is none.
+    package let ban: Ban?
+    /// The number of sessions that have not ended.
+    package let openSessions: Int
+    /// The devices with a sign-in that is still recorded, up to ``UserTraceRepository/most`` sign-ins back.
+    package let devices: Int
+    /// The number of cards by status.
+    package let cards: [CardStatus: Int]
+    package let phoneVerifiedAt: Date?
+    package let identityVerifiedAt: Date?
+    /// When a session was last used, or a sign-in was accepted.
+    package let lastUsedAt: Date?
+    /// When the user's data was erased.
+    package let erasedAt: Date?
+}
+
+package extension Administration {
+    /// Finds a user by id, or by `<provider slug>/<external id>`, with ban, sessions, devices, cards and last use.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    func readUserDetail(_ name: String) async throws -> UserDetail {
+        try await read { transaction in
+            let summary = try UserSummary.find(name, in: transaction)
+            let user = summary.user.id
+            let traces = UserTraceRepository(transaction, of: user)
+            let entries = try BanRepository(transaction).holdsInForce(on: user)
+            let bans = [Ban.Scope.all, .messaging].map {
+                BanEntry.activeBan(among: entries, for: $0, at: transaction.now)
+            }
+            let proofs = try traces.proofs()
+            return UserDetail(
+                summary: summary, ban: bans.compactMap(\.self).first?.ban,
+                openSessions: try SessionRepository(transaction).listOpen(.user(user)).count,
+                devices: try traces.devices(since: nil).count, cards: try traces.cards(),
+                phoneVerifiedAt: proofs?.phone, identityVerifiedAt: proofs?.identity,
+                lastUsedAt: try traces.lastUse(), erasedAt: try traces.erasedAt())
+        }
+    }
+}

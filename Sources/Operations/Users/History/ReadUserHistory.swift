@@ -1,0 +1,129 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+import Repositories
+
+/// A page of a user's history, with facts that have no time.
+package struct UserHistory: Sendable {
+    package let summary: UserSummary
+    /// The events of the page, newest first.
+    package let events: [UserEvent]
+    /// The number of the user's permissions and requests by state, of the newest ``permissionsCounted`` on each side.
+    package let permissions: [MessagingPermissionState: Int]
+    /// How many sign-ins of the provider's users were only counted in the time of the events, because too many came
+    /// from their networks. The user's own may be among them.
+    package let onlyCounted: (accepted: Int, refused: Int)
+
+    static let permissionsCounted = 1000
+}
+
+/// The place where the next page of a history starts. The audit log is read in its own order, by number.
+private struct UserHistoryCursor {
+    let place: HistoryPlace
+    /// The number of the last entry of the log that was shown; `nil` if none was.
+    let sequence: Int64?
+
+    static let start = UserHistoryCursor(place: .start, sequence: nil)
+
+    var text: String { "\(place.cursor).\(sequence ?? 0)" }
+
+    init(place: HistoryPlace, sequence: Int64?) { (self.place, self.sequence) = (place, sequence) }
+
+    /// Parses what `--cursor` takes; `nil` is the first page.
+    init(_ text: String?) throws(Refusal) {
+        guard let text else {
+            self = .start
+            return
+        }
+        guard let dot = text.lastIndex(of: "."), let place = HistoryPlace(cursor: String(text[..<dot])),
+            let number = Int64(text[text.index(after: dot)...]), number >= 0
+        else { throw Refusal.unknownCursor }
+        self.init(place: place, sequence: number == 0 ? nil : number)
+    }
+}
+
+package extension Administration {
+    /// A page of what happened to a user: sign-ins, sessions, certificates of the devices, proofs of numbers, cards,
+    /// bans, and what the audit log has of the user.
+    ///
+    /// - Parameter cursor: the cursor of the last event on the previous page; `nil` for the first page.
+    /// - Throws: `Refusal` `not_found` for a user; `malformed_request` for a cursor.
+    func readHistory(of name: String, limit: Int, after cursor: String? = nil) async throws -> UserHistory {
+        let start = try UserHistoryCursor(cursor)
+        let (summary, rows, permissions) = try await read { transaction in
+            let summary = try UserSummary.find(name, in: transaction)
+            return (
+                summary, try Self.events(of: summary.user.id, after: start.place, limit: limit, in: transaction),
+                try Self.permissions(of: summary.user.id, in: transaction)
+            )
+        }
+        let audited = try await audited(summary.user.id, after: start, limit: limit)
+        var events = (rows + audited).sorted { $0.place.precedes($1.place) }
+        events = Array(events.prefix(max(0, limit)))
+        var sequence = start.sequence
+        for index in events.indices {
+            sequence = events[index].sequence ?? sequence
+            events[index].cursor = UserHistoryCursor(place: events[index].place, sequence: sequence).text
+        }
+        let (provider, oldest) = (summary.user.providerID, events.last?.at ?? environment.now())
+        let counted = try await read { try SignInTallyRepository($0).counted(of: provider, since: oldest) }
+        return UserHistory(summary: summary, events: events, permissions: permissions, onlyCounted: counted)
+    }
+
+    /// The events of all tables but the audit log, unsorted: at least the first ones of the page.
+    private static func events(
+        of user: UserID, after place: HistoryPlace, limit: Int, in transaction: any Transaction
+    ) throws -> [UserEvent] {
+        let traces = UserTraceRepository(transaction, of: user)
+        let devices = try traces.devices(since: nil).prefix(devicesShown).map(\.id)
+        let bans = Dictionary(
+            try BanRepository(transaction).entries(on: [.user(user)]).map { ($0.ban.id, $0.ban) }
+                + BanRepository(transaction).holdsInForce(on: user).map { ($0.ban.id, $0.ban) },
+            uniquingKeysWith: { first, _ in first })
+        var short = bans.values.flatMap { UserEvent.events(of: $0) }
+        for certificate in try CertificateRepository(transaction).list(deviceIDs: devices) {
+            short += UserEvent.events(of: certificate)
+        }
+        for verification in try traces.verifications() { short += UserEvent.events(of: verification) }
+        for card in try IdentityCardRepository(transaction).list(of: user) { short += UserEvent.events(of: card) }
+        let attempts = try SignInRecordRepository(transaction).list(of: user, after: place, limit: limit)
+        let sessions = try SessionRepository(transaction).list(of: user, after: place, since: nil, limit: limit)
+        return attempts.map { UserEvent($0) } + sessions.map { UserEvent($0) }
+            + short.filter { place.precedes($0.place) }
+    }
+
+    /// The number of devices whose certificates are part of a history: those that were used last.
+    private static let devicesShown = 20
+
+    /// The entries of the audit log after a place, newest first.
+    private func audited(
+        _ user: UserID, after start: UserHistoryCursor, limit: Int
+    ) async throws -> [UserEvent] {
+        let filter = try AuditFilter(subject: "\(AuditSubject(.user, user))")
+        // Entries without a number that earlier pages have shown come first again.
+        let shown = start.sequence == nil && start.place != .start ? Int(ReadAudit.window) : 0
+        let found = try await ReadAudit(store: store).search(
+            filter, before: start.sequence, count: limit + shown
+        ).reversed()
+        var (events, latest) = ([UserEvent](), start.place.at)
+        for entry in found {
+            let event = UserEvent(entry, notAfter: latest)
+            // If no entry with a number was shown, the place decides which entries were shown.
+            guard start.sequence != nil || start.place.precedes(event.place) else { continue }
+            events.append(event)
+            latest = event.at
+        }
+        return events
+    }
+
+    private static func permissions(
+        of user: UserID, in transaction: any Transaction
+    ) throws -> [MessagingPermissionState: Int] {
+        let records = AuthorizationRepository(transaction)
+        let found = try AuthorizationBox.allCases.flatMap {
+            try records.list(of: user, box: $0, state: nil, limit: UserHistory.permissionsCounted)
+        }
+        return found.reduce(into: [:]) { $0[$1.state(now: transaction.now), default: 0] += 1 }
+    }
+}
