@@ -2817,6 +2817,18 @@ extension ServiceDocument {
            "last_used_at": "2026-11-22T12:00:00Z"
           }
          ],
+         "sign_ins": [
+          {
+           "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "at": "2026-11-22T12:00:00Z",
+           "act": "open",
+           "code": null,
+           "reason": null,
+           "device_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "app_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "session_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715"
+          }
+         ],
          "authorizations": [
           {
            "id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
@@ -7882,6 +7894,136 @@ extension ServiceDocument {
     ]
    }
   },
+  "/provider/users/{external_id}/history": {
+   "servers": [
+    {
+     "url": "https://127.0.0.1:8440",
+     "description": "public listener: server certificate only"
+    }
+   ],
+   "get": {
+    "operationId": "providerUserHistory",
+    "tags": [
+     "Providers"
+    ],
+    "summary": "List the sign-ins, sessions and devices of one of the provider's users",
+    "description": "Newest first, 50 events a page. Sign-ins are kept for 30 days, sessions for two days after their end, each by the policy. Only the first page has devices.",
+    "responses": {
+     "200": {
+      "description": "A page of the history",
+      "content": {
+       "application/json": {
+        "schema": {
+         "$ref": "#/components/schemas/ProviderUserHistory"
+        },
+        "example": {
+         "events": [
+          {
+           "type": "sign_in",
+           "at": "2026-03-01T14:05:10Z",
+           "act": "open",
+           "accepted": false,
+           "code": "invalid_identity_token",
+           "reason": "nonce_expired",
+           "session_id": null,
+           "device_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "app_id": null,
+           "key_id": "c4d5e6f7-0819-8001-a2b3-4c5d6e7f8091"
+          },
+          {
+           "type": "session",
+           "at": "2026-03-01T09:30:00Z",
+           "state": "destroyed",
+           "renewed_at": "2026-03-01T09:30:00Z",
+           "last_used_at": "2026-03-01T10:12:44Z",
+           "ended_at": "2026-03-01T10:15:00Z",
+           "end_reason": "ended by its user",
+           "session_id": "0191a3c2-7f00-8001-9b1e-3f6a2c4d5e6f",
+           "device_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "app_id": "5b0f1a3e-2c4d-8001-9e6f-7a8b9c0d1e2f",
+           "key_id": "c4d5e6f7-0819-8001-a2b3-4c5d6e7f8091"
+          },
+          {
+           "type": "sign_in",
+           "at": "2026-03-01T09:30:00Z",
+           "act": "open",
+           "accepted": true,
+           "code": null,
+           "reason": null,
+           "session_id": "0191a3c2-7f00-8001-9b1e-3f6a2c4d5e6f",
+           "device_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "app_id": "5b0f1a3e-2c4d-8001-9e6f-7a8b9c0d1e2f",
+           "key_id": "c4d5e6f7-0819-8001-a2b3-4c5d6e7f8091"
+          }
+         ],
+         "devices": [
+          {
+           "device_id": "7f3d5cf7-a8d5-475e-8115-cde5cfb0e715",
+           "first_at": "2026-02-11T08:00:12Z",
+           "last_at": "2026-03-01T09:30:00Z"
+          }
+         ],
+         "cursor": null
+        }
+       }
+      }
+     },
+     "400": {
+      "$ref": "#/components/responses/MalformedRequest"
+     },
+     "401": {
+      "$ref": "#/components/responses/ProviderTokenRequired"
+     },
+     "403": {
+      "description": "insufficient_scope: the access token lacks the scope",
+      "content": {
+       "application/problem+json": {
+        "schema": {
+         "$ref": "#/components/schemas/Problem"
+        }
+       }
+      }
+     },
+     "404": {
+      "$ref": "#/components/responses/NotFound"
+     },
+     "413": {
+      "$ref": "#/components/responses/PayloadTooLarge"
+     },
+     "429": {
+      "$ref": "#/components/responses/RateLimited"
+     },
+     "503": {
+      "$ref": "#/components/responses/Unavailable"
+     }
+    },
+    "parameters": [
+     {
+      "name": "external_id",
+      "in": "path",
+      "required": true,
+      "description": "The provider's own user id, percent-encoded",
+      "schema": {
+       "type": "string"
+      }
+     },
+     {
+      "name": "cursor",
+      "in": "query",
+      "required": false,
+      "description": "The cursor of the previous page",
+      "schema": {
+       "type": "string"
+      }
+     }
+    ],
+    "security": [
+     {
+      "providerToken": []
+     }
+    ]
+   }
+  },
   "/provider/users/{external_id}/sessions": {
    "servers": [
     {
@@ -10910,6 +11052,214 @@ extension ServiceDocument {
      "banned"
     ]
    },
+   "ProviderUserHistory": {
+    "type": "object",
+    "properties": {
+     "events": {
+      "type": "array",
+      "description": "Sorted by time, newest first",
+      "items": {
+       "oneOf": [
+        {
+         "$ref": "#/components/schemas/RecordedSignIn"
+        },
+        {
+         "$ref": "#/components/schemas/RecordedSession"
+        }
+       ]
+      }
+     },
+     "devices": {
+      "type": "array",
+      "description": "The devices of the user's sign-ins, the last used one first, at most 50. Empty on later pages",
+      "items": {
+       "type": "object",
+       "properties": {
+        "device_id": {
+         "type": "string",
+         "format": "uuid"
+        },
+        "first_at": {
+         "type": "string",
+         "format": "date-time"
+        },
+        "last_at": {
+         "type": "string",
+         "format": "date-time"
+        }
+       },
+       "required": [
+        "device_id",
+        "first_at",
+        "last_at"
+       ]
+      }
+     },
+     "cursor": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "description": "For the next page; null after the last one"
+     }
+    },
+    "required": [
+     "events",
+     "devices",
+     "cursor"
+    ]
+   },
+   "RecordedSignIn": {
+    "type": "object",
+    "properties": {
+     "type": {
+      "const": "sign_in"
+     },
+     "at": {
+      "type": "string",
+      "format": "date-time"
+     },
+     "act": {
+      "type": "string",
+      "enum": [
+       "open",
+       "renew"
+      ]
+     },
+     "accepted": {
+      "type": "boolean"
+     },
+     "code": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "description": "The code of the refusal"
+     },
+     "reason": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "description": "The reason of the refusal"
+     },
+     "session_id": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "uuid"
+     },
+     "device_id": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "uuid"
+     },
+     "app_id": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "uuid"
+     },
+     "key_id": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "uuid",
+      "description": "The key that the token named; null if the provider has no such key"
+     }
+    },
+    "required": [
+     "type",
+     "at",
+     "act",
+     "accepted",
+     "code",
+     "reason",
+     "session_id",
+     "device_id",
+     "app_id",
+     "key_id"
+    ]
+   },
+   "RecordedSession": {
+    "type": "object",
+    "properties": {
+     "type": {
+      "const": "session"
+     },
+     "at": {
+      "type": "string",
+      "format": "date-time",
+      "description": "When it was opened"
+     },
+     "state": {
+      "type": "string",
+      "enum": [
+       "authenticated",
+       "challenged",
+       "expired",
+       "destroyed"
+      ]
+     },
+     "renewed_at": {
+      "type": "string",
+      "format": "date-time"
+     },
+     "last_used_at": {
+      "type": "string",
+      "format": "date-time"
+     },
+     "ended_at": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "format": "date-time"
+     },
+     "end_reason": {
+      "type": [
+       "string",
+       "null"
+      ],
+      "description": "In words"
+     },
+     "session_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "device_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "app_id": {
+      "type": "string",
+      "format": "uuid"
+     },
+     "key_id": {
+      "type": "string",
+      "format": "uuid",
+      "description": "The key that opened or last renewed it"
+     }
+    },
+    "required": [
+     "type",
+     "at",
+     "state",
+     "renewed_at",
+     "last_used_at",
+     "ended_at",
+     "end_reason",
+     "session_id",
+     "device_id",
+     "app_id",
+     "key_id"
+    ]
+   },
    "Liveness": {
     "type": "object",
     "properties": {
@@ -11828,6 +12178,74 @@ extension ServiceDocument {
        ]
       }
      },
+     "sign_ins": {
+      "type": "array",
+      "description": "The newest 1,000 attempts to sign in",
+      "items": {
+       "type": "object",
+       "properties": {
+        "id": {
+         "type": "string",
+         "format": "uuid"
+        },
+        "at": {
+         "type": "string",
+         "format": "date-time"
+        },
+        "act": {
+         "type": "string",
+         "enum": [
+          "open",
+          "renew"
+         ]
+        },
+        "code": {
+         "type": [
+          "string",
+          "null"
+         ],
+         "description": "The code of a refusal; null if the attempt was accepted"
+        },
+        "reason": {
+         "type": [
+          "string",
+          "null"
+         ]
+        },
+        "device_id": {
+         "type": [
+          "string",
+          "null"
+         ],
+         "format": "uuid"
+        },
+        "app_id": {
+         "type": [
+          "string",
+          "null"
+         ],
+         "format": "uuid"
+        },
+        "session_id": {
+         "type": [
+          "string",
+          "null"
+         ],
+         "format": "uuid"
+        }
+       },
+       "required": [
+        "id",
+        "at",
+        "act",
+        "code",
+        "reason",
+        "device_id",
+        "app_id",
+        "session_id"
+       ]
+      }
+     },
      "authorizations": {
       "type": "array",
       "items": {
@@ -12128,6 +12546,7 @@ extension ServiceDocument {
      "suspended",
      "cards",
      "sessions",
+     "sign_ins",
      "authorizations",
      "blocked",
      "blocked_requesters",
