@@ -21,7 +21,7 @@ import Testing
             try await direct.migrate([PostgreSQLTests.accounts])
             let socket = "/.s.PGSQL.5432"
             let proxy = try await PythonProcess(
-                "Cluster/store_commit_proxy.py", [directory.path + socket, server + socket, answer, fate, "\(count)"])
+                "Stores/store_commit_proxy.py", [directory.path + socket, server + socket, answer, fate, "\(count)"])
             let store = PostgreSQLDatabase(
                 try PostgreSQLAddress(address.replacingOccurrences(of: server, with: directory.path)))
             try await body(store, direct)

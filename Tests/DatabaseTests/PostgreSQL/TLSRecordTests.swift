@@ -18,7 +18,7 @@ import Testing
             try #require(made.status == 0, "\(made.errors)")
             let server = try #require(try PostgreSQLCluster.shared.connection.dropFirst().first)
             let proxy = try await PythonProcess(
-                "Cluster/store_tls_proxy.py", [server + "/.s.PGSQL.5432", certificate, key])
+                "Stores/store_tls_proxy.py", [server + "/.s.PGSQL.5432", certificate, key])
             var timeouts = PostgreSQLTimeouts()
             // A stall is given up after ten seconds; the bound is for the whole of a statement's wait.
             timeouts.statement = 5

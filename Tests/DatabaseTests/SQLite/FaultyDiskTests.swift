@@ -6,7 +6,7 @@ import Testing
 
 /// A disk that fails while SQLite commits, and a process that is killed afterwards.
 @Suite struct FaultyDiskTests {
-    /// What a failing disk does (`Cluster/store_faulty_disk.c`).
+    /// What a failing disk does (`Stores/store_faulty_disk.c`).
     enum Fault: Int32, Codable, CaseIterable {
         case cannotSynchronize = 1
         case hasNoRoom = 2
@@ -81,7 +81,7 @@ import Testing
             let made = try await Command.run(
                 "cc",
                 [
-                    "-shared", "-fPIC", "-o", path + "/disk.so", PythonProcess.interop + "Cluster/store_faulty_disk.c",
+                    "-shared", "-fPIC", "-o", path + "/disk.so", PythonProcess.interop + "Stores/store_faulty_disk.c",
                     "-lsqlite3",
                 ])
             try #require(made.status == 0, "\(made.errors)")
