@@ -11,11 +11,15 @@ struct Messages {
     let report: Report
 
     func run() async throws {
-        let service = try await RunningService(policies: ["streams.yaml": People.policy])
+        let service = try await RunningService(policies: [
+            "streams.yaml": People.policy, "authorizations.yaml": "required_level: none\n",
+            "phones.yaml": "push_applications: [\(Self.application)]\n",
+        ])
         let provider = try await BenchmarkProvider(service)
         let process = MeasuredProcess(id: service.processIdentifier)
         try await costs(service, provider, process)
         try await latencies(service, provider)
+        try await pushes(service, provider)
         _ = service.stop()
     }
 
@@ -103,5 +107,51 @@ struct Messages {
             report.row(name, rank(0.5), rank(0.99), rank(1), aim)
         }
         await people.fleet.close()
+    }
+
+    private static let application = "arn:aws:sns:us-east-1:123456789012:app/GCM/bench"
+
+    /// From a request for permission to the sender of the recipient's push. The file sender stands for a carrier.
+    private func pushes(_ service: RunningService, _ provider: BenchmarkProvider) async throws {
+        let count = quick ? 10 : 100
+        let people = try await People.signIn(count, devices: count, service, provider, "recipient", group: group)
+        let endpoint = Self.application.replacing(":app/", with: ":endpoint/")
+        for index in 1..<count {
+            let body = #"{"push_endpoint":"\#(endpoint)/\#(UUID().uuidString.lowercased())"}"#
+            let answers = try await people.fleet.connections[index].run([
+                people.request(index, "PATCH", "/me", body: body)
+            ])
+            guard answers[0].status == 200 else { throw BenchmarkError("\(answers[0].status) registering an endpoint") }
+        }
+        var times: [Double] = []
+        let sent = service.path("texts.jsonl").path
+        for index in 1..<count {
+            let body = #"{"id":"\#(UUID().uuidString.lowercased())","to":"\#(people.users[index])"}"#
+            let before = FileSize.of(sent)
+            let start = ContinuousClock.now
+            let answers = try await people.fleet.connections[0].run([
+                people.request(0, "POST", "/authorizations", body: body)
+            ])
+            guard answers[0].status == 201 else { throw BenchmarkError("\(answers[0].status) asking for permission") }
+            while FileSize.of(sent) == before {
+                guard ContinuousClock.now - start < .seconds(30) else { throw BenchmarkError("a push did not come") }
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            times.append((ContinuousClock.now - start) / .milliseconds(1))
+        }
+        times.sort()
+        func rank(_ part: Double) -> String { times[Int(Double(times.count - 1) * part)].places(2) }
+        report.section(
+            "A push, from the request for permission to its sender",
+            ["of \(times.count) pushes", "p50 ms", "p99 ms", "aim"])
+        report.row("to a device of the recipient", rank(0.5), rank(0.99), "p99 ≤ 1,000")
+        await people.fleet.close()
+    }
+}
+
+/// The size of a file to which a sender appends.
+enum FileSize {
+    static func of(_ path: String) -> Int {
+        ((try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? NSNumber)?.intValue ?? 0
     }
 }

@@ -58,12 +58,12 @@ struct HangingReceiver {
             let lane = index % lanes
             let token = tokens[lane][index / lanes % perLane]
             let number = "+1415\(Int.random(in: 2_000_000...9_999_999))"
-            let before = Self.size(texts)
+            let before = FileSize.of(texts)
             let start = ContinuousClock.now
             let body = JSONValue.object([JSONMember(name: "phone_number", value: .string(number))]).jsonText
             let answers = try await fleet.connections[lane].run([request("POST", "/phone-verifications", token, body)])
             guard answers.first?.status == 202 else { throw BenchmarkError("no code was asked for") }
-            while Self.size(texts) == before {
+            while FileSize.of(texts) == before {
                 guard ContinuousClock.now - start < .seconds(30) else { throw BenchmarkError("a code did not come") }
                 try await Task.sleep(for: .milliseconds(1))
             }
@@ -80,10 +80,6 @@ struct HangingReceiver {
             func rank(_ part: Double) -> Double { sorted[Int(Double(sorted.count - 1) * part)] }
             (p50, p99) = (rank(0.5), rank(0.99))
         }
-    }
-
-    private static func size(_ path: String) -> Int {
-        ((try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? NSNumber)?.intValue ?? 0
     }
 
     private func request(_ method: String, _ path: String, _ token: String, _ body: String?) -> ByteBuffer {
