@@ -41,7 +41,7 @@ LONG = (
     "ServiceTests/(description|kill)|DescriptionTests/(client|provider)|AuditLogTests/large|CardPopulationTests|CrowdTests|"
     "ForgedCardTests/honest|QuickStartTests/hello|CountersignTests[.]ModelTests|TourTests/(tour|sampleProvider)|"
     "ListenerTests/hoard|NodesTests/contract|FirstAppTests/(newFolder|branch)|"
-    "StoreFaultTests/(kill|reset)|CutNodeTests|VersionTests|DatabaseClusterTests|BanTests/crash|"
+    "StoreFaultTests/(kill|reset)|CutNodeTests|CountersignTests[.]VersionTests|DatabaseClusterTests|BanTests/crash|"
     "SendSimulationTests/day|SendAttackTests/day"
 )
 FAULTS = suites("StoreFaultTests", "CutNodeTests")
