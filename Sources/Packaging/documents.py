@@ -24,7 +24,8 @@ NAMES = {
 }
 FOLDERS = ("Sources/API/API.docc", "Sources/countersign/countersign.docc")
 EXAMPLES = (
-    "examples/haproxy.cfg", "examples/nginx.conf", "examples/prometheus.yml", "monitoring/alerts.yml",
+    "examples/etcd.conf", "examples/haproxy.cfg", "examples/nginx.conf", "examples/patroni.yml", "examples/pgbackrest.conf",
+    "examples/prometheus.yml", "monitoring/alerts.yml",
     "monitoring/dashboard.json", "container/Containerfile", "container/compose.yaml")
 LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])+)\]\(([^()\s]+)\)")
 

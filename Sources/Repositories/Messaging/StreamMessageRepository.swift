@@ -52,6 +52,13 @@ package extension StreamMessageRepository {
         try transaction.first(Self.columns, "WHERE stream_id = $1 AND sequence = $2", [.id(stream), sequence.value])
     }
 
+    /// The newest messages after a number, the newest first.
+    func newest(after: Int64, in stream: MessageStreamID, limit: Int) throws -> [StreamMessage] {
+        try transaction.query(
+            Self.columns, "WHERE stream_id = $1 AND sequence > $2 ORDER BY sequence DESC LIMIT $3",
+            [.id(stream), after.value, limit.value])
+    }
+
     /// A message as a reader sees it: without a body if it is deleted for the reader. The metadata are sealed.
     struct Read: Sendable {
         package let message: StreamMessage

@@ -57,19 +57,22 @@ package extension OutboxRepository {
     /// Stores the result of a try, if the lease is still valid; `false` if it expired and another process has the
     /// message.
     ///
-    /// It deletes the payload of a sent or expired message.
+    /// It deletes the payload of a sent or expired message. A push of messages that was not sent frees its key, so that
+    /// the next message of the stream is pushed.
     func settle(_ message: OutboxMessage, lease: String) throws -> Bool {
         let isOver = message.state == .sent || message.state == .expired
+        let isFree = message.kind == .message && message.state == .expired
         return try transaction.execute(
             """
             UPDATE outbox SET state = $3, due_at = $4, reason = $5, ended_at = $6, payload = $7, lease = NULL,
-                leased_until = NULL
+                leased_until = NULL, deduplication_key = $8
             WHERE id = $1 AND lease = $2
             """,
             [
                 .id(message.id), .text(lease), message.state.value, .time(message.dueAt),
                 .optional(message.reason), message.state == .waiting ? .null : .time(transaction.now),
                 .bytes(isOver ? [] : message.payload),
+                .text(isFree ? "\(message.id)" : message.deduplicationKey),
             ]) > 0
     }
 

@@ -20,10 +20,10 @@ struct AndroidClientTests {
     private static let overOlderHTTP = ["live.LostAnswerTest", "live.RenewalTest", "live.WholeFlowTest"]
 
     /// The compiled library and tests, which every test of the suite uses.
-    private static let compiled: Task<String, any Error> = Task {
+    private static let compiled: Task<ScratchDirectory, any Error> = Task {
         let place = try ScratchDirectory.untilExit()
         try await run(["compile", place.path])
-        return place.path
+        return place
     }
 
     @discardableResult
@@ -35,20 +35,20 @@ struct AndroidClientTests {
 
     private static func test(_ suite: String, http: String) async throws {
         let binary = try RunningService.product("countersign")
-        let output = try await run(["test", try await compiled.value, binary, http, suite], seconds: 600)
+        let output = try await run(["test", try await compiled.value.path, binary, http, suite], seconds: 600)
         let passed = output.firstMatch(of: /\[ +([0-9]+) tests successful/)
         #expect(passed.flatMap { Int($0.1) } ?? 0 > 0, "\(output.suffix(2000))")
     }
 
     @Test("compiles without warnings, for Android against stubs of its classes, and from Kotlin")
     func compiles() async throws {
-        let place = try await Self.compiled.value
+        let place = try await Self.compiled.value.path
         try await Self.run(["kotlin", place])
     }
 
     @Test("has pages of its public API without a broken link")
     func documentation() async throws {
-        let place = try await Self.compiled.value
+        let place = try await Self.compiled.value.path
         try await Self.run(["docs", place])
         #expect(FileManager.default.fileExists(atPath: "\(place)/docs/org/countersign/client/Countersign.html"))
         #expect(!FileManager.default.fileExists(atPath: "\(place)/docs/org/countersign/client/internal"))
@@ -81,7 +81,7 @@ struct AndroidClientTests {
                 place: place
             ).run()
         }
-        let compiled = try await Self.compiled.value
+        let compiled = try await Self.compiled.value.path
         let java = try await Recorder.record { recorder in
             let place = try ScratchDirectory()
             try await Self.run(

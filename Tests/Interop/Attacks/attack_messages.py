@@ -2,7 +2,7 @@
 
 import time
 
-from Listeners import http2_frames
+from HTTP import http2_frames
 from Attacks.attack_world import OPEN_STREAMS, Beside, attack, new_id
 from Shared.checks import accepted
 from Messaging.streams import message

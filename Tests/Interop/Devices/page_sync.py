@@ -24,7 +24,7 @@ def learned(device, anchor, wait=0, **more):
     """What a device learns after an anchor."""
     query = urllib.parse.urlencode({"anchor": anchor, "wait": wait, **more})
     found = accepted(device.call(0, "GET", f"/sync?{query}"))
-    equal(set(found), {"anchor", "operations", "more", "typing", "presence"}, "the members of an answer")
+    equal(set(found), {"anchor", "operations", "more", "typing", "presence", "wait"}, "the members of an answer")
     expect(all(set(one) == MEMBERS for one in found["operations"]), "the members of an operation")
     return found
 

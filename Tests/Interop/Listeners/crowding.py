@@ -12,7 +12,7 @@ import time
 import urllib.parse
 import urllib.request
 
-from Listeners import http2_frames
+from HTTP import http2_frames
 from Shared import options
 from Shared.checks import accepted, equal, expect
 from Shared.client import Device

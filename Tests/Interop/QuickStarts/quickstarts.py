@@ -4,6 +4,7 @@ Hostile tokens are signed with the service's own keys where that is what makes t
 """
 
 import contextlib
+import json
 import re
 import tempfile
 import time

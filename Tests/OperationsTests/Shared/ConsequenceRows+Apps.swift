@@ -4,7 +4,7 @@ import Operations
 
 extension ConsequenceTests {
     static let appRows: [Row] = [
-        .service("SetMessageStorage") { world in
+        .service("ChangeProfile") { world in
             { node in
                 try await node.context.changeProfile(ProfileChange(storage: .untilDelivered), for: world.alice.session)
             }

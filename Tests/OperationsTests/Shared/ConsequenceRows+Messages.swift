@@ -126,7 +126,7 @@ extension ConsequenceTests {
         row("DeleteMessageStream") { context, id, alice, _ in
             try await context.deleteMessageStream(id, for: alice)
         },
-        .service("SetPresence", notices: ["presence"]) { world in
+        .service("ChangeProfile", notices: ["presence"]) { world in
             { node in try await node.context.changeProfile(ProfileChange(presence: .hidden), for: world.alice.session) }
         },
         .service("AnnouncePresence", notices: ["presence"]) { world in

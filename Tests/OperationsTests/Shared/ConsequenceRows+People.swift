@@ -10,7 +10,7 @@ import Testing
 
 extension ConsequenceTests {
     static let userRows: [Row] = [
-        .service("ChangePushEndpoints") { world in
+        .service("ChangeProfile") { world in
             { node in
                 try await node.context.changeProfile(
                     ProfileChange(endpoints: PushEndpointChange(usual: .some(nil))), for: world.alice.session)

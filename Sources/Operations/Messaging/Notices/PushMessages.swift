@@ -59,18 +59,15 @@ struct PushMessages: Sendable {
         guard let member = try StreamMemberRepository(transaction).find(message.userID, in: id), member.leftAt == nil
         else { return .overtaken("the user is not a member") }
         let count = stream.lastSequence - member.deliveredThrough
-        guard count > 0, let last = try StreamMessageRepository(transaction).find(stream.lastSequence, in: id) else {
-            return .overtaken("a device has the messages")
-        }
+        guard count > 0 else { return .overtaken("a device has the messages") }
         let key = Self.key(message.subject, member)
         guard try message.deduplicationKey == key || OutboxRepository(transaction).find(key: key) == nil else {
             return .overtaken("a device has come since, and a later push is for the rest")
         }
-        guard let sender = last.senderID, last.sealedBody != nil else { return .overtaken("the message was deleted") }
-        // Whoever writes on one device has read what came before.
-        guard sender != member.userID else { return .overtaken("a device has sent a message since") }
-        guard try mayBeNotified(member.userID, of: sender, in: stream, transaction) else {
-            return .overtaken("the user may not read it")
+        let sender: UserID
+        switch try newestSender(for: member, in: stream, transaction) {
+        case .found(let user): sender = user
+        case .none(let reason): return .overtaken(reason)
         }
         do {
             return try PushDevices(keys: keys).content(to: member.userID, on: subject.device, in: transaction) {
@@ -89,6 +86,34 @@ struct PushMessages: Sendable {
         } catch is SealingFailure {
             return .unreadable("the endpoint cannot be opened")
         }
+    }
+
+    /// The number of newest messages among which a member's push finds one to name. One member's messages that were
+    /// deleted, or that the member does not see, hide none of the others.
+    private static let searched = 20
+
+    private enum Newest {
+        case found(UserID)
+        case none(reason: String)
+    }
+
+    /// The sender of the newest message that a member may be told of.
+    private func newestSender(
+        for member: StreamMember, in stream: MessageStream, _ transaction: any Transaction
+    ) throws -> Newest {
+        let messages = try StreamMessageRepository(transaction).newest(
+            after: member.deliveredThrough, in: stream.id, limit: Self.searched)
+        var reason =
+            messages.first?.senderID == member.userID ? "a device has sent the message" : "the message was deleted"
+        var refused: Set<UserID> = []
+        for message in messages {
+            guard let sender = message.senderID, message.sealedBody != nil else { continue }
+            guard sender != member.userID, !refused.contains(sender) else { continue }
+            if try mayBeNotified(member.userID, of: sender, in: stream, transaction) { return .found(sender) }
+            refused.insert(sender)
+            reason = "the user may not read it"
+        }
+        return .none(reason: reason)
     }
 
     /// Whether a member may learn of a message or a call of another one.

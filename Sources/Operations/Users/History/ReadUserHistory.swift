@@ -30,7 +30,7 @@ private struct UserHistoryCursor {
 
     init(place: HistoryPlace, sequence: Int64?) { (self.place, self.sequence) = (place, sequence) }
 
-    /// Parses what `--cursor` takes; `nil` is the first page.
+    /// Parses a cursor; `nil` is the first page.
     init(_ text: String?) throws(Refusal) {
         guard let text else {
             self = .start

@@ -30,7 +30,7 @@ package struct UserEvent: Sendable {
     package var actor: String?
     /// The number of an entry in the audit log.
     var sequence: Int64?
-    /// What `--cursor` takes to continue after this line.
+    /// The cursor to continue after this line.
     package internal(set) var cursor = ""
 
     init(at time: Date, _ kind: Kind, id: String, _ what: String) {
