@@ -49,9 +49,9 @@ package extension StreamQueueRepository {
         for start in stride(from: 0, to: ids.count, by: Self.atOnce) {
             let part = ids[start..<min(start + Self.atOnce, ids.count)]
             let places = part.indices.map { "$\($0 - start + 2)" }.joined(separator: ", ")
-            let rows: [OutboxMessage] = try transaction.query(
-                Self.columns, "WHERE id IN (\(places)) AND subject = $1", [stream] + part.map { .id($0) })
-            known.formUnion(rows.map(\.id))
+            let found: [OutboxMessageID] = try transaction.values(
+                "SELECT id FROM outbox WHERE id IN (\(places)) AND subject = $1", [stream] + part.map { .id($0) })
+            known.formUnion(found)
         }
         return ids.filter { !known.contains($0) }
     }
