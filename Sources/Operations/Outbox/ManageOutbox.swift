@@ -47,22 +47,24 @@ package extension Administration {
     /// - Returns: the number of messages.
     /// - Throws: `Refusal` `not_found` for a user.
     func retryDeadMessages(of name: String? = nil) async throws -> Int {
-        // Messages that die meanwhile are left for the next command, so that a broken carrier cannot keep it busy.
-        let most = try await previewRetry(of: name)
+        // Each page starts after the last message of the page before. So a message that dies again meanwhile is left
+        // for the next command, and the older ones have their turn.
+        var last: OutboxRepository.Retriable?
         var retried = 0
-        while retried < most {
-            let count = try await write { [left = most - retried] transaction, events in
+        while true {
+            let found = try await write { [last] transaction, events in
                 let records = OutboxRepository(transaction)
                 let user = try name.map { try UserSummary.find($0, in: transaction).user.id }
-                let found = try records.listRetriable(of: user, limit: min(200, left))
-                for id in found {
-                    try records.restart(id)
-                    events.record(.messageRetried(id), by: actor)
+                let found = try records.listRetriable(of: user, limit: 200, after: last)
+                for message in found {
+                    try records.restart(message.id)
+                    events.record(.messageRetried(message.id), by: actor)
                 }
-                return found.count
+                return found
             }
-            guard count > 0 else { break }
-            retried += count
+            guard let end = found.last else { break }
+            last = end
+            retried += found.count
         }
         return retried
     }

@@ -146,13 +146,25 @@ package extension OutboxRepository {
         return try transaction.value("SELECT COUNT(*) FROM outbox WHERE \(Self.retriable(user))", arguments) ?? 0
     }
 
+    /// A dead message that can still be sent, and its place among them.
+    struct Retriable: Sendable {
+        package let id: OutboxMessageID
+        let createdAt: Date
+    }
+
     /// Dead messages that can still be sent, newest first.
-    func listRetriable(of user: UserID? = nil, limit: Int) throws -> [OutboxMessageID] {
+    ///
+    /// - Parameter last: the last message of the previous page, which may have changed; `nil` for the first page.
+    func listRetriable(of user: UserID? = nil, limit: Int, after last: Retriable? = nil) throws -> [Retriable] {
         let arguments: [Value] = [.time(transaction.now)] + (user.map { [.id($0)] } ?? [])
-        return try transaction.values(
+        let page = Self.newest.page(from: arguments.count + 1)
+        let place = last.map { [.time($0.createdAt), .id($0.id)] } ?? NewestFirst.start
+        return try transaction.query(
             """
-            SELECT id FROM outbox WHERE \(Self.retriable(user)) ORDER BY created_at DESC, id DESC LIMIT \(max(0, limit))
-            """, arguments)
+            SELECT id, created_at FROM outbox WHERE \(Self.retriable(user)) AND \(page.condition)
+            \(page.order) LIMIT \(max(0, limit))
+            """, arguments + place
+        ).map { Retriable(id: try OutboxMessageID.read($0, 0), createdAt: try Date.read($0, 1)) }
     }
 
     /// Resets a message's tries and makes it due. A process that has leased it can no longer settle it.

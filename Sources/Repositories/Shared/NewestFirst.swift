@@ -14,12 +14,15 @@ struct NewestFirst: Sendable {
         ("(\(time), \(key)) < ($\(place), $\(place + 1))", "ORDER BY \(time) DESC, \(key) DESC")
     }
 
+    /// The parameters for the start of the first page.
+    static let start: [Value] = [.integer(.max), .text("")]
+
     /// The parameters for the start of a page.
     ///
     /// - Parameter cursor: `nil` for the first page.
     /// - Throws: `Refusal` `not_found` if the row was deleted.
     func place(behind cursor: String?, in transaction: any Transaction) throws -> [Value] {
-        guard let cursor else { return [.integer(.max), .text("")] }
+        guard let cursor else { return Self.start }
         let at: Int64? = try transaction.value("SELECT \(time) FROM \(table) WHERE \(key) = $1", [.text(cursor)])
         guard let at else {
             throw Refusal.cursorGone(cursor)

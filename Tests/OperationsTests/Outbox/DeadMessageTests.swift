@@ -58,6 +58,31 @@ struct DeadMessageTests {
         }
     }
 
+    @Test("are each requeued once, also when those of the first pages are refused again at once")
+    func refusedAgain() async throws {
+        try await ServiceFixture.run(on: .sqlite) { fixture in
+            let id = try await fixture.opened("alice", on: try await fixture.connectNewDevice()).session.userID
+            let user = try await fixture.admin.readUser(id.description).user
+            try await Self.leave(405, about: user, expiring: 3600, in: fixture.store)
+            try await fixture.store.write { transaction in
+                try transaction.execute(
+                    """
+                    CREATE TRIGGER refused AFTER UPDATE OF state ON outbox WHEN NEW.state = 'waiting' BEGIN
+                        UPDATE outbox SET state = 'dead', ended_at = created_at WHERE id = NEW.id;
+                    END
+                    """)
+            }
+            #expect(try await fixture.admin.retryDeadMessages() == 405)
+            let retried = try await fixture.store.read { transaction in
+                try transaction.query("SELECT subject FROM audit_entries WHERE event = 'outbox_message_retried'").map {
+                    try $0.text(0)
+                }
+            }
+            #expect(retried.count == 405 && Set(retried).count == 405)
+            #expect(try await fixture.admin.previewRetry() == 405)
+        }
+    }
+
     @Test("about a user are listed page by page, newest first")
     func pages() async throws {
         try await ServiceFixture.run { fixture in
