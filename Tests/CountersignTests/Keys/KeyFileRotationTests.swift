@@ -99,6 +99,60 @@ struct KeyFileRotationTests {
         if key == .service { #expect(try KeyFiles.auditKeys(in: bench.directory).count == 2) }
     }
 
+    @Test(
+        "A next key that is in use already is removed by each step, and undoes nothing",
+        arguments: [RotatedKey.service, .accessToken])
+    func leftNextKey(key: RotatedKey) throws {
+        let bench = try Bench()
+        let (current, next): (KeyFiles.Name, KeyFiles.Name) =
+            key == .service ? (.serviceKey, .nextServiceKey) : (.accessTokenKey, .nextAccessTokenKey)
+        let files = [current, next].map { KeyFiles.file($0, in: bench.directory) }
+        try bench.run(.stage, of: key)
+        try bench.restart(0)
+        try bench.restart(1)
+        let staged = try files[1].read()
+        let used = try bench.run(.use, of: key)
+        #expect(used.next.contains { $0.contains("delete \(next.rawValue) on the other nodes") })
+        // As on another node, or after a stop between the two files.
+        try files[1].replace(staged)
+        let retired = KeyFiles.file(.retiredServiceKeys, in: bench.directory)
+        let before = retired.exists ? try retired.read() : nil
+        #expect(try bench.run(.use, of: key).changed == [files[1].path])
+        #expect(try !files[1].exists && files[0].read() == staged)
+        #expect(try (retired.exists ? retired.read() : nil) == before)
+        try files[1].replace(staged)
+        try bench.run(.stage, of: key)
+        #expect(try files[1].read() != staged && files[0].read() == staged)
+        try files[1].replace(staged)
+        try bench.restart(0)
+        try bench.restart(1)
+        bench.now += 2 * 86_400
+        let pruned = try bench.run(.prune, of: key)
+        #expect(!files[1].exists && pruned.next.contains { $0.contains("-others.pem on the other nodes") })
+        try files[1].replace(staged)
+        #expect(try bench.run(.prune, of: key).changed == [files[1].path])
+    }
+
+    @Test("After each step the files that it wrote are there to be copied, and no others are named")
+    func namedFiles() throws {
+        let bench = try Bench()
+        for key in [RotatedKey.nonce, .service, .accessToken] {
+            for step in [RotationStep.stage, .use, .prune] {
+                bench.now += 2 * 86_400
+                let outcome = try bench.run(step, of: key)
+                for sentence in outcome.next where sentence.contains("on separate disks, ") {
+                    for name in KeyFiles.Name.allCases
+                    where sentence.split(whereSeparator: { " ,".contains($0) }).contains(Substring(name.rawValue)) {
+                        #expect(bench.has(name) == sentence.contains("copy"), "\(sentence)")
+                    }
+                }
+                try bench.restart(0)
+                try bench.restart(1)
+            }
+            bench.now += 2 * 86_400
+        }
+    }
+
     /// Of two nodes with the former and the new key each accepts what the other signs.
     private func expectEachAccepts(_ key: RotatedKey, _ bench: Bench) throws {
         let (new, old) = (bench.nodes[0].keys, bench.nodes[1].keys)

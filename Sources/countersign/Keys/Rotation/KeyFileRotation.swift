@@ -144,37 +144,46 @@ extension KeyFileRotation {
 
     /// What the operator does after a step.
     func steps(_ key: RotatedKey, after step: RotationStep) -> [String] {
-        let copy = Self.copying(key)
         let command = "countersign keys rotate \(key.rawValue)"
-        return switch (key, step) {
-        case (.phoneCode, .use), (.blindIndex, .use):
-            [copy, "Send SIGHUP to each node."]
-                + (key == .phoneCode ? ["After an hour run `\(command) --prune`."] : [])
-        case (_, .stage): [copy, "Restart the nodes one by one.", "Then run `\(command)`."]
-        case (.nonce, .use): [copy, "Restart the nodes one by one.", "After a day run `\(command) --prune`."]
-        case (_, .use): [copy, "Restart the nodes one by one.", "After an hour run `\(command) --prune`."]
-        case (.phoneCode, .prune): [copy, "Send SIGHUP to each node."]
-        case (_, .prune): [copy, "Restart the nodes one by one, at any time."]
-        }
-    }
-
-    /// The sentence about nodes with separate disks.
-    static func copying(_ key: RotatedKey) -> String {
-        "If nodes have the keys on separate disks, copy \(files(of: key).joined(separator: ", ")) to each of them."
-    }
-
-    /// The files that the steps of a key change.
-    private static func files(of key: RotatedKey) -> [String] {
-        let names: [KeyFiles.Name] =
-            switch key {
-            case .wrapping: [.wrappingSecrets]
-            case .phoneCode: [.phoneCodeSecrets]
-            case .blindIndex: [.blindIndexSecrets]
-            case .nonce: [.nonceSecret]
-            case .service: [.serviceKey, .nextServiceKey, .otherServiceKeys, .retiredServiceKeys]
-            case .accessToken: [.accessTokenKey, .nextAccessTokenKey, .otherAccessTokenKeys]
-            case .server: [.serverKey, .serverCertificate, .nextServerKey]
+        let actions =
+            switch (key, step) {
+            case (.phoneCode, .use): ["Send SIGHUP to each node.", "After an hour run `\(command) --prune`."]
+            case (.phoneCode, _), (.blindIndex, _): ["Send SIGHUP to each node."]
+            case (_, .stage): ["Restart the nodes one by one.", "Then run `\(command)`."]
+            case (.nonce, .use): ["Restart the nodes one by one.", "After a day run `\(command) --prune`."]
+            case (_, .use): ["Restart the nodes one by one.", "After an hour run `\(command) --prune`."]
+            case (_, .prune): ["Restart the nodes one by one, at any time."]
             }
-        return names.map(\.rawValue)
+        return Self.elsewhere(key, after: step) + actions
+    }
+
+    /// The sentences about nodes with separate disks.
+    static func elsewhere(_ key: RotatedKey, after step: RotationStep) -> [String] {
+        let (copied, deleted) = files(of: key, after: step)
+        func sentence(_ verb: String, _ names: [KeyFiles.Name], _ place: String) -> [String] {
+            guard !names.isEmpty else { return [] }
+            let list = names.map(\.rawValue).joined(separator: ", ")
+            return ["If nodes have the keys on separate disks, \(verb) \(list) \(place)."]
+        }
+        return sentence("copy", copied, "to each of them") + sentence("delete", deleted, "on the other nodes")
+    }
+
+    /// The files that a step writes, and those that it removes. A copy of a removed one would undo the step.
+    private static func files(
+        of key: RotatedKey, after step: RotationStep
+    ) -> (copied: [KeyFiles.Name], deleted: [KeyFiles.Name]) {
+        switch (key, step) {
+        case (.wrapping, _): ([.wrappingSecrets], [])
+        case (.phoneCode, _): ([.phoneCodeSecrets], [])
+        case (.blindIndex, _): ([.blindIndexSecrets], [])
+        case (.nonce, _): ([.nonceSecret], [])
+        case (.service, .stage): ([.nextServiceKey, .otherServiceKeys], [])
+        case (.service, .use): ([.serviceKey, .retiredServiceKeys], [.nextServiceKey])
+        case (.service, .prune): ([], [.otherServiceKeys])
+        case (.accessToken, .stage): ([.nextAccessTokenKey, .otherAccessTokenKeys], [])
+        case (.accessToken, .use): ([.accessTokenKey], [.nextAccessTokenKey])
+        case (.accessToken, .prune): ([], [.otherAccessTokenKeys])
+        case (.server, _): ([.serverKey, .serverCertificate, .nextServerKey], [])
+        }
     }
 }

@@ -43,9 +43,8 @@ struct ServerKeyRotation {
         try next.replace(fresh)
         return RotationOutcome(
             changed: [key.path, certificate.path, next.path],
-            next: [
-                KeyFileRotation.copying(.server), "Send SIGHUP to each node.",
-                "Rotate this key again only when all devices have learned the new pins.",
+            next: KeyFileRotation.elsewhere(.server, after: .use) + [
+                "Send SIGHUP to each node.", "Rotate this key again only when all devices have learned the new pins.",
             ])
     }
 

@@ -32,12 +32,18 @@ struct SigningKeyRotation {
 
     func run(_ step: RotationStep) throws(CommandFailure) -> RotationOutcome {
         var outcome = RotationOutcome(next: rotation.steps(key, after: step))
+        let wasUsed = next.exists ? try publicKey(next) == publicKey(current) : false
+        if wasUsed {
+            // The key came from another node, or a run was stopped after it had replaced the current key.
+            try next.remove()
+            outcome.changed.append(next.path)
+        }
         switch step {
         case .stage:
             // The public key is written last: it says that the step is done.
             if !next.exists {
                 try next.create(try generate())
-                outcome.changed.append(next.path)
+                outcome.changed = [next.path]
             }
             let published = try published()
             let added = try [current, next].map { file throws(CommandFailure) in try publicPEM(file) }
@@ -46,6 +52,7 @@ struct SigningKeyRotation {
             try others.replace((published + added).joined())
             outcome.changed.append(others.path)
         case .use:
+            guard !wasUsed else { return outcome }
             guard next.exists else { throw KeyFileRotation.notStaged(key) }
             try rotation.requireAccepted(try digest(next), item)
             if key == .service { outcome.changed += try retire() }
@@ -53,10 +60,11 @@ struct SigningKeyRotation {
             try next.remove()
             outcome.changed += [current.path, next.path]
         case .prune:
+            guard !wasUsed || others.exists else { return outcome }
             guard !next.exists, others.exists else { throw KeyFileRotation.nothingFormer(key) }
             try rotation.requireUsed(try digest(current), item, for: Self.tokensLive)
             try others.remove()
-            outcome.changed = [others.path]
+            outcome.changed.append(others.path)
         }
         return outcome
     }
