@@ -146,10 +146,11 @@ struct KeyFileRotationTests {
                         #expect(bench.has(name) == sentence.contains("copy"), "\(sentence)")
                     }
                 }
+                let waits = outcome.next.contains { $0.hasPrefix("Wait an hour") }
+                #expect(waits == (key == .accessToken && step == .stage))
                 try bench.restart(0)
                 try bench.restart(1)
             }
-            bench.now += 2 * 86_400
         }
     }
 

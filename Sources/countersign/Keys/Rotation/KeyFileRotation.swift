@@ -149,6 +149,11 @@ extension KeyFileRotation {
             switch (key, step) {
             case (.phoneCode, .use): ["Send SIGHUP to each node.", "After an hour run `\(command) --prune`."]
             case (.phoneCode, _), (.blindIndex, _): ["Send SIGHUP to each node."]
+            case (.accessToken, .stage):
+                [
+                    "Restart the nodes one by one.", "Wait an hour, so that backends fetch the next public key.",
+                    "Then run `\(command)`.",
+                ]
             case (_, .stage): ["Restart the nodes one by one.", "Then run `\(command)`."]
             case (.nonce, .use): ["Restart the nodes one by one.", "After a day run `\(command) --prune`."]
             case (_, .use): ["Restart the nodes one by one.", "After an hour run `\(command) --prune`."]
