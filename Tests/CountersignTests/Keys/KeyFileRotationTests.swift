@@ -154,6 +154,28 @@ struct KeyFileRotationTests {
         }
     }
 
+    @Test("Another nonce secret waits until the former one was removed")
+    func formerNonce() throws {
+        let bench = try Bench()
+        for step in [RotationStep.stage, .use] {
+            try bench.run(step, of: .nonce)
+            try bench.restart(0)
+            try bench.restart(1)
+        }
+        bench.expectRefused(.stage, of: .nonce, "--prune")
+        // As if a line was added by hand.
+        let file = KeyFiles.file(.nonceSecret, in: bench.directory)
+        var secrets = try KeyFiles.nonceSecrets(in: bench.directory)
+        let whole = secrets.text.reveal()
+        secrets.next = Secret([UInt8](repeating: 7, count: 32))
+        try file.replace(secrets.text.reveal())
+        bench.expectRefused(.use, of: .nonce, "--prune")
+        try file.replace(whole)
+        bench.now += 2 * 86_400
+        try bench.run(.prune, of: .nonce)
+        #expect(try !bench.run(.stage, of: .nonce).changed.isEmpty)
+    }
+
     /// Of two nodes with the former and the new key each accepts what the other signs.
     private func expectEachAccepts(_ key: RotatedKey, _ bench: Bench) throws {
         let (new, old) = (bench.nodes[0].keys, bench.nodes[1].keys)

@@ -41,9 +41,11 @@ struct KeyFileRotation {
         switch step {
         case .stage:
             guard secrets.next == nil else { return RotationOutcome(next: steps(.nonce, after: .stage)) }
+            guard secrets.former == nil else { throw Self.formerLeft }
             secrets.next = Secret(randomBytes(32))
         case .use:
             guard let next = secrets.next else { throw Self.notStaged(.nonce) }
+            guard secrets.former == nil else { throw Self.formerLeft }
             try requireAccepted(nonceDigest(next), .nonceKey)
             (secrets.current, secrets.next, secrets.former) = (next, nil, secrets.current)
         case .prune:
@@ -54,6 +56,11 @@ struct KeyFileRotation {
         try file.replace(secrets.text.reveal())
         return RotationOutcome(changed: [file.path], next: steps(.nonce, after: step))
     }
+
+    /// The file has one former secret, so that another rotation would refuse nonces that are still valid.
+    private static let formerLeft = CommandFailure(
+        "nonce.key still has the former secret, which open sign-ins need: after a day run "
+            + "`countersign keys rotate nonce --prune` first.")
 
     // MARK: Versions
 
