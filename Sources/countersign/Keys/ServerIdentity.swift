@@ -66,12 +66,15 @@ final class CurrentServer: Sendable {
 extension KeyFiles {
     /// Loads the server's certificate and keys, and refuses unusable ones.
     ///
+    /// - Parameter isReplacing: whether the certificate may belong to another key, because it is about to be replaced.
     /// - Throws: ``CommandFailure`` that names the file and the command that fixes it.
-    static func server(in directory: String, now: Date) throws(CommandFailure) -> ServerIdentity {
+    static func server(
+        in directory: String, now: Date, isReplacing: Bool = false
+    ) throws(CommandFailure) -> ServerIdentity {
         let pem = try file(.serverCertificate, in: directory).read()
         let keyPEM = try file(.serverKey, in: directory).read()
         let key = try signingKey(keyPEM, .serverKey, directory)
-        let certificate = try serverCertificate(pem, keyPEM, in: directory, now: now)
+        let certificate = try serverCertificate(pem, keyPEM, in: directory, now: now, isReplacing: isReplacing)
         let nextKey = try signingKey(try file(.nextServerKey, in: directory).read(), .nextServerKey, directory)
         var serializer = DER.Serializer()
         do {
@@ -92,7 +95,7 @@ extension KeyFiles {
     }
 
     private static func serverCertificate(
-        _ pem: String, _ keyPEM: String, in directory: String, now: Date
+        _ pem: String, _ keyPEM: String, in directory: String, now: Date, isReplacing: Bool
     ) throws(CommandFailure) -> Certificate {
         let path = path(.serverCertificate, directory)
         let remedy = "\(renewServer(directory)), or replace the file with another certificate for the key"
@@ -103,7 +106,7 @@ extension KeyFiles {
             start.lowerBound < end.lowerBound,
             let certificate = try? Certificate(pemEncoded: String(pem[start.lowerBound..<end.upperBound]))
         else { throw CommandFailure("\(path) is not a certificate in PEM; \(remedy).") }
-        guard matches else {
+        guard matches || isReplacing else {
             throw CommandFailure(
                 "\(path) does not belong to \(Self.path(.serverKey, directory)); \(remedy).")
         }

@@ -1,3 +1,4 @@
+import Authority
 import Database
 import Domain
 import Encoding
@@ -249,6 +250,28 @@ struct KeyFileRotationTests {
             try KeyFiles.file(name, in: bench.directory).replace(text)
         }
         bench.expectRefused(.use, of: .server, "was not issued by the authority")
+    }
+
+    @Test("A rotation of the server key that was stopped after any file is finished by the same command")
+    func serverStopped() throws {
+        let bench = try Bench()
+        let names = [KeyFiles.Name.serverKey, .serverCertificate, .nextServerKey]
+        let files = names.map { KeyFiles.file($0, in: bench.directory) }
+        let before = try files.map { file in try file.read() }
+        let hosts = try KeyFiles.server(in: bench.directory, now: bench.now).hosts
+        for written in 1...2 {
+            try bench.run(.use, of: .server)
+            // The files that come later still have their former content.
+            for index in written..<3 { try files[index].replace(before[index]) }
+            try bench.run(.use, of: .server)
+            let after = try KeyFiles.server(in: bench.directory, now: bench.now)
+            #expect(try after.hosts == hosts && files[0].read() == before[2])
+            #expect(after.pin != after.nextPin)
+            for (file, text) in zip(files, before) { try file.replace(text) }
+        }
+        // Of other keys the pair must match.
+        try files[0].replace(try SigningKey.generate().pem.reveal())
+        bench.expectRefused(.use, of: .server, "does not belong to")
     }
 
     @Test("The file of nonce keys has one current secret, and at most one next and one former")

@@ -15,15 +15,17 @@ struct ServerKeyRotation {
             throw CommandFailure(
                 "The next server key is always published: leave out --\(step.rawValue).", exitCode: .usage)
         }
-        let identity = try KeyFiles.server(in: directory, now: now)
-        try requireOwnCertificate(identity)
-        let authority = try KeyFiles.authority(
-            try KeyFiles.file(.authorityCertificate, in: directory).read(),
-            try KeyFiles.signingKeyOfAuthority(in: directory), in: directory)
         let (key, certificate, next) = (
             KeyFiles.file(.serverKey, in: directory), KeyFiles.file(.serverCertificate, in: directory),
             KeyFiles.file(.nextServerKey, in: directory)
         )
+        // A run was stopped after it had replaced the key: the certificate may still be for the former one.
+        let wasStopped = try key.read().utf8.elementsEqual(try next.read().utf8)
+        let identity = try KeyFiles.server(in: directory, now: now, isReplacing: wasStopped)
+        try requireOwnCertificate(identity)
+        let authority = try KeyFiles.authority(
+            try KeyFiles.file(.authorityCertificate, in: directory).read(),
+            try KeyFiles.signingKeyOfAuthority(in: directory), in: directory)
         let nextPEM = try next.read()
         let issued: String
         let fresh: String
@@ -37,7 +39,7 @@ struct ServerKeyRotation {
         } catch {
             throw CommandFailure("No certificate can be issued for \(next.path). Check \(certificate.path).")
         }
-        // A node that starts between the two finds a pair that does not match, and names this command's files.
+        // A node that starts between the first two finds a pair that does not match. The same command finishes all three.
         try key.replace(nextPEM)
         try certificate.replace(issued)
         try next.replace(fresh)
