@@ -21,6 +21,7 @@ NAMES = {
     "Sources/API/openapi.json": "openapi.json",
     "Sources/SwiftSDK/Herald/herald.thrift": "herald.thrift",
     "Sources/Packaging/kubernetes/countersign.yaml": "examples/kubernetes.yaml",
+    "Sources/Packaging/kubernetes/migrate.yaml": "examples/kubernetes-migrate.yaml",
 }
 FOLDERS = ("Sources/API/API.docc", "Sources/countersign/countersign.docc")
 EXAMPLES = (

@@ -32,8 +32,8 @@ FILES = {
 }
 DOCUMENTS = ["README.Debian", "changelog.gz", "copyright", "Changes.md", "Codes.md", "Operating.md", "Runbooks.md"] + [
     f"examples/{name}"
-    for name in ("Containerfile", "alerts.yml", "compose.yaml", "dashboard.json", "etcd.conf", "haproxy.cfg", "kubernetes.yaml",
-                 "nginx.conf", "patroni.yml", "pgbackrest.conf", "prometheus.yml")]
+    for name in ("Containerfile", "alerts.yml", "compose.yaml", "dashboard.json", "etcd.conf", "haproxy.cfg",
+                 "kubernetes-migrate.yaml", "kubernetes.yaml", "nginx.conf", "patroni.yml", "pgbackrest.conf", "prometheus.yml")]
 
 
 def run(*command, wanted=0, **named):

@@ -84,7 +84,28 @@ def kubernetes(folder, options):
         for kind, member in (("secret generic", "secretName"), ("configmap", "name")):
             name = volume.get(kind.split()[0], volume.get("configMap", {}) if kind == "configmap" else {}).get(member)
             expect(not name or f"kubectl create {kind} {name} " in page, f"the page does not create {name}")
-    return len(documents)
+    job(folder, deployment)
+    return len(documents) + 1
+
+
+def job(folder, deployment):
+    """The Job that migrates has the options, the store and the confinement of the nodes, and no selector takes it for one."""
+    document = yaml.safe_load((folder / "migrate.yaml").read_text())
+    expect(valid(document), "the Job is not valid")
+    pod, nodes = document["spec"]["template"]["spec"], deployment["spec"]["template"]["spec"]
+    [migrate], node = pod["containers"], nodes["containers"][0]
+    equal(migrate["args"], ["store", "migrate"], "the command of the Job")
+    for member in ("image", "envFrom", "env", "securityContext"):
+        equal(migrate[member], node[member], f"{member} of the Job")
+    for member in ("serviceAccountName", "securityContext"):
+        equal(pod[member], nodes[member], f"{member} of the Job's pod")
+    for container in pod["initContainers"]:
+        equal(container["securityContext"], node["securityContext"], f"the confinement of {container['name']}")
+    expect("activeDeadlineSeconds" not in document["spec"] | pod, "a long migration is ended")
+    volumes = {volume["name"]: volume for volume in nodes["volumes"]}
+    expect(all(volumes[volume["name"]] == volume for volume in pod["volumes"]), "the Job has other volumes")
+    labels = document["spec"]["template"]["metadata"]["labels"]
+    expect(not deployment["spec"]["selector"]["matchLabels"].items() <= labels.items(), "the Job is taken for a node")
 
 
 def compose(path, options):
