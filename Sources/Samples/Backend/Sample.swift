@@ -70,7 +70,7 @@ package extension Sample {
             if !options["--ca"].isEmpty { tls.trustRoots = .file(options["--ca"]) }
             var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
             configuration.timeout = .init(connect: .seconds(5), read: .seconds(5))
-            // Whoever waits learns at once that nobody listens there.
+            // A caller that waits learns at once that no service listens there.
             configuration.connectionPool.retryConnectionEstablishment = false
             try await HTTPClient.withHTTPClient(configuration: configuration) { http in
                 try await body(Sample(name: name, options: options, http: http, logger: logger))

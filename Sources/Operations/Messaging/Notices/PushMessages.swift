@@ -97,7 +97,7 @@ struct PushMessages: Sendable {
         case none(reason: String)
     }
 
-    /// The sender of the newest message that a member may be told of.
+    /// The sender of the newest message that may be shown to a member.
     private func newestSender(
         for member: StreamMember, in stream: MessageStream, _ transaction: any Transaction
     ) throws -> Newest {
