@@ -74,7 +74,8 @@ package extension Schema {
                 let next = try JSONDecoder().decode([NextStep].self, from: Data(contentsOf: URL(filePath: path)))
                 return next.enumerated().map { $1.migration(after: Self.steps.last?.identifier ?? 0, $0) }
             } catch {
-                fatalError("\(path) has no migrations: \(error)")
+                FileHandle.standardError.write(Data("\(path) has no migrations: \(error)\n".utf8))
+                exit(1)
             }
         }()
     #else

@@ -106,7 +106,9 @@ package extension Administration {
         let found = try await ReadAudit(store: store).search(
             filter, before: start.sequence, count: limit + shown
         ).reversed()
-        var (events, latest) = ([UserEvent](), start.place.at)
+        // Without a number the search begins again at the newest entry.
+        let newest = start.sequence == nil ? UserHistoryCursor.start.place.at : start.place.at
+        var (events, latest) = ([UserEvent](), newest)
         for entry in found {
             let event = UserEvent(entry, notAfter: latest)
             // If no entry with a number was shown, the place decides which entries were shown.

@@ -115,7 +115,7 @@ struct SignInRecordTests {
             try await WriteSignIns(fixture.context)()
             #expect(try await Self.count("sign_ins", in: fixture.store) == 4)
             #expect(try await Self.count("sign_in_tallies", in: fixture.store) == 1)
-            #expect(try await Self.count("sign_in_tallies", "SUM(accepted)", in: fixture.store) == 5)
+            #expect(try await Self.count("sign_in_tallies", "CAST(SUM(accepted) AS BIGINT)", in: fixture.store) == 5)
             let provider = fixture.registration.provider.id
             let counted = try await fixture.store.read {
                 try SignInTallyRepository($0).counted(of: provider, since: $0.now)
