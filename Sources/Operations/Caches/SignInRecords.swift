@@ -19,6 +19,9 @@ package final class SignInRecords: Sendable {
         let hour: SignInTally.Hour
         let providerID: ProviderID?
         let network: String
+
+        /// A place among all crowds, which is the same on every node.
+        var order: String { "\(network) \(providerID?.description ?? "") \(hour)" }
     }
 
     /// How many attempts were accepted and refused.
@@ -38,12 +41,18 @@ package final class SignInRecords: Sendable {
     private struct State {
         var content = Content()
         var hour: SignInTally.Hour?
-        /// The attempts of the hour by the hash of their crowd. Crowds with equal hashes share their number.
+        /// The attempts of the hour by the hash of their crowd, those that were accepted and those that were refused. So
+        /// nobody hides accepted ones behind bad tokens. Crowds with equal hashes share their number.
         var seen: [Int: Int] = [:]
+        /// The refused attempts of the hour by the hash of the user whom they named.
+        var refused: [Int: Int] = [:]
     }
 
     /// The largest number of attempts, and of crowds that are only counted.
     private let limit: Int
+    /// The refused attempts of an hour that are recorded for one user. Anybody can name a user in a token, so further ones
+    /// are only counted.
+    private static let refusedPerUser = 20
     private let state = Mutex(State())
 
     init(limit: Int = 50_000) {
@@ -59,24 +68,37 @@ package final class SignInRecords: Sendable {
         let attempt = entry.attempt
         let hour = SignInTally.Hour(of: attempt.at)
         let crowd = Crowd(hour: hour, providerID: attempt.providerID, network: network)
-        let hash = crowd.hashValue
+        let hash = Self.hash(crowd, attempt.isAccepted)
+        let user = attempt.isAccepted ? nil : entry.externalID.map { Self.hash(attempt.providerID, $0) }
+        // Accepted attempts have room of their own.
+        let room = attempt.isAccepted ? limit : limit - limit / 4
         state.withLock { state in
             if state.hour != hour || state.seen.count >= 10 * limit {
                 (state.hour, state.seen) = (hour, [:])
+                state.refused = [:]
             }
+            if state.refused.count >= 10 * limit { state.refused = [:] }
             let seen = state.seen[hash, default: 0]
-            if seen < most {
-                guard state.content.entries.count < limit else {
+            let named = user.map { state.refused[$0, default: 0] } ?? 0
+            if seen < most, named < Self.refusedPerUser {
+                guard state.content.entries.count < room else {
                     state.content.dropped += 1
                     return
                 }
                 state.seen[hash] = seen + 1
+                if let user { state.refused[user] = named + 1 }
                 state.content.entries.append(entry)
             } else {
                 state.content.add(
                     attempt.isAccepted ? Count(accepted: 1) : Count(refused: 1), of: crowd, limit: limit)
             }
         }
+    }
+
+    private static func hash(_ parts: any Hashable...) -> Int {
+        var hasher = Hasher()
+        for part in parts { hasher.combine(part) }
+        return hasher.finalize()
     }
 
     /// Removes and returns the attempts and numbers collected so far.

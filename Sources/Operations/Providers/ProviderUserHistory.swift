@@ -4,8 +4,9 @@ import Encoding
 import Foundation
 import Repositories
 
-/// A page of the history of a user that its provider may read: sign-ins, sessions and devices. Cards, bans, other
-/// providers' data and the audit log are not part of it.
+/// A page of the history of a user that its provider may read: sign-ins, sessions and devices. Cards, other providers'
+/// data and the audit log are not part of it. A refused sign-in and an ended session say that a ban was the cause, and
+/// not the ban's reason.
 package struct ProviderUserHistory: Sendable {
     /// An attempt to sign in or a session, sorted by its time, newest first.
     package enum Event: Sendable {

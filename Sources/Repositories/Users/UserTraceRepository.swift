@@ -3,7 +3,7 @@ import Domain
 import Foundation
 
 /// What the tables tell of a user without opening any sealed column: times, ids and states. Each list is short, because
-/// limits of the policy bound its rows.
+/// limits of the policy and of the record of sign-ins bound its rows.
 package struct UserTraceRepository {
     private let transaction: any Transaction
     private let user: UserID

@@ -28,7 +28,8 @@ extension ProviderRoutes {
     private static func describe(_ attempt: SignInAttempt) -> JSONValue {
         .object([
             "type": .string("sign_in"), "at": .string(attempt.at.rfc3339), "act": .string(attempt.act.rawValue),
-            "accepted": .bool(attempt.isAccepted), "code": .text(attempt.code), "reason": .text(attempt.reason),
+            "accepted": .bool(attempt.isAccepted), "code": .text(attempt.code),
+            "reason": .text(attempt.code == Refusal.Code.userBanned.rawValue ? nil : attempt.reason),
             "session_id": attempt.sessionID.map { .id($0) } ?? .null,
             "device_id": attempt.deviceID.map { .id($0) } ?? .null,
             "app_id": attempt.applicationID.map { .id($0) } ?? .null,

@@ -27,6 +27,8 @@ final class SignInTrace: Sendable {
         guard let provider else { return }
         let name = (token.payload["prn"] ?? token.payload["sub"])?.text
         state.withLock { known in
+            // A renewal may come with another provider's token, whose key is not for this provider to see.
+            guard !known.isOfSession || known.providerID == provider.provider.id else { return }
             known.keyID = key
             guard !known.isOfSession else { return }
             known.providerID = provider.provider.id

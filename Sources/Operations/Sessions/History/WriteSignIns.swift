@@ -22,7 +22,8 @@ package struct WriteSignIns: Sendable {
         let (records, keys) = (context.caches.signIns, context.keys.personal)
         let content = records.takeAll()
         var entries = content.entries[...]
-        var tallies = Array(content.counts)[...]
+        // Nodes write the rows that they share in one order, or they would wait for each other.
+        var tallies = content.counts.sorted { $0.key.order < $1.key.order }[...]
         while !entries.isEmpty || !tallies.isEmpty {
             let some = entries.prefix(Self.batch)
             let few = tallies.prefix(Self.batch - some.count)

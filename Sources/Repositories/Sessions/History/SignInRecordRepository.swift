@@ -22,14 +22,15 @@ package struct SignInRecordRepository {
         Field("reason", \.reason))
 
     /// The user is found by the provider's own name. A user who was erased after the attempt is not.
-    private static let insertion = """
-        INSERT INTO sign_ins (\(columns))
-        VALUES ($1, $2, $3, $4, (
-            SELECT u.id FROM users u WHERE u.provider_id = $4 AND u.external_id = $11 AND NOT EXISTS (
-                SELECT 1 FROM data_keys k WHERE k.user_id = u.id AND k.erased_at >= $2)
-        ), $5, $6, $7, $8, $9, $10)
-        ON CONFLICT (at, id) DO NOTHING
-        """
+    private static let insertion =
+        columns.insertion.replacing(
+            ", $5,",
+            with: """
+                , COALESCE($5, (
+                    SELECT u.id FROM users u WHERE u.provider_id = $4 AND u.external_id = $11 AND NOT EXISTS (
+                        SELECT 1 FROM data_keys k WHERE k.user_id = u.id AND k.erased_at >= $2)
+                )),
+                """) + " ON CONFLICT (at, id) DO NOTHING"
 }
 
 extension SignInAttempt.Act: ColumnContent {}
@@ -43,13 +44,7 @@ package extension SignInRecordRepository {
     ///
     /// - Parameter externalID: the user's name at the provider, by which the user is found. It is not stored.
     func enqueueInsert(_ attempt: SignInAttempt, of externalID: String?) throws {
-        try transaction.enqueue(
-            Self.insertion,
-            [
-                .id(attempt.id), .time(attempt.at), attempt.act.value, attempt.providerID.value,
-                attempt.sessionID.value, attempt.providerKeyID.value, attempt.applicationID.value,
-                attempt.deviceID.value, attempt.code.value, attempt.reason.value, externalID.value,
-            ])
+        try transaction.enqueue(Self.insertion, Self.columns.row(attempt, externalID.value))
     }
 
     /// The attempts that named a user, newest first.

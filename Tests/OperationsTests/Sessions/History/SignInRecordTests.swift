@@ -161,6 +161,25 @@ struct SignInRecordTests {
         }
     }
 
+    @Test("that were accepted have a number of their own, and bad tokens name one user twenty times an hour at most")
+    func numbers() {
+        let records = SignInRecords(limit: 100)
+        func note(_ code: String?, of user: String) {
+            let attempt = SignInAttempt(
+                id: SignInAttemptID(UUID()), at: Date(timeIntervalSince1970: 1_000_000), act: .open, providerID: nil,
+                userID: nil, sessionID: nil, providerKeyID: nil, applicationID: nil, deviceID: nil, code: code, reason: nil)
+            records.note(SignInRecords.Entry(attempt: attempt, externalID: user), from: "network", most: 50)
+        }
+        for _ in 0..<30 { note("token_invalid", of: "alice") }
+        for index in 0..<60 { note("token_invalid", of: "user-\(index)") }
+        for _ in 0..<45 { note(nil, of: "alice") }
+        let content = records.takeAll()
+        let accepted = content.entries.filter { $0.attempt.isAccepted }
+        let named = content.entries.filter { !$0.attempt.isAccepted && $0.externalID == "alice" }
+        #expect(accepted.count == 45 && named.count == 20 && content.entries.count == 95)
+        #expect(content.counts.values.map(\.refused) == [40] && content.dropped == 0)
+    }
+
     @Test("A node that stops writes what it has noted")
     func stop() async throws {
         try await ServiceFixture.run { fixture in
