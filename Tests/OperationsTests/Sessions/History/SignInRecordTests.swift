@@ -167,7 +167,8 @@ struct SignInRecordTests {
         func note(_ code: String?, of user: String) {
             let attempt = SignInAttempt(
                 id: SignInAttemptID(UUID()), at: Date(timeIntervalSince1970: 1_000_000), act: .open, providerID: nil,
-                userID: nil, sessionID: nil, providerKeyID: nil, applicationID: nil, deviceID: nil, code: code, reason: nil)
+                userID: nil, sessionID: nil, providerKeyID: nil, applicationID: nil, deviceID: nil, code: code,
+                reason: nil)
             records.note(SignInRecords.Entry(attempt: attempt, externalID: user), from: "network", most: 50)
         }
         for _ in 0..<30 { note("token_invalid", of: "alice") }
