@@ -42,7 +42,7 @@ package final class SignInRecords: Sendable {
         var content = Content()
         var hour: SignInTally.Hour?
         /// The attempts of the hour by the hash of their crowd, those that were accepted and those that were refused. So
-        /// nobody hides accepted ones behind bad tokens. Crowds with equal hashes share their number.
+        /// a sender of bad tokens hides no accepted ones. Crowds with equal hashes share their number.
         var seen: [Int: Int] = [:]
         /// The refused attempts of the hour by the hash of the user whom they named.
         var refused: [Int: Int] = [:]
