@@ -21,7 +21,8 @@ SCRIPT = str(Path(__file__).with_name("openid_provider.py"))
 def sign_in(issuer, user, nonce):
     """An ID token, as the recipe takes it."""
     done = subprocess.run(
-        [sys.executable, SCRIPT, "sign-in", issuer, user, nonce], capture_output=True, text=True, timeout=60, check=False)
+        # A nonce may begin with a hyphen, as an option does.
+        [sys.executable, SCRIPT, "sign-in", "--", issuer, user, nonce], capture_output=True, text=True, timeout=60, check=False)
     equal(done.returncode, 0, "the exit code of sign-in: " + done.stderr[-500:])
     return done.stdout.strip()
 
