@@ -28,7 +28,9 @@ struct FrameFloodTests {
         return nil
     }
 
-    @Test("without a request are a thousand in five seconds, whatever their kind", arguments: Array(UInt8.min...12) + [0x7f, 0xfe])
+    @Test(
+        "without a request are a thousand in five seconds, whatever their kind",
+        arguments: Array(UInt8.min...12) + [0x7f, 0xfe])
     func kinds(type: UInt8) {
         for length in [0, 4, 300] {
             let carries = [0, 1, 9].contains(type) && length > 0
