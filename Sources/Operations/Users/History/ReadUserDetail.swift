@@ -10,7 +10,7 @@ package struct UserDetail: Sendable {
     package let ban: Ban?
     /// The number of sessions that have not ended.
     package let openSessions: Int
-    /// The devices with a sign-in that is still recorded, up to ``UserTraceRepository/most`` sign-ins back.
+    /// The devices with a sign-in that is still recorded, up to `UserTraceRepository/most` sign-ins back.
     package let devices: Int
     /// The number of cards by status.
     package let cards: [CardStatus: Int]
