@@ -58,7 +58,7 @@ struct ListenerFace: Sendable {
         /// The request's span; `nil` if nothing in the request had to wait.
         var span: RecordedSpan?
 
-        /// Whether the service failed. A function that is not implemented is not a failure.
+        /// Whether the service failed. Status 501 reports a method that the service does not know, which is the caller's error.
         var isFailure: Bool { status.code >= 500 && status != .notImplemented }
     }
 
