@@ -1,4 +1,5 @@
 import Domain
+import Encoding
 import Foundation
 import Tokens
 
@@ -75,14 +76,19 @@ extension Service {
         _ unverified: UnverifiedToken, _ trace: SignInTrace
     ) async throws -> (IdentityToken, CachedProvider) {
         var known = try await IssuerKeys(self).provider(of: unverified)
-        trace.note(unverified, of: known, key: nil)
+        // Without the audience of a provider, it is another one with the issuer, which learns nothing of this user.
+        let isNamed =
+            known?.provider.issuer?.audiences.contains { own in
+                unverified.audiences.contains { $0.hasSameBytes(as: own) }
+            } ?? false
+        if isNamed { trace.note(unverified, of: known, key: nil) }
         if let found = known, found.provider.disabledAt == nil, let issuer = found.provider.issuer {
             known = try await IssuerKeys(self).current(found, of: issuer, for: unverified.header)
         }
         let verifier = IDTokenVerifier(clockSkew: policy[\.identityTokens].clockSkew)
         func verify(by known: CachedProvider?) throws(Refusal) -> IdentityToken {
             let key = known?.issuerKey(of: unverified.header)
-            trace.note(unverified, of: known, key: key?.id)
+            if isNamed { trace.note(unverified, of: known, key: key?.id) }
             return try verifier.verify(unverified, provider: known?.provider, key: key, now: environment.now())
         }
         let token: IdentityToken

@@ -15,6 +15,7 @@ extension Schema {
             created_at BIGINT NOT NULL,
             generation BIGINT NOT NULL DEFAULT 0,
             held INTEGER NOT NULL,
+            erased_at BIGINT,
             UNIQUE (provider_id, external_id)
         )
         """,

@@ -114,9 +114,9 @@ package extension UserRepository {
         try transaction.execute(
             """
             UPDATE users SET assurance = 'none', assurance_until = NULL, display_name = NULL, avatar_url = NULL,
-                profile_index = NULL
+                profile_index = NULL, erased_at = $2
             WHERE id = $1
-            """, [.id(id)])
+            """, [.id(id), .time(transaction.now)])
     }
 
     private func user(in row: Row) throws -> User { try Self.columns.read(row).user(at: transaction.now) }

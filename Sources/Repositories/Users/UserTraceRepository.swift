@@ -110,8 +110,9 @@ package extension UserTraceRepository {
         return Dictionary(try rows.map(Self.count.read), uniquingKeysWith: +)
     }
 
-    /// When the user's data was erased; `nil` if it was not, or there was none.
+    /// The time of the user's last erasure, also if the user has signed in again since; `nil` for a user who was never
+    /// erased.
     func erasedAt() throws -> Date? {
-        try transaction.value("SELECT erased_at FROM data_keys WHERE user_id = $1", [.id(user)], as: Date?.self) ?? nil
+        try transaction.value("SELECT erased_at FROM users WHERE id = $1", [.id(user)], as: Date?.self) ?? nil
     }
 }

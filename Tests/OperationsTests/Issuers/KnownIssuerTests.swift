@@ -78,4 +78,25 @@ struct KnownIssuerTests {
             }
         }
     }
+
+    @Test("show a provider no sign-in with a token for another audience of its issuer")
+    func otherAudience() async throws {
+        try await ServiceFixture.run { fixture in
+            let world = try await World(try #require(KnownIssuer.all.first), on: fixture)
+            let connection = try await fixture.connectNewDevice()
+            let opened = try await fixture.context.openSession(
+                identityToken: try world.token(on: connection), applicationID: nil, on: connection)
+            let foreign = try world.token(on: connection) { $0[claim: "aud"] = .string("another-app") }
+            await #expect(throws: Refusal.self) {
+                try await fixture.context.openSession(identityToken: foreign, applicationID: nil, on: connection)
+            }
+            try await WriteSignIns(fixture.context)()
+            let history = try await fixture.context.readUserHistory(
+                opened.session.externalID, of: world.caller.id, after: nil)
+            let accepted = history.events.compactMap { event in
+                if case .signIn(let attempt) = event { attempt.isAccepted } else { nil }
+            }
+            #expect(accepted == [true])
+        }
+    }
 }

@@ -27,8 +27,8 @@ package struct SignInRecordRepository {
             ", $5,",
             with: """
                 , COALESCE($5, (
-                    SELECT u.id FROM users u WHERE u.provider_id = $4 AND u.external_id = $12 AND NOT EXISTS (
-                        SELECT 1 FROM data_keys k WHERE k.user_id = u.id AND k.erased_at >= $2)
+                    SELECT u.id FROM users u WHERE u.provider_id = $4 AND u.external_id = $12
+                        AND (u.erased_at IS NULL OR u.erased_at < $2)
                 )),
                 """) + " ON CONFLICT (at, id) DO NOTHING"
 }

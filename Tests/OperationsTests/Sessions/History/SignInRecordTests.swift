@@ -217,6 +217,27 @@ struct SignInRecordTests {
         }
     }
 
+    @Test("from before the erasure of a user without sealed data are in no history, also after a new sign-in")
+    func erasedWithoutData() async throws {
+        try await ServiceFixture.run { fixture in
+            let provider = fixture.registration.provider.id
+            let connection = try await fixture.connectNewDevice()
+            let first = try await fixture.opened("bob", on: connection)
+            fixture.clock.advance(1)
+            _ = try await fixture.context.erasePersonalData(for: first.session)
+            fixture.clock.advance(1)
+            try await WriteSignIns(fixture.context)()
+            #expect(try await Self.recorded(of: "bob", in: fixture).isEmpty)
+            let second = try await fixture.opened("bob", on: connection)
+            try await WriteSignIns(fixture.context)()
+            let history = try await fixture.context.readUserHistory("bob", of: provider, after: nil)
+            let sessions = history.events.compactMap { event -> SessionID? in
+                if case .session(let past, _) = event { past.session.id } else { nil }
+            }
+            #expect(sessions == [second.session.id] && history.events.count == 2)
+        }
+    }
+
     @Test("and their counts are kept for the policy's time")
     func kept() async throws {
         var policy = Policy()
