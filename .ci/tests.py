@@ -47,6 +47,8 @@ class Result:
     failures: list
     running: list
     times: list
+    # What the first failures said.
+    words: list
 
     @property
     def passed(self):
@@ -224,7 +226,7 @@ def print_failures(stage, offset):
 
 def read(stage, seconds, processor):
     """Reads the events of a stage: which tests ran, failed or did not end, and how long each took."""
-    names, began, times, failed = {}, {}, {}, set()
+    names, began, times, failed, words = {}, {}, {}, set(), []
     for line in stage.events.read_text(errors="replace").splitlines() if stage.events.exists() else []:
         try:
             record = json.loads(line)
@@ -243,12 +245,14 @@ def read(stage, seconds, processor):
                 times[test] = instant - began.pop(test)
             case "issueRecorded" if is_failure(payload.get("issue", {})):
                 failed.add(test)
+                said = " ".join(message["text"] for message in payload.get("messages", []))
+                words.append(f"{names.get(test, test)}: {said[:200]} … {said[-500:]}" if len(said) > 700 else said)
     failures = sorted(names.get(test, str(test)) for test in failed)
     if not times and not began:
         failures.append("no test ran")
     return Result(
         stage, seconds, processor, len(times), failures, sorted(names[test] for test in began),
-        [(spent, stage.name, names[test]) for test, spent in times.items()])
+        [(spent, stage.name, names[test]) for test, spent in times.items()], words[:3])
 
 
 def is_failure(issue):
@@ -276,6 +280,10 @@ def summarize(results, seconds):
             print(f"did not end: {result.stage.name}: {name}")
         if not result.passed:
             print(f"See {result.stage.log.relative_to(ROOT)}")
+    # The last lines are all that some places keep of a run.
+    for result in results:
+        for said in result.words:
+            print(f"{result.stage.name}: {said}")
     print(f"{max(sum(r.tests for r in results) - failed, 0)} passed, {failed} failed")
     return 1 if failed else 0
 
