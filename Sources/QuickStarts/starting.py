@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -41,9 +42,14 @@ def compile_backend(language, build):
 
 
 def free_port():
-    """A port that is free at the moment."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+    """A port that is free at the moment, below those that the kernel gives to clients until the server has it."""
+    for _ in range(1000):
+        try:
+            with socket.create_server(("127.0.0.1", random.randrange(10_000, 32_000))) as server:
+                return server.getsockname()[1]
+        except OSError:
+            pass  # another one is tried
+    raise OSError("no port between 10000 and 32000 is free")
 
 
 def listens(port):

@@ -32,10 +32,10 @@ struct PeerServers {
         try tokens.joined(separator: "\n").write(
             to: directory.appending(path: "tokens"), atomically: true, encoding: .utf8)
         let keys = service.path("Keys").path
-        let nginxPorts = try (PeerProcess.freePort(), PeerProcess.freePort())
+        let nginxPorts = try (Int(FreePort.next()), Int(FreePort.next()))
         try nginxSettings(nginxPorts, keys, tokens, bearer).write(
             to: directory.appending(path: "nginx.conf"), atomically: true, encoding: .utf8)
-        let nodePorts = try (PeerProcess.freePort(), PeerProcess.freePort())
+        let nodePorts = try (Int(FreePort.next()), Int(FreePort.next()))
         try JSONSerialization.data(withJSONObject: [
             "port": nodePorts.0, "openPort": nodePorts.1, "directory": keys, "answer": BareServer.answer,
             "issuer": provider.id.description, "bearer": "Bearer \(bearer)",
@@ -49,7 +49,7 @@ struct PeerServers {
         var started = [nginx]
         do {
             started.append(try await PeerProcess.start("node", [script], in: directory, ports: nodePorts))
-            let port = try PeerProcess.freePort()
+            let port = try Int(FreePort.next())
             let cfssl = try await PeerProcess.start(
                 "cfssl",
                 [
@@ -136,14 +136,5 @@ struct PeerProcess {
     func stop() {
         process.terminate()
         process.waitUntilExit()
-    }
-
-    /// A port of the loopback that nobody listens on at this moment.
-    static func freePort() throws -> Int {
-        let channel = try ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .bind(host: "127.0.0.1", port: 0).wait()
-        defer { try? channel.close().wait() }
-        guard let port = channel.localAddress?.port else { throw BenchmarkError("no free port") }
-        return port
     }
 }

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import secrets
-import socket
 import sqlite3
 import subprocess
 import tempfile
@@ -19,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from joserfc.jwk import import_key
 
 from Shared.client import TIMEOUT, private_pem
+from Shared.ports import free_port
 
 PASSWORD = "password"
 SCHEMA = Path("/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3")
@@ -74,9 +74,7 @@ class Glewlwyd:
     def __init__(self, keys, clients=("app",), users=("alice",), environment=None):
         self.directory = tempfile.TemporaryDirectory(prefix="glewlwyd-")
         self.keys, self.clients, self.users = keys, clients, users
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.issuer = f"{self.url}/api/oidc"
         self.process, self.environment, self.identifiers = None, environment or {}, []

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from Shared.client import TIMEOUT, https, private_pem
+from Shared.ports import free_ports
 from Shared.provider import Provider
 
 WAIT = 60  # seconds that a node may take to listen
@@ -91,7 +92,7 @@ class Node:
         self.arguments = list(arguments) if "--limits" in arguments else ["--limits", self.limits, *arguments]
         self.before = list(before)
         self.log = installation.directory / f"{name}.log"
-        self.ports = ["127.0.0.1:0"] * 3
+        self.ports = [f"127.0.0.1:{port}" for port in free_ports(3)]
         self.process, self.identifiers = None, []
         self.start()
 

@@ -3,6 +3,8 @@ package org.countersign.client.support;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.IOException;
+import java.net.BindException;
+import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -16,6 +18,7 @@ import java.util.Base64;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.countersign.client.IdentityTokenSource;
@@ -70,10 +73,17 @@ public final class LiveService implements AutoCloseable {
         return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
     }
 
-    static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
+    /** A port below those that the kernel gives to clients: no connection takes it while the service is away. */
+    private static int freePort() throws IOException {
+        for (int attempt = 0; attempt < 1000; attempt++) {
+            int port = ThreadLocalRandom.current().nextInt(10_000, 32_000);
+            try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                return socket.getLocalPort();
+            } catch (BindException taken) {
+                // Another one is tried.
+            }
         }
+        throw new IOException("no port between 10000 and 32000 is free");
     }
 
     private List<String> command(String... words) {
