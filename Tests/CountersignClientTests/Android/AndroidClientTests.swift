@@ -2,7 +2,7 @@ import Fixtures
 import Foundation
 import Testing
 
-/// The SDK for Android is Java. Its tests run the service's binary themselves, each class in a process of its own.
+/// The SDK for Android is Java. Its tests run the service's binary themselves, three classes at a time.
 @Suite("The SDK for Android and the JVM", .serialized)
 struct AndroidClientTests {
     private static let script = RunningService.root.appending(path: ".ci/android").path
@@ -29,15 +29,22 @@ struct AndroidClientTests {
     @discardableResult
     private static func run(_ arguments: [String], seconds: Double = 240) async throws -> String {
         let done = try await Command.run(script, arguments, seconds: seconds)
-        #expect(done.status == 0, "\(done.output.suffix(6000))\n\(done.errors.suffix(6000))")
+        let words = [done.output.suffix(6000), done.errors.suffix(6000), failures(in: done.output)[...]]
+        #expect(done.status == 0, "\(words.joined(separator: "\n"))")
         return done.output
     }
 
-    private static func test(_ suite: String, http: String) async throws {
+    /// The failed tests and the first line of what each says.
+    private static func failures(in output: String) -> String {
+        output.split(separator: "\n").filter { $0.contains("=> ") || $0.hasPrefix("  JUnit Jupiter:") }
+            .joined(separator: "\n")
+    }
+
+    private static func test(_ suites: [String], http: String) async throws {
         let binary = try RunningService.product("countersign")
-        let output = try await run(["test", try await compiled.value.path, binary, http, suite], seconds: 600)
+        let output = try await run(["test", try await compiled.value.path, binary, http] + suites, seconds: 900)
         let passed = output.firstMatch(of: /\[ +([0-9]+) tests successful/)
-        #expect(passed.flatMap { Int($0.1) } ?? 0 > 0, "\(output.suffix(2000))")
+        #expect(passed.flatMap { Int($0.1) } ?? 0 >= suites.count, "\(output.suffix(2000))")
     }
 
     @Test("compiles without warnings, for Android against stubs of its classes, and from Kotlin")
@@ -54,14 +61,14 @@ struct AndroidClientTests {
         #expect(!FileManager.default.fileExists(atPath: "\(place)/docs/org/countersign/client/internal"))
     }
 
-    @Test("has the guarantees of the SDK for Swift, over HTTP/2", arguments: suites)
-    func live(suite: String) async throws { try await Self.test(suite, http: "2") }
+    @Test("has the guarantees of the SDK for Swift, over HTTP/2")
+    func live() async throws { try await Self.test(Self.suites, http: "2") }
 
-    @Test("has them over HTTP/1.1, too", arguments: overOlderHTTP)
-    func older(suite: String) async throws { try await Self.test(suite, http: "1.1") }
+    @Test("has them over HTTP/1.1, too")
+    func older() async throws { try await Self.test(Self.overOlderHTTP, http: "1.1") }
 
-    @Test("has all of them over HTTP/1.1", arguments: suites.filter { $0.hasPrefix("live.") })
-    func both(suite: String) async throws { try await Self.test(suite, http: "1.1") }
+    @Test("has all of them over HTTP/1.1")
+    func both() async throws { try await Self.test(Self.suites.filter { $0.hasPrefix("live.") }, http: "1.1") }
 
     @Test("has no class of tests that is left out")
     func all() throws {
