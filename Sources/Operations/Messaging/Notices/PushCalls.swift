@@ -112,6 +112,10 @@ struct PushCalls: Sendable {
             case .underWay: return .unreadable("the device is about to ring")
             case .possible: break
             }
+            // The device stops ringing by itself then. A missed call is news, and not of one who may not call.
+            guard try push != .missed || callerAllowed(message.userID, in: stream, transaction) != nil else {
+                return .overtaken("the user may not be called")
+            }
             guard try AuthorizationParties(required: .none, in: transaction).ban(of: message.userID) == nil else {
                 return .overtaken("the user is banned")
             }
@@ -125,12 +129,21 @@ struct PushCalls: Sendable {
         _ message: OutboxMessage, _ stream: MessageStream, _ subject: PushSubject, in transaction: any Transaction
     ) throws -> OutboxContent {
         guard stream.deletedAt == nil, stream.lastSequence == 1 else { return .overtaken("the call is over") }
-        guard let caller = stream.createdBy,
-            let member = try StreamMemberRepository(transaction).find(message.userID, in: stream.id),
-            member.leftAt == nil,
-            try messages.mayBeNotified(message.userID, of: caller, in: stream, transaction)
-        else { return .overtaken("the user may not be called") }
+        guard let caller = try callerAllowed(message.userID, in: stream, transaction) else {
+            return .overtaken("the user may not be called")
+        }
         return try content(.ring, stream.id, of: message, caller: caller, to: subject.device, in: transaction)
+    }
+
+    /// The caller, if the callee may still be called; `nil` after a block, a cancellation, a ban or an erasure.
+    private func callerAllowed(
+        _ callee: UserID, in stream: MessageStream, _ transaction: any Transaction
+    ) throws -> UserID? {
+        guard let caller = stream.createdBy,
+            let member = try StreamMemberRepository(transaction).find(callee, in: stream.id), member.leftAt == nil,
+            try messages.mayBeNotified(callee, of: caller, in: stream, transaction)
+        else { return nil }
+        return caller
     }
 
     private enum Ringing {

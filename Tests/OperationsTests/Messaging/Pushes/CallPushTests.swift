@@ -138,31 +138,44 @@ struct CallPushTests {
         }
     }
 
+    /// What ends a call, or the right to call.
+    private static let ends: [(String, @Sendable (World, String) async throws -> Void)] = [
+        (
+            "block",
+            { world, _ in try await world.bench.context.blockUser(world.ann.userID.description, for: world.bob) }
+        ),
+        (
+            "cancellation",
+            { world, _ in _ = try await world.bench.context.cancelAuthorization(world.permission, for: world.ann) }
+        ),
+        ("ban of the caller", { world, _ in _ = try await world.ban(world.ann) }),
+        ("ban of the callee", { world, _ in _ = try await world.ban(world.bob) }),
+        ("given up", { world, call in try await world.bench.context.deleteMessageStream(call, for: world.ann) }),
+        ("erasure", { world, _ in _ = try await world.bench.context.erasePersonalData(for: world.ann) }),
+    ]
+
     @Test("are stopped by what happens between the offer and the push, and then there is no end either")
     func stopped() async throws {
-        let ends: [(String, @Sendable (World, String) async throws -> Void)] = [
-            (
-                "block",
-                { world, _ in
-                    try await world.bench.context.blockUser(world.ann.userID.description, for: world.bob)
-                }
-            ),
-            (
-                "cancellation",
-                { world, _ in
-                    _ = try await world.bench.context.cancelAuthorization(world.permission, for: world.ann)
-                }
-            ),
-            ("ban of the caller", { world, _ in _ = try await world.ban(world.ann) }),
-            ("ban of the callee", { world, _ in _ = try await world.ban(world.bob) }),
-            ("given up", { world, call in try await world.bench.context.deleteMessageStream(call, for: world.ann) }),
-            ("erasure", { world, _ in _ = try await world.bench.context.erasePersonalData(for: world.ann) }),
-        ]
-        for (name, end) in ends {
+        for (name, end) in Self.ends {
             try await run { world in
                 let call = try await world.offer()
                 try await end(world, call)
                 #expect(try await world.deliver().isEmpty, "\(name)")
+                world.bench.people.clock.advance(60)
+                #expect(try await world.deliver().isEmpty, "\(name)")
+            }
+        }
+    }
+
+    @Test("tell nobody of a missed call of a user who may not call any longer")
+    func unwanted() async throws {
+        for (name, end) in Self.ends {
+            try await run { world in
+                let call = try await world.offer()
+                #expect(try await world.deliver() == ["bob CALL", "tablet CALL"])
+                try await end(world, call)
+                let told = try await world.deliver()
+                #expect(told == (name == "given up" ? ["bob CALL_END given_up", "tablet CALL_END given_up"] : []))
                 world.bench.people.clock.advance(60)
                 #expect(try await world.deliver().isEmpty, "\(name)")
             }
