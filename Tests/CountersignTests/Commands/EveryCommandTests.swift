@@ -100,29 +100,43 @@ struct EveryCommandTests {
         return word == "acme" ? [word, "00000000-0000-4000-8000-000000000000", "01234567", "No Slug", ""] : []
     }
 
-    @Test("refuses an unknown id or name in every form, and says what to do")
-    func unknownNames() async throws {
-        let installation = try await Installation()
-        var count = 0
-        for command in EveryCommand.all {
-            let example = command.example ?? []
-            for place in example.indices.dropFirst(command.path.count) {
-                for form in Self.unknown(example[place]) {
-                    var words = example
-                    words[place] = form
-                    count += 1
-                    guard case .failure(let error) = await Self.end(words, at: installation) else {
-                        Issue.record("\(words) was accepted")
-                        continue
-                    }
-                    let ending = CommandEnding(error, arguments: words)
-                    #expect([1, 2].contains(ending.status), "\(words): \(ending.stderr)")
-                    #expect(ending.stderr.contains(/\. [A-Z].*\.|: .*: [a-z].*\./), "\(words): \(ending.stderr)")
-                    #expect(!ending.stderr.contains("internal error"), "\(words): \(ending.stderr)")
-                }
+    /// The calls of a command whose example names an object, with other names.
+    private static func unknownCalls(of command: EveryCommand) -> [[String]] {
+        let example = command.example ?? []
+        return example.indices.dropFirst(command.path.count).flatMap { place in
+            unknown(example[place]).map { form in
+                var words = example
+                words[place] = form
+                return words
             }
         }
-        #expect(count > 150)
+    }
+
+    /// The commands whose example names an object.
+    private static var naming: [String: EveryCommand] {
+        Dictionary(
+            uniqueKeysWithValues: EveryCommand.all.filter { !unknownCalls(of: $0).isEmpty }.map { ("\($0)", $0) })
+    }
+
+    @Test("refuses an unknown id or name in every form, and says what to do", arguments: naming.keys.sorted())
+    func unknownNames(name: String) async throws {
+        let command = try #require(Self.naming[name])
+        let installation = try await Installation()
+        for words in Self.unknownCalls(of: command) {
+            guard case .failure(let error) = await Self.end(words, at: installation) else {
+                Issue.record("\(words) was accepted")
+                continue
+            }
+            let ending = CommandEnding(error, arguments: words)
+            #expect([1, 2].contains(ending.status), "\(words): \(ending.stderr)")
+            #expect(ending.stderr.contains(/\. [A-Z].*\.|: .*: [a-z].*\./), "\(words): \(ending.stderr)")
+            #expect(!ending.stderr.contains("internal error"), "\(words): \(ending.stderr)")
+        }
+    }
+
+    @Test("names an object in most examples")
+    func names() {
+        #expect(Self.naming.values.flatMap(Self.unknownCalls).count > 150)
     }
 
     @Test("fits 80 columns on its help page")

@@ -26,8 +26,12 @@ import org.countersign.client.user.Device;
 import org.countersign.client.user.Proof;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
+/** Its tests take longest, so they run beside each other. */
 @DisplayName("A crash of the app")
+@Execution(ExecutionMode.CONCURRENT)
 final class CrashTest {
     private static LiveService service() throws Exception {
         return new LiveService(Collections.singletonMap("phones.yaml", "presence_required: true\n"));
