@@ -8,7 +8,8 @@ struct TooManyFrames: Sendable {}
 /// STREAM_CLOSED (RFC 9113 §5.1). The HTTP library resets the stream with PROTOCOL_ERROR (Upstream.md).
 ///
 /// This handler comes before the library, and sees its frames as bytes. The library writes a reset first and then
-/// reports the cause to the next handlers. So a reset and what follows it wait until the cause is known.
+/// reports the cause to the next handlers. So a reset and what follows it wait until the cause is known. All frames wait
+/// for the next flush (``FrameBytes``).
 final class HalfClosedStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -20,6 +21,7 @@ final class HalfClosedStreamHandler: ChannelDuplexHandler, RemovableChannelHandl
     private var isFlushHeld = false
     private var context: ChannelHandlerContext?
     private var flood = FrameFlood()
+    private var bytes = FrameBytes()
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
@@ -28,6 +30,7 @@ final class HalfClosedStreamHandler: ChannelDuplexHandler, RemovableChannelHandl
     func handlerRemoved(context: ChannelHandlerContext) {
         for (_, promise) in held { promise?.fail(ChannelError.ioOnClosedChannel) }
         held = []
+        for promise in bytes.take()?.promises ?? [] { promise.fail(ChannelError.ioOnClosedChannel) }
         self.context = nil
     }
 
@@ -48,18 +51,24 @@ final class HalfClosedStreamHandler: ChannelDuplexHandler, RemovableChannelHandl
             release()
             held = [(frame, promise)]
         } else if held.isEmpty {
-            context.write(data, promise: promise)
+            join(frame, promise, context)
         } else {
             held.append((frame, promise))
         }
     }
 
     func flush(context: ChannelHandlerContext) {
-        if held.isEmpty { context.flush() } else { isFlushHeld = true }
+        guard held.isEmpty else {
+            isFlushHeld = true
+            return
+        }
+        writeJoined(context)
+        context.flush()
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         release()
+        writeJoined(context)
         context.close(mode: mode, promise: promise)
     }
 
@@ -67,8 +76,24 @@ final class HalfClosedStreamHandler: ChannelDuplexHandler, RemovableChannelHandl
         guard let context, !held.isEmpty else { return }
         let (frames, wantsFlush) = (held, isFlushHeld)
         (held, isFlushHeld) = ([], false)
-        for (frame, promise) in frames { context.write(wrapOutboundOut(frame), promise: promise) }
-        if wantsFlush { context.flush() }
+        for (frame, promise) in frames { join(frame, promise, context) }
+        if wantsFlush { flush(context: context) }
+    }
+
+    private func join(_ frame: IOData, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
+        if case .byteBuffer(let piece) = frame {
+            if !bytes.fits(piece) { writeJoined(context) }
+            if bytes.add(piece, promise) { return }
+        } else {
+            writeJoined(context)
+        }
+        context.write(wrapOutboundOut(frame), promise: promise)
+    }
+
+    private func writeJoined(_ context: ChannelHandlerContext) {
+        guard let joined = bytes.take() else { return }
+        context.write(
+            wrapOutboundOut(.byteBuffer(joined.bytes)), promise: joined.promise(on: context.eventLoop))
     }
 
     /// The library has reported the cause of the reset.
