@@ -18,7 +18,7 @@ enum MessageRules {
                 codings = codings.map { "\($0),\(value)" } ?? value
             }
         }
-        if let defect = defect(ofTarget: head.uri, values: head.headers.lazy.map(\.value)) { return defect }
+        if let defect = defect(ofTarget: head.uri, values: head.headers.lazy.map { $0.value }) { return defect }
         if let defect = codings.flatMap({ Self.defect(ofCodings: $0, head.version) }) { return defect }
         guard let host else {
             return head.version == .http1_0 ? nil : .malformed("The Host field is missing.")
@@ -39,7 +39,7 @@ enum MessageRules {
             }
             decoded = text
         }
-        guard decoded.isStreamSafe, values.allSatisfy(\.isStreamSafe) else {
+        guard decoded.isStreamSafe, values.allSatisfy({ $0.isStreamSafe }) else {
             return .malformed("The target or a field has more than 30 combining marks in a row.")
         }
         return nil

@@ -28,7 +28,7 @@ package extension Service {
     /// needs the store.
     func isAuthenticated(_ connection: ClientConnection) -> Bool {
         guard invalidator.isFresh, invalidator.isClockRight,
-            let (known, state) = connection.known, state == .connected
+            let (known, state) = connection.known, case .connected = state
         else { return false }
         return (try? known.requireValid(at: environment.now())) != nil
     }

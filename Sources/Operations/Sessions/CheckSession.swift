@@ -30,12 +30,16 @@ package extension Service {
         let policy = policy[\.sessions]
         let now = environment.now()
         let session = cached.session
-        guard session.effectiveState(at: now, policy: policy) == .authenticated,
+        // A pattern compares the case. `==` of another module's type would be looked up at run time.
+        guard case .authenticated = session.effectiveState(at: now, policy: policy),
             session.thumbprint == connection.thumbprint, connection.isAttached(session.id)
         else { return nil }
         cached.touch(now: now, policy: policy, in: caches.lastUses)
         return session
     }
+
+    /// The rules of sessions in force, for the fast path: in another module the key path would be read at run time.
+    var sessionPolicy: SessionPolicy { policy[\.sessions] }
 }
 
 extension Service {

@@ -39,6 +39,17 @@ struct UnvalidatedTextTests {
         }
     }
 
+    @Test("is compared by code that is compiled for its type, not by one that looks the type up")
+    func specialized() throws {
+        let shared = try #require(try SourceFile.all(of: "Encoding").first { $0.name == "StreamSafeText.swift" })
+        let declarations = shared.text.split(separator: "\n").filter { $0.contains(#/^ {4}(?:@\w+ )?(?:func|var) /#) }
+        #expect(declarations.count == 2 && declarations.allSatisfy { $0.contains("@inlinable") })
+        // A key path to such a property is read at run time.
+        for file in try ["API/FastPath", "API/Channels"].flatMap({ try SourceFile.all(below: "Sources/\($0)") }) {
+            #expect(!file.text.contains(/[(\[]\\\.\w/), "\(file.name) uses a key path: write a closure.")
+        }
+    }
+
     @Test("is compared as bytes where a member of JSON is looked for")
     func members() throws {
         let files = try ["Encoding", "API"].flatMap { try SourceFile.all(of: $0) }

@@ -44,7 +44,8 @@ final class FieldLimitsHandler: ChannelInboundHandler, RemovableChannelHandler {
         var size = path
         for field in head.headerFields { size += field.name.rawName.utf8.count + field.value.utf8.count }
         guard size <= limits.maximumHeaders else { return .fieldsTooLarge }
-        if let defect = MessageRules.defect(ofTarget: head.path ?? "/", values: head.headerFields.lazy.map(\.value)) {
+        let values = head.headerFields.lazy.map { $0.value }
+        if let defect = MessageRules.defect(ofTarget: head.path ?? "/", values: values) {
             return defect
         }
         // RFC 9113 §8.3.1: `:authority` replaces Host. It may be absent.
