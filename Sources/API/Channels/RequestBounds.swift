@@ -3,14 +3,12 @@ import NIOCore
 import NIOExtras
 import NIOHTTPTypes
 
-/// Reports the first bytes of a request before they are parsed: a request begins with its first byte, not with the end
-/// of its header.
+/// Reports the first bytes of a request to ``RequestBoundsHandler`` before they are parsed: a request begins with its
+/// first byte, not with the end of its header. It calls that handler, because an event would pass all others.
 final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundOut = ByteBuffer
-
-    struct BytesArrived: Sendable {}
 
     /// The length of the current request line so far.
     private(set) var requestLine = 0
@@ -24,13 +22,14 @@ final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     /// The context for bytes that need no encoding.
     private var context: ChannelHandlerContext?
+    private var bounds: RequestBoundsHandler?
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        self.context = nil
+        (self.context, bounds) = (nil, nil)
     }
 
     func send(_ bytes: ByteBuffer, promise: EventLoopPromise<Void>?) {
@@ -48,7 +47,9 @@ final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
             requestLine += bytes.distance(from: bytes.startIndex, to: end ?? bytes.endIndex)
             isInRequestLine = end == nil
         }
-        context.fireUserInboundEventTriggered(BytesArrived())
+        // It was added later than this handler.
+        if bounds == nil { bounds = try? context.pipeline.syncOperations.handler(type: RequestBoundsHandler.self) }
+        bounds?.beginRequest()
         context.fireChannelRead(data)
     }
 }
@@ -98,6 +99,7 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
     /// Whether the client waits for permission to send its body.
     private var awaitsBody = false
     private var isLingering = false
+    private var context: ChannelHandlerContext?
 
     init(timeout: TimeAmount, maximumBody: Int, isStream: Bool) {
         self.timeout = timeout
@@ -105,8 +107,13 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
         self.isStream = isStream
     }
 
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+    }
+
     func handlerRemoved(context: ChannelHandlerContext) {
         cancelAll()
+        self.context = nil
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -117,8 +124,6 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        case is FirstByteHandler.BytesArrived:
-            if began == nil, !isLingering { begin(context) }
         case is ChannelShouldQuiesceEvent where !isStream:
             isStopping = true
             endIfIdle(context)
@@ -177,6 +182,11 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
         guard awaitsBody else { return }
         awaitsBody = false
         context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+    }
+
+    /// The first bytes of a request have arrived, or further ones.
+    func beginRequest() {
+        if let context, began == nil, !isLingering { begin(context) }
     }
 
     /// The current request was read and answered before it reached this handler.

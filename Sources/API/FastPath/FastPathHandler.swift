@@ -26,6 +26,8 @@ final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var content = ByteBuffer()
     private var body = ByteBuffer()
     private var pending = ByteBuffer()
+    /// What became of the requests of one reading.
+    private var (hasAnswered, hasPassedOn) = (false, false)
     private var lastUse = NIODeadline.distantPast
     private var idleTimer: Scheduled<Void>?
     /// The handlers that count requests and answers, which must be notified of these.
@@ -70,31 +72,33 @@ final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: Requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        lastUse = context.eventLoop.now
         switch unwrapInboundIn(data) {
         case .head(let head):
+            lastUse = context.eventLoop.now
             if mayAnswer(context), let request = FastRequest(head) {
                 held = (head, request, .now())
                 content.clear()
             } else {
                 turn.passOn()
-                context.fireChannelRead(data)
+                passOn(data, context)
             }
         case .body(var part):
             if let held, content.readableBytes + part.readableBytes <= held.request.maximumContent {
                 content.writeBuffer(&part)
                 return
             }
+            lastUse = context.eventLoop.now
             passOnHeld(context)
-            context.fireChannelRead(data)
+            passOn(data, context)
         case .end(let trailers):
             if let (_, request, began) = held, trailers == nil, answer(request, began) {
                 held = nil
                 return
             }
+            lastUse = context.eventLoop.now
             passOnHeld(context)
             turn.endRequest()
-            context.fireChannelRead(data)
+            passOn(data, context)
         }
     }
 
@@ -102,19 +106,29 @@ final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
         turn.isOurs && context.channel.isWritable && pending.readableBytes < Self.mostPending && pace?.isFull == false
     }
 
+    private func passOn(_ data: NIOAny, _ context: ChannelHandlerContext) {
+        hasPassedOn = true
+        context.fireChannelRead(data)
+    }
+
     private func passOnHeld(_ context: ChannelHandlerContext) {
         guard let (head, _, _) = held else { return }
         held = nil
         turn.passOn()
-        context.fireChannelRead(wrapInboundOut(.head(head)))
-        if content.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(.body(content))) }
+        passOn(wrapInboundOut(.head(head)), context)
+        if content.readableBytes > 0 { passOn(wrapInboundOut(.body(content)), context) }
     }
 
     private func answer(_ request: FastRequest, _ began: NIODeadline) -> Bool {
+        // A local value needs no check of exclusive access. Its storage is used again.
+        var body = self.body
+        self.body = ByteBuffer()
+        defer { self.body = body }
         body.clear()
         guard let parties = fastPath.write(request, content, on: established.value, to: &body) else { return false }
         let id = established.requestIDs.next()
         pending.writeAnswer(request, id: id, date: fastPath.date.text, body: body)
+        hasAnswered = true
         bytes?.expectRequestLine()
         bounds?.endRequest()
         fastPath.record(request, of: parties, id: id, elapsed: .nanoseconds((.now() - began).nanoseconds))
@@ -126,7 +140,9 @@ final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func channelReadComplete(context: ChannelHandlerContext) {
         passOnHeld(context)
         send()
-        context.fireChannelReadComplete()
+        // After answers alone the next handlers have nothing to complete.
+        if hasPassedOn || !hasAnswered { context.fireChannelReadComplete() }
+        (hasAnswered, hasPassedOn) = (false, false)
     }
 
     /// Sends waiting answers before those of the routes.
