@@ -1,6 +1,5 @@
 import Domain
 import HTTPTypes
-import Metrics
 import NIOCore
 import NIOHTTPTypes
 
@@ -268,7 +267,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
             guard let began else { return }
             let allowed = began + timeout + .seconds(Int64(taken / RequestProgress.pace))
             guard allowed <= context.eventLoop.now else { return watch(context, until: allowed) }
-            Counter(label: "answers_not_taken").increment()
+            AnswersNotTaken.count()
             if let connection = context.channel.parent, isStream, unsent.isFull || !connection.isWritable {
                 connection.pipeline.fireUserInboundEventTriggered(AnswersNotTaken())
             } else {

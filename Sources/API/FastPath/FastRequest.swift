@@ -68,15 +68,18 @@ struct FastRequest {
         self.init(route, fields)
     }
 
-    /// Parses the header of a request of HTTP/2, which ``StreamRulesHandler`` has checked.
+    /// Parses the header of a request of HTTP/2. It also needs the rules of ``RequestBlock``. The other rules are those of
+    /// ``FieldLimitsHandler``.
     init?(_ headers: HPACKHeaders) {
         var fields = FastFields()
         var (method, path) = ("", "")
         for (name, value, _) in headers {
+            guard value.isStreamSafe else { return nil }
             if name.utf8.first == UInt8(ascii: ":") {
                 if name.hasSameBytes(as: ":method") { method = value }
                 if name.hasSameBytes(as: ":path") { path = value }
                 if name.hasSameBytes(as: ":protocol") { return nil }
+                if name.hasSameBytes(as: ":authority"), !MessageRules.isHost(value) { return nil }
             } else {
                 guard fields.take(name, value) else { return nil }
             }

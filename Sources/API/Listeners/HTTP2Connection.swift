@@ -17,8 +17,8 @@ final class HTTP2Connection: Sendable {
 
     /// A connection whose streams may be handled.
     struct Value: Sendable {
-        /// `nil` for a refused stream.
-        let streams: NIOHTTP2Handler.AsyncStreamMultiplexer<Stream?>
+        /// The streams whose requests are for the routes.
+        let streams: AsyncStream<Stream>
     }
 
     /// Handles the requests of a stream after they were read.
@@ -50,53 +50,70 @@ final class HTTP2Connection: Sendable {
             idleTimeout: .milliseconds(Int64(limits.idleTimeout * 1000)),
             pingTimeout: .milliseconds(Int64(limits.requestTimeout * 1000)), progress: progress)
         let watch = GoingAwayHandler.Watch(goingAway, on: channel.eventLoop)
-        let shared = NIOLoopBound(
-            (unsent: UnsentBytes(limit: limits.maximumUnsent), progress: progress), eventLoop: channel.eventLoop)
+        let shared = FastStreamsHandler.Shared(
+            unsent: UnsentBytes(limit: limits.maximumUnsent), progress: progress, watch: watch)
+        let (streams, requests) = AsyncStream.makeStream(of: Stream.self)
+        channel.closeFuture.whenComplete { _ in requests.finish() }
         let operations = channel.pipeline.syncOperations
+        let configuration = configuration
         let halfClosed = HalfClosedStreamHandler()
-        try operations.addHandler(halfClosed)
-        let streams: NIOHTTP2Handler.AsyncStreamMultiplexer<Stream?> = try operations.configureAsyncHTTP2Pipeline(
-            mode: .server, streamDelegate: watch, frameDelegate: watch, configuration: configuration
-        ) { [self] stream in
-            stream.eventLoop.makeCompletedFuture { [self] in
-                let operations = stream.pipeline.syncOperations
-                guard watch.takesStream(maximumStreams) else {
-                    try operations.addHandler(RefusedStreamHandler())
-                    return nil
-                }
-                let carrier = ResponseCarrier(accounts, on: channel)
-                try operations.addHandler(StreamRulesHandler(watch))
-                if let fastPath { try operations.addHandler(FastStreamHandler(fastPath, established, limits: limits)) }
-                try operations.addHandlers([EndStreamHandler(), HTTP2FramePayloadToHTTPServerCodec()])
-                try operations.addHandler(
-                    AnswerPaceHandler(
-                        timeout: limits.answerTimeout, unsent: shared.value.unsent, progress: shared.value.progress,
-                        isStream: true, carrier: carrier))
-                try operations.addHandlers(http1.configuration.additionalChannelHandlers())
-                try operations.addHandler(
-                    HTTPConnectionStateHandler(
-                        idleTimeout: http1.configuration.idleTimeout.map { .init($0) }, logger: logger))
-                return Stream(requests: try HTTP1Channel.Value(wrappingChannelSynchronously: stream), carrier: carrier)
-            }
+        try operations.addHandlers([
+            halfClosed,
+            NIOHTTP2Handler(
+                mode: .server, frameDelegate: watch, connectionConfiguration: configuration.connection,
+                streamConfiguration: configuration.stream),
+            HalfClosedStreamHandler.Ear(halfClosed), goingAway,
+        ])
+        if let fastPath {
+            try operations.addHandler(
+                FastStreamsHandler(
+                    fastPath, established, limits: limits, maximumStreams: maximumStreams, shared: shared))
         }
-        try operations.addHandlers([HalfClosedStreamHandler.Ear(halfClosed), goingAway])
+        let sharedOnLoop = NIOLoopBound(shared, eventLoop: channel.eventLoop)
+        try operations.addHandler(
+            HTTP2StreamMultiplexer(
+                mode: .server, channel: channel, targetWindowSize: configuration.stream.targetWindowSize
+            ) { [self] stream in
+                stream.eventLoop.makeCompletedFuture { [self] in
+                    if let stream = try open(stream, of: channel, sharedOnLoop.value, logger) { requests.yield(stream) }
+                }
+            })
         return Value(streams: streams)
     }
 
+    /// Adds the handlers of a stream whose request is for the routes; `nil` if the stream is refused.
+    private func open(
+        _ stream: any Channel, of channel: any Channel, _ shared: FastStreamsHandler.Shared, _ logger: Logger
+    ) throws -> Stream? {
+        let operations = stream.pipeline.syncOperations
+        let id = try stream.syncOptions?.getOption(HTTP2StreamChannelOptions.streamID)
+        guard let id, shared.watch.hasRoom(for: id, among: maximumStreams) else {
+            shared.watch.refused()
+            try operations.addHandler(RefusedStreamHandler())
+            return nil
+        }
+        let carrier = ResponseCarrier(accounts, on: channel)
+        try operations.addHandlers([
+            StreamRulesHandler(shared.watch), EndStreamHandler(), HTTP2FramePayloadToHTTPServerCodec(),
+            AnswerPaceHandler(
+                timeout: limits.answerTimeout, unsent: shared.unsent, progress: shared.progress, isStream: true,
+                carrier: carrier),
+        ])
+        try operations.addHandlers(http1.configuration.additionalChannelHandlers())
+        try operations.addHandler(
+            HTTPConnectionStateHandler(idleTimeout: http1.configuration.idleTimeout.map { .init($0) }, logger: logger))
+        return Stream(requests: try HTTP1Channel.Value(wrappingChannelSynchronously: stream), carrier: carrier)
+    }
+
     func handle(_ value: Value, logger: Logger) async {
-        do {
-            try await withThrowingDiscardingTaskGroup { group in
-                for try await stream in value.streams.inbound {
-                    guard let stream else { continue }
-                    group.addTask { [http1] in
-                        await ResponseCarrier.$current.withValue(stream.carrier) {
-                            await http1.handleHTTP(asyncChannel: stream.requests, logger: logger)
-                        }
+        await withDiscardingTaskGroup { group in
+            for await stream in value.streams {
+                group.addTask { [http1] in
+                    await ResponseCarrier.$current.withValue(stream.carrier) {
+                        await http1.handleHTTP(asyncChannel: stream.requests, logger: logger)
                     }
                 }
             }
-        } catch {
-            logger.debug("an HTTP/2 connection ended", metadata: ["cause": .string(ErrorWords.of(error))])
         }
     }
 

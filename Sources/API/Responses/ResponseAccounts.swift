@@ -1,4 +1,5 @@
 import Domain
+import Metrics
 import NIOCore
 import Synchronization
 
@@ -103,7 +104,12 @@ extension ResponseBudget.Level {
 }
 
 /// The event, for the connection, that a peer reads none of its answers.
-struct AnswersNotTaken: Sendable {}
+struct AnswersNotTaken: Sendable {
+    /// Counts answers whose time was over before their peer had read them.
+    static func count(_ answers: Int = 1) {
+        Counter(label: "answers_not_taken").increment(by: answers)
+    }
+}
 
 /// The bytes of answers that a connection has not sent. Use only on its event loop.
 final class UnsentBytes {

@@ -78,8 +78,18 @@ final class Wire {
 
     func send(_ request: WireRequest) async throws {
         guard isHTTP2 else { return try await write(request.bytes) }
-        defer { stream += 2 }
-        try await write(try frames(of: request, stream))
+        _ = try await send([request])
+    }
+
+    /// Sends requests over HTTP/2 at once: all headers, and then all bodies.
+    ///
+    /// - Returns: their streams.
+    func send(_ requests: [WireRequest]) async throws -> [UInt32] {
+        let streams = requests.indices.map { stream + UInt32($0) * 2 }
+        stream += UInt32(requests.count) * 2
+        let written = try zip(requests, streams).map { try frames(of: $0, $1) }
+        try await write(written.flatMap { $0.head } + written.flatMap { $0.body })
+        return streams
     }
 
     /// The next whole answers of HTTP/1.
@@ -141,7 +151,7 @@ final class Wire {
         }
     }
 
-    private func frames(of request: WireRequest, _ stream: UInt32) throws -> [UInt8] {
+    private func frames(of request: WireRequest, _ stream: UInt32) throws -> (head: [UInt8], body: [UInt8]) {
         try encoder.beginEncoding(allocator: ByteBufferAllocator())
         try encoder.append(header: ":method", value: request.method)
         try encoder.append(header: ":scheme", value: "https")
@@ -151,24 +161,48 @@ final class Wire {
         let header = Array(try encoder.endEncoding().readableBytesView)
         let end: UInt8 = request.body == nil ? 1 : 0
         let head = Frame(type: 1, flags: 4 | end, stream: stream, payload: header).bytes
-        return request.body.map { head + Frame(type: 0, flags: 1, stream: stream, payload: Array($0.utf8)).bytes }
-            ?? head
+        let body = request.body.map { Frame(type: 0, flags: 1, stream: stream, payload: Array($0.utf8)).bytes }
+        return (head, body ?? [])
     }
 
     /// The frames of a stream up to the one that ends it.
     func answer(on stream: UInt32) async throws -> [UInt8] {
-        var found: [UInt8] = []
+        try await answers(on: [stream])[stream] ?? []
+    }
+
+    /// The frames of each of these streams, up to the one that ends it.
+    func answers(on streams: [UInt32]) async throws -> [UInt32: [UInt8]] {
+        var found: [UInt32: [UInt8]] = [:]
+        var open = Set(streams)
+        while !open.isEmpty {
+            let frame = try await frame()
+            let owner = frame[5..<9].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            guard open.contains(owner) else { continue }
+            found[owner, default: []] += frame
+            // END_STREAM, or a stream that was reset.
+            if (frame[3] <= 1 && frame[4] & 1 == 1) || frame[3] == 3 { open.remove(owner) }
+        }
+        return found
+    }
+
+    /// Acknowledges the next ping of the service (RFC 9113 §6.7).
+    func acknowledgePing() async throws {
         while true {
-            while received.count >= 9 {
+            let frame = try await frame()
+            guard frame[3] == 6, frame[4] == 0 else { continue }
+            return try await write(Frame(type: 6, flags: 1, stream: 0, payload: Array(frame[9...])).bytes)
+        }
+    }
+
+    /// The next frame of any stream.
+    private func frame() async throws -> [UInt8] {
+        while true {
+            if received.count >= 9 {
                 let length = 9 + (Int(received[0]) << 16 | Int(received[1]) << 8 | Int(received[2]))
-                guard received.count >= length else { break }
-                let frame = Array(received.prefix(length))
-                received.removeFirst(length)
-                let owner = frame[5..<9].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-                guard owner == stream else { continue }
-                found += frame
-                // END_STREAM, or a stream that was reset.
-                if (frame[3] <= 1 && frame[4] & 1 == 1) || frame[3] == 3 { return found }
+                if received.count >= length {
+                    defer { received.removeFirst(length) }
+                    return Array(received.prefix(length))
+                }
             }
             received += try await more()
         }

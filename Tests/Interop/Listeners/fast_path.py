@@ -84,7 +84,7 @@ def main():
                 (answer.http_version, answer.status_code, [name for name, _ in answer.headers.raw],
                  masked(answer.content)) for answer in answers]
             equal(fast, routed, f"{method} {path} over HTTP/2")
-            if method == "GET":  # httpx ends a POST by a frame of its own: that is a body, for the routes
+            if method == "GET":  # httpx ends a POST by a frame of its own. If that is read later, the routes answer.
                 equal(counted(chosen) - before, 1, f"answers of the fast path to {method} {path} over HTTP/2")
     world.close()
 

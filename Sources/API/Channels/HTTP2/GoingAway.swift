@@ -11,6 +11,8 @@ struct LastAnswer: Sendable {}
 /// knew are served. The answer to the ping shows that the peer knows. Then the last stream is named, and the connection
 /// closes after the last open stream. It does not wait for a peer that ignores the ping. Streams have deadlines of
 /// their own.
+///
+/// It comes right after the library in the pipeline, and so counts all streams, whoever answers them.
 final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTP2Frame
     typealias OutboundOut = HTTP2Frame
@@ -27,7 +29,10 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var stage = Stage.open
     private var streams: Set<HTTP2StreamID> = []
     private var last = HTTP2StreamID.rootStream
+    /// Ends the wait for streams, or for the answer to the ping. The first is set again if it fires too early.
     private var timer: Scheduled<Void>?
+    /// When the last stream ended.
+    private var idleSince = NIODeadline.now()
     private var context: ChannelHandlerContext?
     /// Whether the library has already sent its own GOAWAY.
     private var isGivenUp = false
@@ -57,7 +62,7 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if case .ping(let answer, ack: true) = unwrapInboundIn(data).payload, case .told(let ping) = stage,
+        if case .told(let ping) = stage, case .ping(let answer, ack: true) = unwrapInboundIn(data).payload,
             answer == ping
         {
             stage = .known
@@ -72,6 +77,12 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
+        case is NIOHTTP2WindowUpdatedEvent: break
+        case let created as NIOHTTP2StreamCreatedEvent: opened(created.streamID)
+        case let ended as StreamClosedEvent:
+            // The stream's channel ends before its connection may.
+            context.fireUserInboundEventTriggered(event)
+            return closed(ended.streamID)
         case is ChannelShouldQuiesceEvent, is LastAnswer: leave()
         case is GiveWay:
             guard progress.givesWay() else { break }
@@ -85,7 +96,8 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // An error of one stream ends only that stream and was reported there.
+        // An error of one stream ends only that stream, which the multiplexer notifies.
+        if error is NIOHTTP2Errors.StreamError { return context.fireErrorCaught(error) }
         guard error is any NIOHTTP2Error, !isGivenUp else { return context.close(promise: nil) }
     }
 
@@ -112,19 +124,23 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
         context?.write(wrapOutboundOut(HTTP2Frame(streamID: .rootStream, payload: payload)), promise: nil)
     }
 
-    /// Without streams, starts the idle timeout.
+    /// Without streams, starts the idle timeout. A timer for each wait would cost as much as a short answer.
     private func waitForStreams() {
         guard case .open = stage, let context else { return }
-        let this = NIOLoopBound(self, eventLoop: context.eventLoop)
-        timer?.cancel()
-        timer = context.eventLoop.scheduleTask(in: idleTimeout) { this.value.leave() }
+        idleSince = context.eventLoop.now
+        if timer == nil { watch(context) }
+    }
+
+    private func watch(_ context: ChannelHandlerContext) {
+        let end = idleSince + idleTimeout
+        timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: end) { [self] in
+            timer = nil
+            guard case .open = stage, streams.isEmpty else { return }
+            if idleSince + idleTimeout <= context.eventLoop.now { leave() } else { watch(context) }
+        }
     }
 
     private func opened(_ stream: HTTP2StreamID) {
-        if streams.isEmpty, case .open = stage {
-            timer?.cancel()
-            timer = nil
-        }
         if streams.insert(stream).inserted { progress.begin() }
         last = max(last, stream)
     }
@@ -152,28 +168,23 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// The library's events about streams and frames, on the connection's event loop.
-    struct Watch: NIOHTTP2StreamDelegate, NIOHTTP2FrameDelegate {
+    /// What other handlers ask of the connection's streams and report, on its event loop.
+    struct Watch: NIOHTTP2FrameDelegate {
         private let handler: NIOLoopBound<GoingAwayHandler>
 
         init(_ handler: GoingAwayHandler, on eventLoop: any EventLoop) {
             self.handler = NIOLoopBound(handler, eventLoop: eventLoop)
         }
 
-        /// Whether another stream is accepted. The limit applies even before the peer has acknowledged our settings:
-        /// the library waits for that, and a peer may never do it (Upstream.md).
-        func takesStream(_ maximum: Int) -> Bool {
-            guard handler.value.streams.count >= maximum else { return true }
-            refused()
-            return false
+        /// Whether a stream is accepted beside the others. The limit applies even before the peer has acknowledged our
+        /// settings: the library waits for that, and a peer may never do it (Upstream.md).
+        func hasRoom(for stream: HTTP2StreamID, among maximum: Int) -> Bool {
+            let streams = handler.value.streams
+            return streams.count < maximum || (streams.count == maximum && streams.contains(stream))
         }
 
-        /// Reports a stream that ``RefusedStreamHandler`` refused.
+        /// Reports a stream that was refused or malformed.
         func refused() { handler.value.refuse() }
-
-        func streamCreated(_ id: HTTP2StreamID, channel: any Channel) { handler.value.opened(id) }
-
-        func streamClosed(_ id: HTTP2StreamID, channel: any Channel) { handler.value.closed(id) }
 
         func wroteFrame(_ frame: HTTP2Frame) {
             if case .goAway(_, let code, _) = frame.payload, code != .noError { handler.value.isGivenUp = true }

@@ -1,0 +1,193 @@
+import Domain
+import Fixtures
+import Foundation
+import NIOCore
+import Operations
+import Testing
+
+@testable import API
+
+/// A connection of HTTP/2 on which some streams never get a channel of their own.
+@Suite("A connection of HTTP/2 with the fast path", .timeLimit(.minutes(10)))
+struct FastStreamsTests {
+    private struct Bench {
+        let fixture: ServiceFixture
+        let way: AnswerWay
+        let connection: ClientConnection
+        let usual: WireRequest
+        static let nonce = WireRequest(method: "POST", target: "/nonces")
+        static let missing = WireRequest(target: "/nowhere")
+
+        func open(takesBodies: Bool = true) async throws -> Wire {
+            try await way.open(connection, isHTTP2: true, takesBodies: takesBodies)
+        }
+
+        var answerTimeout: Double { fixture.policy[\.requests].answerTimeout }
+    }
+
+    private func run(_ body: (Bench) async throws -> Void) async throws {
+        try await ServiceFixture.run(FastPathEqualityTests.policy) { fixture in
+            let connection = try await fixture.connectNewDevice()
+            let opened = try await fixture.opened("alice", on: connection)
+            let token = try #require(opened.token).text.reveal()
+            try await body(
+                Bench(
+                    fixture: fixture, way: AnswerWay(fixture, usesFastPath: true), connection: connection,
+                    usual: WireRequest(fields: [("Authorization", "Layer session-token=\"\(token)\"")])))
+        }
+    }
+
+    /// The frame that ends an answer: its type and, of a reset, the code.
+    private func end(_ answer: [UInt8]?) -> (type: UInt8, code: UInt8)? {
+        guard let answer, answer.count >= 13 else { return nil }
+        let isReset = answer[answer.count - 10] == 3 && answer.count >= 13 && answer[answer.count - 11] == 4
+        return isReset ? (3, answer[answer.count - 1]) : (0, 0)
+    }
+
+    @Test("answers streams that were sent together, whoever answers each, and each once")
+    func together() async throws {
+        try await run { bench in
+            let wire = try await bench.open()
+            let forms = [bench.usual, Bench.missing, Bench.nonce]
+            let streams = try await wire.send((0..<60).map { forms[$0 % 3] })
+            let answers = try await wire.answers(on: streams)
+            #expect(answers.count == 60 && answers.values.allSatisfy { end($0)?.type == 0 })
+            #expect(bench.way.fastAnswers == 40)
+        }
+    }
+
+    @Test("sends what it answers of one reading at once")
+    func flushes() async throws {
+        try await run { bench in
+            let wire = try await bench.open()
+            _ = try await wire.exchange(bench.usual)
+            let before = wire.flushes
+            let streams = try await wire.send([WireRequest](repeating: bench.usual, count: 20))
+            _ = try await wire.answers(on: streams)
+            #expect(bench.way.fastAnswers == 21 && wire.flushes == before + 1)
+        }
+    }
+
+    @Test("waits for the bodies of several streams, in whatever order they come")
+    func bodies() async throws {
+        try await run { bench in
+            let wire = try await bench.open()
+            let empty = WireRequest(method: "POST", target: "/nonces", fields: [("content-length", "0")], body: "")
+            let full = WireRequest(method: "POST", target: "/nonces", fields: [("content-length", "2")], body: "{}")
+            let streams = try await wire.send([empty, full, empty, full])
+            let answers = try await wire.answers(on: streams)
+            #expect(answers.values.allSatisfy { end($0)?.type == 0 })
+            #expect(bench.way.fastAnswers == 2)
+        }
+    }
+
+    @Test("leaves malformed requests to their streams, which reset them")
+    func malformed() async throws {
+        try await run { bench in
+            let wire = try await bench.open()
+            for request in [
+                WireRequest(fields: bench.usual.fields + [("te", "gzip")]),
+                WireRequest(fields: bench.usual.fields + [("content-length", "5")]),
+                WireRequest(method: "POST", target: "/nonces", fields: [("content-length", "5")], body: ""),
+            ] {
+                let ended = end(try await wire.exchange(request))
+                #expect(ended?.type == 3 && ended?.code == 1, "\(request)")
+            }
+            #expect(bench.way.fastAnswers == 0 && wire.isOpen)
+            _ = try await wire.exchange(bench.usual)
+            #expect(bench.way.fastAnswers == 1)
+        }
+    }
+
+    @Test("leaves to the routes a field with too many combining marks")
+    func marks() async throws {
+        try await run { bench in
+            let wire = try await bench.open()
+            for (count, answers) in [(30, 1), (31, 1)] {
+                let field = ("x-note", String(repeating: "\u{301}", count: count))
+                let answer = try await wire.exchange(WireRequest(fields: bench.usual.fields + [field]))
+                #expect(end(answer)?.type == 0 && bench.way.fastAnswers == answers)
+            }
+        }
+    }
+
+    @Test("sends the body of an answer when the window of its stream opens")
+    func openedWindow() async throws {
+        try await run { bench in
+            let wire = try await bench.open(takesBodies: false)
+            try await wire.send(bench.usual)
+            try await wire.takeBody(1)
+            #expect(end(try await wire.answer(on: 1))?.type == 0)
+            // Its time is over long after it was sent.
+            await wire.wait(.seconds(Int64(bench.answerTimeout) + 1))
+            try await wire.send(bench.usual)
+            try await wire.takeBody(3)
+            #expect(end(try await wire.answer(on: 3))?.type == 0)
+            #expect(bench.way.fastAnswers == 2)
+        }
+    }
+
+    @Test("forgets the answer of a stream that its peer resets")
+    func reset() async throws {
+        try await run { bench in
+            let wire = try await bench.open(takesBodies: false)
+            for stream in stride(from: UInt32(1), to: 401, by: 2) {
+                try await wire.send(bench.usual)
+                try await wire.reset(stream)
+            }
+            #expect(bench.way.fastAnswers == 200 && wire.isOpen)
+            try await wire.send(bench.usual)
+            try await wire.takeBody(401)
+            #expect(end(try await wire.answer(on: 401))?.type == 0)
+        }
+    }
+
+    @Test("counts its streams: one beyond the limit is refused")
+    func limit() async throws {
+        try await run { bench in
+            let wire = try await bench.open(takesBodies: false)
+            for _ in 0..<100 { try await wire.send(bench.usual) }
+            #expect(bench.way.fastAnswers == 100)
+            for request in [bench.usual, Bench.missing] {
+                let streams = try await wire.send([request])
+                let ended = end(try await wire.answers(on: streams)[streams[0]])
+                #expect(ended?.type == 3 && ended?.code == 7)
+            }
+            #expect(bench.way.fastAnswers == 100 && wire.isOpen)
+        }
+    }
+
+    @Test("closes after its last answer when the listener stops")
+    func stop() async throws {
+        try await run { bench in
+            let wire = try await bench.open(takesBodies: false)
+            try await wire.send(bench.usual)
+            try await wire.stop()
+            try await wire.acknowledgePing()
+            await wire.wait(.seconds(1))
+            #expect(bench.way.fastAnswers == 1 && wire.isOpen)
+            try await wire.takeBody(1)
+            await wire.wait(.seconds(1))
+            #expect(!wire.isOpen)
+        }
+    }
+
+    @Test("is idle from its last answer on, and not before")
+    func idleness() async throws {
+        try await run { bench in
+            let idle = Int64(bench.fixture.policy[\.requests].idleTimeout)
+            let wire = try await bench.open()
+            for _ in 0..<3 {
+                await wire.wait(.seconds(idle - 20))
+                _ = try await wire.exchange(bench.usual)
+            }
+            await wire.wait(.seconds(idle - 1))
+            #expect(wire.isOpen)
+            await wire.wait(.seconds(2))
+            // Idle: it says that it leaves, and waits for the peer to know.
+            try await wire.acknowledgePing()
+            await wire.wait(.seconds(1))
+            #expect(!wire.isOpen && bench.way.fastAnswers == 3)
+        }
+    }
+}
