@@ -98,9 +98,7 @@ struct ListenerFace: Sendable {
     ) {
         instruments.record(outcome.elapsed)
         if let problem = outcome.problem, !problem.isFailure {
-            Counter(
-                label: "refusals", dimensions: [("code", problem.code), ("reason", problem.refusal?.reasonText ?? "")]
-            ).increment()
+            measurements.refuse(problem.code, problem.refusal?.reasonText)
         }
         if let tracer { end(outcome, id: id, by: tracer) }
         (logger ?? self.logger).log(
