@@ -31,6 +31,7 @@ struct Benchmarks {
         let parts = Parts(quick: quick, group: group, report: report)
         if arguments.first == "only" {
             let isWhole = try await parts.run(only: Set(arguments.dropFirst().filter { !$0.hasPrefix("--") }))
+            try finish(report)
             try await group.shutdownGracefully()
             if !isWhole { exit(1) }
             return
@@ -47,8 +48,17 @@ struct Benchmarks {
         if !quick { try save(report) }
         if try await !parts.run(only: ["housekeeping"]) { isWhole = false }
         try await group.shutdownGracefully()
+        try finish(report)
         if !quick { try save(report) }
         if !isWhole { exit(1) }
+    }
+
+    /// Shows the summary, and keeps all rounds beside the build.
+    private static func finish(_ report: Report) throws {
+        report.summarize()
+        let file = RunningService.root.appending(path: ".build/bench.json")
+        try report.json().write(to: file)
+        FileHandle.standardError.write(Data("\nAll rounds are in \(file.path).\n".utf8))
     }
 
     private static func save(_ report: Report) throws {

@@ -4,8 +4,15 @@ import Foundation
 struct MeasuredProcess: Sendable {
     let id: Int32
 
-    /// User and system time since its start, of ended children too, seconds; the kernel counts in hundredths.
-    var processorSeconds: Double { Self.fields(id).map { $0[11..<15].compactMap(Double.init).reduce(0, +) / 100 } ?? 0 }
+    /// User and system time since its start, seconds. Its own is that of its clock, which counts nanoseconds. The time of
+    /// ended children is added, which the kernel counts in hundredths.
+    var processorSeconds: Double {
+        var clock = clockid_t()
+        var time = timespec()
+        guard clock_getcpuclockid(id, &clock) == 0, clock_gettime(clock, &time) == 0 else { return 0 }
+        let children = Self.fields(id).map { $0[13..<15].compactMap(Double.init).reduce(0, +) / 100 } ?? 0
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9 + children
+    }
 
     /// Itself and all that descend from it.
     var family: [MeasuredProcess] {

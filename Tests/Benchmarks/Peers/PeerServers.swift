@@ -13,6 +13,8 @@ struct MeasuredServer: Sendable {
     let port: Int
     /// TLS of the server alone.
     let openPort: Int
+    /// Whether it is the service, and not a peer.
+    var isOwn: Bool { name == "Countersign" }
 }
 
 /// Servers that engineers know, on the same machine and in the same run: nginx with a table of tokens and a fixed answer,

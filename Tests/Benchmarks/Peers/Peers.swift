@@ -144,8 +144,12 @@ struct Peers {
         _ call: String, _ servers: [MeasuredServer], _ measure: (MeasuredServer) async throws -> Load
     ) async throws {
         var loads = [[Load]](repeating: [], count: servers.count)
-        for _ in 0..<rounds {
-            for (index, server) in servers.enumerated() { loads[index].append(try await measure(server)) }
+        for round in 0..<rounds {
+            for (index, server) in servers.enumerated() {
+                let load = try await measure(server)
+                loads[index].append(load)
+                report.keep(Round(call, server.name, round, load))
+            }
         }
         let medians = loads.map { $0.sorted { $0.microseconds < $1.microseconds }[$0.count / 2] }
         func ratio(_ load: Load, to name: String) -> String {
@@ -156,6 +160,15 @@ struct Peers {
             report.row(
                 call, server.name, load.microseconds.places(1), ratio(load, to: "nginx"), ratio(load, to: "node"),
                 load.perSecond.places(0), load.p50.places(2), load.p99.places(2))
+        }
+        summarize("\(call), CPU µs", servers, medians.map { $0.microseconds })
+    }
+
+    /// Keeps a figure of each server for the summary.
+    func summarize(_ figure: String, _ servers: [MeasuredServer], _ values: [Double]) {
+        guard let own = zip(servers, values).first(where: { $0.0.isOwn })?.1 else { return }
+        for (server, value) in zip(servers, values) where !server.isOwn {
+            report.compare(figure, own, with: server.name, value)
         }
     }
 
@@ -192,6 +205,7 @@ struct Peers {
                 name, load.microseconds.places(0), (load.microseconds / reference.microseconds).places(2),
                 load.perSecond.places(0))
         }
+        summarize("a certificate, CPU µs", [cfssl, own], [reference.microseconds, load.microseconds])
     }
 
     private func certify(
@@ -220,70 +234,5 @@ struct Peers {
         }
         let used = processes.map(\.processorSeconds).reduce(0, +) - before
         return try Load(answers, since: start, processorSeconds: used, expecting: status)
-    }
-
-    // MARK: Connections
-
-    /// Full and resumed handshakes, made by Python's `ssl` (OpenSSL), whose sessions can be kept.
-    private func handshakes(_ servers: [MeasuredServer], _ device: LoadDevice) async throws {
-        report.section(
-            "Mutual-TLS handshakes, each with one request",
-            ["handshake", "server", "CPU µs", "÷ nginx", "÷ node", "ms each, client included"])
-        let certificate = service.path("bench.pem")
-        let key = service.path("bench.key")
-        try device.certificatePEM.write(to: certificate, atomically: true, encoding: .utf8)
-        try device.keyPEM.write(to: key, atomically: true, encoding: .utf8)
-        let script = RunningService.root.appending(path: "Tests/Benchmarks/handshakes.py").path
-        let count = quick ? 50 : 1000
-        for version in ["1.3", "1.2"] {
-            for kind in ["full", "resumed"] {
-                var (costs, times): ([Double], [Double]) = ([], [])
-                for server in servers {
-                    let processes = server.process.family
-                    let before = processes.map(\.processorSeconds).reduce(0, +)
-                    let start = ContinuousClock.now
-                    let done = try await Command.run(
-                        "python3",
-                        [
-                            script, String(server.port), service.path("Keys/ca.pem").path, certificate.path, key.path,
-                            version, kind, String(count),
-                        ], seconds: 300)
-                    guard done.status == 0 else { throw BenchmarkError("\(server.name): \(done.errors)") }
-                    let (seconds, attoseconds) = (ContinuousClock.now - start).components
-                    times.append((Double(seconds) * 1000 + Double(attoseconds) / 1e15) / Double(count))
-                    costs.append((processes.map(\.processorSeconds).reduce(0, +) - before) * 1e6 / Double(count))
-                }
-                for ((server, cost), time) in zip(zip(servers, costs), times) {
-                    report.row(
-                        "TLS \(version) \(kind)", server.name, cost.places(0), (cost / costs[0]).places(2),
-                        (cost / costs[1]).places(2), time.places(1))
-                }
-            }
-        }
-    }
-
-    /// What connections hold that do nothing after their first request.
-    private func idle(_ servers: [MeasuredServer], _ devices: [LoadDevice]) async throws {
-        let (count, atOnce) = (quick ? 200 : 10_000, quick ? 100 : 1000)
-        report.section(
-            "\(count.formatted()) idle mutual-TLS connections", ["server", "before MiB", "more MiB", "KiB each", "aim"])
-        for server in servers {
-            func resident() -> Double { server.process.family.map(\.residentMiB).reduce(0, +) }
-            // The first requests of a process grow its buffers: they are not what a connection costs.
-            let first = try await Fleet.connect(devices, count: 64, port: server.port, group: group)
-            _ = try await first.run(first.nonceRequests(1))
-            let before = resident()
-            var crowds: [Fleet] = []
-            while crowds.count * atOnce < count {
-                let crowd = try await Fleet.connect(devices, count: atOnce, port: server.port, group: group)
-                _ = try await crowd.run(crowd.nonceRequests(1))
-                crowds.append(crowd)
-            }
-            let more = resident() - before
-            report.row(
-                server.name, before.places(0), more.places(0), (more * 1024 / Double(count)).places(0),
-                server.port == Fleet.port(service.clientURL) ? "≤ 300 MiB" : "")
-            for crowd in crowds + [first] { await crowd.close() }
-        }
     }
 }
