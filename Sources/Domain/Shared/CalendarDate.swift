@@ -76,13 +76,7 @@ package extension CalendarDate {
 
     /// The moment at which the day begins in UTC.
     var start: Date {
-        // The algorithm "days from civil", with years that begin in March.
-        let shifted = month > 2 ? year : year - 1
-        let era = shifted / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return Date(timeIntervalSince1970: Double((era * 146_097 + dayOfEra - 719_468) * 86_400))
+        Date(timeIntervalSince1970: Double(Date.daysSince1970(year: year, month: month, day: day) * 86_400))
     }
 
     /// The next day; the last day of year 9999 is its own successor.

@@ -27,6 +27,34 @@ public extension Date {
         }
     }
 
+    /// Parses the RFC 3339 form in UTC, with or without a fraction of a second, which is dropped; `nil` for anything else.
+    init?(rfc3339 text: String) {
+        let bytes = Array(text.utf8)
+        guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z"), Self.isFraction(bytes[19..<(bytes.count - 1)]) else {
+            return nil
+        }
+        func number(_ places: Range<Int>) -> Int? { Int(String(decoding: bytes[places], as: UTF8.self)) }
+        let separators: [Int: Unicode.Scalar] = [4: "-", 7: "-", 10: "T", 13: ":", 16: ":"]
+        guard
+            (0..<19).allSatisfy({ place in
+                separators[place].map { bytes[place] == UInt8(ascii: $0) } ?? Self.isDigit(bytes[place])
+            }),
+            let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
+            let hour = number(11..<13), let minute = number(14..<16), let second = number(17..<19),
+            (1...12).contains(month), hour < 24, minute < 60, second < 60
+        else { return nil }
+        let days = Self.daysSince1970(year: year, month: month, day: day)
+        guard Self.civil(daysSince1970: days) == (year, month, day) else { return nil }
+        self.init(timeIntervalSince1970: Double(days * 86_400 + hour * 3600 + minute * 60 + second))
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
+    /// Whether bytes are nothing, or a point and digits.
+    private static func isFraction(_ bytes: ArraySlice<UInt8>) -> Bool {
+        bytes.isEmpty || (bytes.count > 1 && bytes.first == UInt8(ascii: ".") && bytes.dropFirst().allSatisfy(isDigit))
+    }
+
     /// Whole milliseconds since 1970-01-01T00:00:00Z: the store's form of every time.
     var milliseconds: Int64 {
         Int64(saturating: (timeIntervalSince1970 * 1000).rounded())
@@ -47,6 +75,15 @@ public extension Date {
         let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
         let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+
+    /// The day number of a proleptic Gregorian date, the inverse of ``civil(daysSince1970:)``. Years begin in March.
+    static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+        let shifted = month > 2 ? year : year - 1
+        let era = shifted.dividingFloor(by: 400)
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 }
 

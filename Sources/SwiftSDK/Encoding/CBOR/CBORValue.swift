@@ -34,6 +34,24 @@ public extension CBORValue {
         if case .bytes(let bytes) = self { bytes } else { nil }
     }
 
+    /// The content of a text; `nil` for any other value.
+    var text: String? {
+        if case .text(let text) = self { text } else { nil }
+    }
+
+    /// The data item inside a byte string with tag 24 (RFC 8949 §3.4.5.1); `nil` if this is anything else.
+    var embedded: CBORValue? {
+        guard case .tagged(let tag) = self, tag.number == CBORTag.embeddedItem, let bytes = tag.value.bytes else {
+            return nil
+        }
+        return try? CBORReader.read(bytes)
+    }
+
+    /// A byte string with tag 24 around a data item.
+    static func embedding(_ item: CBORValue) -> CBORValue {
+        .tagged(CBORTag(CBORTag.embeddedItem, .bytes(item.encoded[...])))
+    }
+
     /// The elements of an array; `nil` for any other value.
     var elements: [CBORValue]? {
         if case .array(let elements) = self { elements } else { nil }
@@ -57,12 +75,29 @@ public extension CBORKey {
     }
 
     init(stringLiteral text: String) {
+        self.init(text)
+    }
+
+    init(_ text: String) {
         encoded = CBORValue.text(text).encoded
     }
+
+    init(_ number: UInt64) {
+        encoded = CBORValue.unsigned(number).encoded
+    }
+
+    /// The key as a text; `nil` if it is a number.
+    var text: String? { (try? CBORReader.read(encoded[...]))?.text }
+
+    /// The key as a number from 0 on; `nil` if it is a text or a negative number.
+    var number: UInt64? { (try? CBORReader.read(encoded[...]))?.number }
 }
 
 /// A tagged data item. Signatures and digests are made over its bytes as they came, so it keeps them.
 public struct CBORTag: Sendable, Equatable {
+    /// The tag of a byte string that contains a data item.
+    static let embeddedItem: UInt64 = 24
+
     public let number: UInt64
     public let value: CBORValue
     /// The bytes of the whole item, from the tag on.
