@@ -1,0 +1,101 @@
+import Crypto
+import Domain
+import Encoding
+import Foundation
+import SwiftASN1
+import X509
+
+/// The issuers of credentials that the operator trusts, and the verification of a signer's certificate by them.
+///
+/// An issuer's authority (IACA, ISO/IEC 18013-5 Annex B.1) signs signers only, so a chain is one signature. The checks are
+/// those of RFC 5280 §6.1.3 and §6.1.5 for a path of one, as in ``ClientChain``.
+package struct IssuerTrust: Sendable {
+    private let anchors: [Anchor]
+
+    /// A trusted certificate, and the types of credentials that its signers may sign.
+    package struct Anchor: Sendable {
+        fileprivate let certificate: Certificate
+        fileprivate let types: Set<String>?
+        /// SHA-256 of the certificate in DER.
+        package let thumbprint: [UInt8]
+    }
+
+    package init(_ anchors: [Anchor]) {
+        self.anchors = anchors
+    }
+}
+
+package extension IssuerTrust.Anchor {
+    /// Takes a certificate in DER.
+    ///
+    /// - Parameter types: document types and `vct` values; `nil` for all.
+    /// - Throws: ``AuthorityError/malformedCertificate``, or ``AuthorityError/notAnAuthority`` if it does not have the
+    ///   profile of an issuer's authority.
+    init(_ bytes: [UInt8], types: Set<String>?) throws(AuthorityError) {
+        guard let certificate = try? Certificate(derEncoded: bytes) else { throw .malformedCertificate }
+        guard IssuerProfile.isAuthority(certificate) else { throw .notAnAuthority }
+        self.certificate = certificate
+        self.types = types
+        thumbprint = Array(SHA256.hash(data: bytes))
+    }
+}
+
+package extension IssuerTrust {
+    /// What the signer of a certificate must be.
+    enum Use: Sendable, Equatable {
+        /// The signer of mobile documents of this type (Annex B.1.4).
+        case mobileDocument(type: String)
+        /// The signer of SD-JWT VCs with this `vct`.
+        case selectiveDisclosure(type: String)
+        /// The signer of a status list for credentials of a root (SHA-256 of its certificate).
+        case statusList(root: [UInt8])
+
+        fileprivate func admits(_ anchor: Anchor) -> Bool {
+            switch self {
+            case .mobileDocument(let type), .selectiveDisclosure(let type): anchor.types?.contains(type) ?? true
+            case .statusList(let root): anchor.thumbprint == root
+            }
+        }
+    }
+
+    /// Verifies a chain, the signer's certificate first, each in DER. Certificates after it are ignored: an authority is
+    /// trusted because it was configured, never because a wallet sent it.
+    ///
+    /// - Throws: `unknown_issuer` or `issuer_certificate`.
+    func signer(of chain: [[UInt8]], for use: Use, now: Date) throws(PresentationDefect) -> CredentialSigner {
+        guard let bytes = chain.first else {
+            throw PresentationDefect(.unknownIssuer, "The issuer's signature has no certificate (x5chain or x5c).")
+        }
+        guard bytes.count <= IssuerProfile.maximumLength, let leaf = try? Certificate(derEncoded: bytes),
+            leaf.version == .v3
+        else { throw Self.refused("It is not X.509 version 3 in DER, or its key is of an unsupported kind.") }
+        let named = anchors.filter { $0.certificate.subject == leaf.issuer }
+        guard !named.isEmpty else {
+            throw PresentationDefect(.unknownIssuer, "The issuer of the signer's certificate is not trusted.")
+        }
+        let admitted = named.filter(use.admits)
+        guard !admitted.isEmpty else {
+            throw PresentationDefect(.unknownIssuer, "The issuer is not trusted for this type of credential.")
+        }
+        guard
+            let anchor = admitted.first(where: {
+                $0.certificate.publicKey.isValidSignature(leaf.signature, for: leaf)
+            })
+        else { throw Self.refused("Its signature does not verify with the trusted issuer's key.") }
+        for certificate in [leaf, anchor.certificate] {
+            guard now >= certificate.notValidBefore, now <= certificate.notValidAfter else {
+                throw Self.refused("It or its issuer's certificate is not valid now.")
+            }
+        }
+        try IssuerProfile.checkSigner(leaf, for: use)
+        return CredentialSigner(
+            key: try IssuerProfile.key(of: leaf),
+            country: IssuerProfile.name(.RDNAttributeType.countryName, in: leaf.subject),
+            jurisdiction: IssuerProfile.name(.RDNAttributeType.stateOrProvinceName, in: leaf.subject),
+            notBefore: leaf.notValidBefore, notAfter: leaf.notValidAfter, root: anchor.thumbprint)
+    }
+
+    static func refused(_ detail: String) -> PresentationDefect {
+        PresentationDefect(.issuerCertificate, "The signer's certificate is not valid. \(detail)")
+    }
+}

@@ -1,0 +1,91 @@
+/// Why what a wallet presents is not accepted, with a sentence for the developer. No data of the holder is in it.
+package struct PresentationDefect: Error, Sendable, Equatable {
+    package let reason: Reason
+    package let detail: String
+
+    package init(_ reason: Reason, _ detail: String) {
+        self.reason = reason
+        self.detail = detail
+    }
+}
+
+package extension PresentationDefect {
+    /// The raw values are the contract's.
+    enum Reason: String, Sendable, CaseIterable {
+        /// The answer or a part of it has another form than the standard requires.
+        case malformed
+        /// The answer cannot be decrypted with the key of the request.
+        case undecryptable
+        /// The answer is encrypted for another key than that of the request.
+        case wrongKey = "wrong_key"
+        /// A credential of another type than those that were requested.
+        case notAsked = "not_asked"
+        /// A requested credential or claim is missing.
+        case incomplete
+        /// Claims or credentials that were not requested.
+        case surplus
+        /// No trusted issuer signed the credential's certificate.
+        case unknownIssuer = "unknown_issuer"
+        /// The certificate is not valid for this credential.
+        case issuerCertificate = "issuer_certificate"
+        /// The issuer's signature does not verify.
+        case issuerSignature = "issuer_signature"
+        /// A claim is not the one that the issuer signed.
+        case digest
+        case notYetValid = "not_yet_valid"
+        case expired
+        case revoked
+        case suspended
+        /// The issuer's list of revoked credentials is missing, invalid, or has no answer for this credential.
+        case statusUnknown = "status_unknown"
+        /// Nothing proves that the holder's device presented the credential.
+        case unbound
+        /// The signature of the holder's device does not verify for this request.
+        case deviceSignature = "device_signature"
+        /// The proof of the holder's device was made for another request, or is old.
+        case replayed
+        /// The last day of validity that is printed on the document has passed.
+        case documentExpired = "document_expired"
+    }
+}
+
+/// One condition on a credential. A verifier stops at the first failure. A report lists all of them.
+package struct PresentationRule<Input: Sendable>: Sendable {
+    /// A few words for a report, such as `issuer's signature`.
+    package let name: String
+    /// Returns a defect, or `nil`. A rule whose input is missing passes: an earlier rule has reported that.
+    package let defect: @Sendable (Input) -> PresentationDefect?
+
+    package init(_ name: String, defect: @escaping @Sendable (Input) -> PresentationDefect?) {
+        self.name = name
+        self.defect = defect
+    }
+}
+
+package extension Collection {
+    /// Applies rules in order.
+    ///
+    /// - Throws: the first defect.
+    func require<Input>(_ input: Input) throws(PresentationDefect) where Element == PresentationRule<Input> {
+        for rule in self {
+            if let defect = rule.defect(input) { throw defect }
+        }
+    }
+
+    /// Applies all rules, whether or not they pass.
+    func results<Input>(_ input: Input) -> [RuleResult] where Element == PresentationRule<Input> {
+        map { RuleResult(rule: $0.name, defect: $0.defect(input)) }
+    }
+}
+
+/// The result of one rule in a report.
+package struct RuleResult: Sendable, Equatable {
+    package let rule: String
+    /// `nil` if the credential passed.
+    package let defect: PresentationDefect?
+
+    package init(rule: String, defect: PresentationDefect?) {
+        self.rule = rule
+        self.defect = defect
+    }
+}

@@ -1,0 +1,112 @@
+import Crypto
+import Domain
+import Fixtures
+import Foundation
+import SwiftASN1
+import Testing
+import X509
+
+@testable import Authority
+
+@Suite("The trust in issuers of credentials")
+struct IssuerTrustTests {
+    private let issuer: WalletIssuer
+    private let trust: IssuerTrust
+    private static let use = IssuerTrust.Use.mobileDocument(type: DocumentMint.licence)
+
+    init() throws {
+        issuer = try WalletIssuer()
+        trust = IssuerTrust([try IssuerTrust.Anchor(issuer.root, types: [DocumentMint.licence, "urn:eudi:pid:1"])])
+    }
+
+    private func refusal(
+        _ chain: [[UInt8]], for use: IssuerTrust.Use = use, now: Date? = nil
+    ) -> PresentationDefect.Reason? {
+        do throws(PresentationDefect) {
+            _ = try trust.signer(of: chain, for: use, now: now ?? issuer.now)
+        } catch { return error.reason }
+        return nil
+    }
+
+    @Test("names key, place and life of a signer of the issuer")
+    func accepted() throws {
+        let signer = try trust.signer(of: [issuer.certificate], for: Self.use, now: issuer.now)
+        #expect(try signer == issuer.signer())
+        // The root in the chain, or anything else after the signer, changes nothing.
+        #expect(refusal([issuer.certificate, issuer.root]) == nil)
+        #expect(refusal([issuer.certificate, [0]]) == nil)
+    }
+
+    @Test("ends with the issuer's own certificate, with unknown issuers, and with other types")
+    func unknown() throws {
+        let other = try WalletIssuer()
+        #expect(refusal([]) == .unknownIssuer)
+        // Of the same name, but another key.
+        #expect(refusal([other.certificate]) == .issuerCertificate)
+        #expect(refusal([other.certificate, other.root]) == .issuerCertificate)
+        let named = try issuer.certified(issuer: WalletIssuer.name("Other"))
+        #expect(refusal([named]) == .unknownIssuer)
+        #expect(refusal([issuer.certificate], for: .mobileDocument(type: "other")) == .unknownIssuer)
+        // An issuer may have only its own certificate in the chain, and sign with its key.
+        #expect(refusal([issuer.root]) == .issuerCertificate)
+        #expect(refusal([[0x30, 0]]) == .issuerCertificate)
+        #expect(refusal([issuer.certificate + [0]]) == .issuerCertificate)
+    }
+
+    @Test("is only in signers with the profile of the standard")
+    func profile() throws {
+        let clientAuthentication: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 3, 2]
+        let unknown = Certificate.Extension(oid: [1, 2, 3, 4], critical: true, value: [5, 0])
+        for extensions in [
+            try WalletIssuer.signer(purposes: []), try WalletIssuer.signer(purposes: [clientAuthentication]),
+            try WalletIssuer.signer(KeyUsage(keyAgreement: true)),
+            try WalletIssuer.signer(KeyUsage(digitalSignature: true, keyCertSign: true)),
+            try WalletIssuer.signer(constraints: .isCertificateAuthority(maxPathLength: 0)),
+            try WalletIssuer.signer(additional: unknown), [],
+        ] {
+            #expect(try refusal([issuer.certified(extensions)]) == .issuerCertificate)
+        }
+        #expect(try refusal([issuer.certified(WalletIssuer.signer(constraints: .notCertificateAuthority))]) == nil)
+        let p384 = Certificate.PublicKey(P384.Signing.PrivateKey().publicKey)
+        #expect(try refusal([issuer.certified(key: p384)]) == nil)
+        let p521 = Certificate.PublicKey(P521.Signing.PrivateKey().publicKey)
+        #expect(try refusal([issuer.certified(key: p521)]) == .issuerCertificate)
+        let edwards = Certificate.PublicKey(Curve25519.Signing.PrivateKey().publicKey)
+        #expect(try refusal([issuer.certified(key: edwards)]) == .issuerCertificate)
+    }
+
+    @Test("is limited to the life of both certificates")
+    func validity() throws {
+        let now = issuer.now
+        #expect(try refusal([issuer.certified(from: now + 60)]) == .issuerCertificate)
+        #expect(try refusal([issuer.certified(until: now - 60)]) == .issuerCertificate)
+        let long = try issuer.certified(until: now + 5_000 * 86_400)
+        #expect(refusal([long], now: now + 4_000 * 86_400) == .issuerCertificate)
+    }
+
+    @Test("in signers of other kinds needs no purpose, but the same root")
+    func otherUses() throws {
+        let plain = try issuer.certified(WalletIssuer.signer(purposes: []))
+        #expect(refusal([plain], for: .selectiveDisclosure(type: "urn:eudi:pid:1")) == nil)
+        #expect(refusal([plain], for: .selectiveDisclosure(type: "other")) == .unknownIssuer)
+        let root = Array(SHA256.hash(data: issuer.root))
+        #expect(refusal([plain], for: .statusList(root: root)) == nil)
+        #expect(refusal([plain], for: .statusList(root: Array(root.reversed()))) == .unknownIssuer)
+    }
+
+    @Test("begins with certificates that have the profile of an authority")
+    func anchors() throws {
+        for extensions in [
+            try WalletIssuer.authority(.isCertificateAuthority(maxPathLength: nil)),
+            try WalletIssuer.authority(.isCertificateAuthority(maxPathLength: 1)),
+            try WalletIssuer.authority(.notCertificateAuthority),
+            try WalletIssuer.authority(.isCertificateAuthority(maxPathLength: 0), KeyUsage(digitalSignature: true)),
+        ] {
+            let certificate = try issuer.certified(extensions)
+            #expect(throws: AuthorityError.notAnAuthority) { try IssuerTrust.Anchor(certificate, types: nil) }
+        }
+        #expect(throws: AuthorityError.malformedCertificate) { try IssuerTrust.Anchor([0x30, 0], types: nil) }
+        let anchor = try IssuerTrust.Anchor(issuer.certified(WalletIssuer.authority()), types: nil)
+        #expect(anchor.thumbprint.count == 32)
+    }
+}
