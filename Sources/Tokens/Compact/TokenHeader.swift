@@ -14,12 +14,14 @@ package struct TokenHeader: Sendable, Equatable {
     package let keyID: String?
     /// `jwk` (§4.1.3), which only a proof of its own key may have; not parsed yet.
     let webKey: JSONValue?
+    /// `x5c` (§4.1.6), which only credentials and their status lists are verified with; not parsed yet.
+    let certificateChain: JSONValue?
     /// The names of parameters that are never accepted, in the header's order.
     let unsupported: [String]
 
     /// Parameters that change how the token is parsed (RFC 7515 §4.1.11, RFC 7797, RFC 7516 §4.1.3), and a key inside
-    /// the token (RFC 8725 §2.9 and §3.10). Certificates and URLs of keys (`x5c`, `x5u`, `jku`) are ignored like every other
-    /// parameter, and never followed: the key is the registered one.
+    /// the token (RFC 8725 §2.9 and §3.10). URLs of keys (`x5u`, `jku`) are ignored like every other parameter, and never
+    /// followed. Certificates (`x5c`) are ignored where the key is the registered one.
     private static let neverAccepted = ["crit", "b64", "zip", "jwk"]
 
     init(_ json: JSONOutline) throws(TokenDefect) {
@@ -32,6 +34,7 @@ package struct TokenHeader: Sendable, Equatable {
         self.contentType = contentType?.utf8.contains(0x20) == true ? contentType?.filter { $0 != " " } : contentType
         keyID = try Self.text("kid", in: json)
         webKey = json["jwk"]
+        certificateChain = json["x5c"]
         unsupported = json.names.filter(Self.neverAccepted.contains)
     }
 

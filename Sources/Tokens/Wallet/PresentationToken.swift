@@ -1,0 +1,44 @@
+import Domain
+import Encoding
+
+/// The one presentation of a wallet's answer (`vp_token`, OpenID4VP 1.0 §8.1), and the part of the query that it answers.
+package struct PresentationToken: Sendable {
+    package let requested: RequestedCredential
+    /// An SD-JWT, or base64url of a `DeviceResponse`.
+    package let presentation: String
+
+    /// Reads the decrypted answer. The wallet is not trusted to have answered the query.
+    ///
+    /// - Throws: `malformed`, `not_asked`, `incomplete` or `surplus`.
+    package init(_ json: [UInt8], answering request: PresentationRequest) throws(PresentationDefect) {
+        guard let answer = try? JSONOutline(json) else {
+            throw PresentationDefect(.malformed, "The answer is not one JSON object.")
+        }
+        guard answer["error"] == nil else {
+            throw PresentationDefect(.incomplete, "The wallet reports an error and presents nothing.")
+        }
+        guard case .object(let members)? = answer["vp_token"] else {
+            throw PresentationDefect(.malformed, "The answer has no vp_token that is an object with the query's ids.")
+        }
+        guard let member = members.first else {
+            throw PresentationDefect(.incomplete, "The vp_token has no presentation.")
+        }
+        guard members.count == 1 else {
+            throw PresentationDefect(.surplus, "The vp_token answers several parts of the query. One is enough.")
+        }
+        guard let requested = request.credentials.first(where: { $0.id.hasSameBytes(as: member.name) }) else {
+            throw PresentationDefect(.notAsked, "The vp_token has an id that is not in the query.")
+        }
+        guard case .array(let presentations) = member.value else {
+            throw PresentationDefect(.malformed, "A member of vp_token is not an array.")
+        }
+        guard presentations.count <= 1 else {
+            throw PresentationDefect(.surplus, "The vp_token has several presentations under one id.")
+        }
+        guard let text = presentations.first?.text else {
+            throw PresentationDefect(.malformed, "The vp_token has an array that is not one string.")
+        }
+        self.requested = requested
+        presentation = text
+    }
+}

@@ -1,0 +1,44 @@
+import Domain
+import Fixtures
+import Testing
+
+@testable import Tokens
+
+@Suite("The answer to a query")
+struct PresentationTokenTests {
+    private static let request = PresentationRequest(
+        channel: .digitalCredentials(origin: "https://app.example"), nonce: "n", keyThumbprint: [],
+        credentials: [
+            RequestedCredential(id: "av", format: .mobileDocument, type: "eu.europa.ec.av.1", claims: []),
+            RequestedCredential(id: "pid", format: .selectiveDisclosure, type: "urn:eudi:pid:1", claims: []),
+        ])
+
+    private static func refusal(_ json: String) -> PresentationDefect.Reason? {
+        do throws(PresentationDefect) {
+            _ = try PresentationToken(Array(json.utf8), answering: request)
+        } catch { return error.reason }
+        return nil
+    }
+
+    @Test("names the part of the query that it answers")
+    func accepted() throws {
+        let token = try PresentationToken(
+            Array(#"{"state":"x","vp_token":{"pid":["a~"]}}"#.utf8), answering: Self.request)
+        #expect(token.presentation == "a~" && token.requested == Self.request.credentials[1])
+    }
+
+    @Test("is never what the wallet says that it was asked")
+    func refused() {
+        for (json, reason) in [
+            ("", PresentationDefect.Reason.malformed), ("[]", .malformed), ("{}", .malformed),
+            (#"{"vp_token":"a~"}"#, .malformed), (#"{"vp_token":["a~"]}"#, .malformed),
+            (#"{"vp_token":{"pid":"a~"}}"#, .malformed), (#"{"vp_token":{"pid":[]}}"#, .malformed),
+            (#"{"vp_token":{"pid":[{}]}}"#, .malformed), (#"{"vp_token":{"pid":["a"]},"vp_token":{}}"#, .malformed),
+            (#"{"error":"access_denied"}"#, .incomplete), (#"{"vp_token":{}}"#, .incomplete),
+            (#"{"vp_token":{"mdl":["a"]}}"#, .notAsked), (#"{"vp_token":{"pid":["a","b"]}}"#, .surplus),
+            (#"{"vp_token":{"pid":["a"],"av":["b"]}}"#, .surplus),
+        ] {
+            #expect(Self.refusal(json) == reason, "\(json)")
+        }
+    }
+}
