@@ -240,8 +240,8 @@ let package = Package(
         .testTarget(
             name: "OperationsTests",
             dependencies: [
-                encoding, "PhoneNumbers", "Domain", "Tokens", "Authority", "Delivery", "Database", "Repositories",
-                "Operations", "Fixtures",
+                encoding, "PhoneNumbers", "Domain", "Tokens", "Authority", "Cards", "Delivery", "Database",
+                "Repositories", "Operations", "Fixtures",
                 crypto, cryptoExtras,
             ],
             swiftSettings: strictSettings),

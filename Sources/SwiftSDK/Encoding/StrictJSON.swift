@@ -4,6 +4,11 @@ public struct JSONDefect: Error, Sendable, Equatable {
     public let path: String
     /// The defect in a few words.
     public let problem: String
+
+    public init(path: String, problem: String) {
+        self.path = path
+        self.problem = problem
+    }
 }
 
 /// Parses JSON from outside: UTF-8 only, no duplicate member, nothing after the value, bounded depth, and no long run

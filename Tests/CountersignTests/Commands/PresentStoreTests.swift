@@ -103,7 +103,7 @@ struct PresentStoreTests {
         // Those that make a store or keys, need none, look into files first, or are tried elsewhere: move and restore.
         let others: Set<String> = [
             "serve", "tour", "inbox", "sample card", "doctor", "keys init", "policy check", "provider add",
-            "provider key add", "user archive",
+            "provider key add", "user archive", "wallet verify",
             "store migrate", "store backup", "store check", "store copy", "store reopen", "store restore",
         ]
         let tried = Self.commands.map { $0.joined(separator: " ") + " " }

@@ -17,6 +17,7 @@ struct Countersign: AsyncParsableCommand {
             TourCommand.self,
             AuditCommand.self, DeviceCommand.self, StoreCommand.self, StatusCommand.self,
             BanCommand.self, InboxCommand.self, SampleCommand.self, DoctorCommand.self,
+            WalletCommand.self,
         ])
 
     /// Runs the command that the arguments name and ends the process with the contract's exit codes.

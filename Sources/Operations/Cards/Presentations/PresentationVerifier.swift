@@ -1,0 +1,160 @@
+import Authority
+import Cards
+import Domain
+import Encoding
+import Foundation
+import Tokens
+
+/// Verifies what wallets present, by the trusted issuers and by status lists that were fetched before. It reads no clock
+/// and no network.
+package struct PresentationVerifier: Sendable {
+    private let trust: IssuerTrust
+    private let requirement: StatusRequirement
+    private let lists: [FetchedList]
+
+    /// A status list by the URI at which its issuer publishes it.
+    package struct FetchedList: Sendable {
+        let uri: String
+        let bytes: [UInt8]
+
+        package init(uri: String, bytes: [UInt8]) {
+            self.uri = uri
+            self.bytes = bytes
+        }
+    }
+
+    package init(trust: IssuerTrust, status requirement: StatusRequirement, lists: [FetchedList]) {
+        self.trust = trust
+        self.requirement = requirement
+        self.lists = lists
+    }
+}
+
+package extension PresentationVerifier {
+    /// The answer of a wallet.
+    enum Answer: Sendable {
+        /// A JWE, as `dc_api.jwt` and `direct_post.jwt` have it.
+        case encrypted(String, ResponseKey)
+        /// Base64url of Annex C's encryption.
+        case annexC(String, ResponseKey)
+        /// The JSON object with `vp_token`, decrypted.
+        case token([UInt8])
+        /// A `DeviceResponse` that is decrypted already.
+        case deviceResponse([UInt8])
+    }
+
+    /// A credential that passed all rules.
+    enum Verified: Sendable {
+        case document(PresentedDocument)
+        case credential(PresentedCredential)
+    }
+
+    /// Verifies an answer to a request.
+    ///
+    /// - Throws: the first defect.
+    func verify(
+        _ answer: Answer, to request: PresentationRequest, now: Date
+    ) throws(PresentationDefect) -> Verified {
+        switch try input(answer, request, now) {
+        case .document(let input): .document(try PresentedDocument(verifying: input))
+        case .credential(let input): .credential(try PresentedCredential(verifying: input))
+        }
+    }
+
+    /// The result of every rule, for a report.
+    ///
+    /// - Throws: a defect of the form, after which no rule can be applied.
+    func results(
+        _ answer: Answer, to request: PresentationRequest, now: Date
+    ) throws(PresentationDefect) -> [RuleResult] {
+        switch try input(answer, request, now) {
+        case .document(let input): DocumentRules.all.results(input)
+        case .credential(let input): CredentialRules.all.results(input)
+        }
+    }
+}
+
+extension PresentationVerifier {
+    private enum Input {
+        case document(DocumentRules.Input)
+        case credential(CredentialRules.Input)
+    }
+
+    private func input(
+        _ answer: Answer, _ request: PresentationRequest, _ now: Date
+    ) throws(PresentationDefect) -> Input {
+        let transcript = SessionTranscript(request)
+        switch answer {
+        case .encrypted(let text, let key):
+            return try input(.token(EncryptedResponse.open(text, with: key)), request, now)
+        case .annexC(let text, let key):
+            let opened = try AnnexCResponse.open(text, with: key, transcript: transcript.bytes)
+            return try input(.deviceResponse(opened), request, now)
+        case .token(let json):
+            let token = try PresentationToken(json, answering: request)
+            switch token.requested.format {
+            case .mobileDocument:
+                guard let bytes = Base64URL.decode(token.presentation) else {
+                    throw PresentationDefect(.malformed, "The DeviceResponse is not base64url without padding.")
+                }
+                return document(try MobileDocument(deviceResponse: bytes[...]), token.requested, transcript, now)
+            case .selectiveDisclosure: return try credential(token, request, now)
+            }
+        case .deviceResponse(let bytes):
+            let documents = request.credentials.filter { $0.format == .mobileDocument }
+            let document = try MobileDocument(deviceResponse: bytes[...])
+            guard let requested = documents.first(where: { document.isOfType($0.type) }) ?? documents.first else {
+                throw PresentationDefect(.notAsked, "The request is for no mobile document.")
+            }
+            return self.document(document, requested, transcript, now)
+        }
+    }
+
+    private func document(
+        _ document: MobileDocument, _ requested: RequestedCredential, _ transcript: SessionTranscript, _ now: Date
+    ) -> Input {
+        .document(
+            DocumentRules.Input(
+                document: document, requested: requested,
+                signer: signer(of: document.certificates, for: .mobileDocument(type: requested.type), now),
+                transcript: transcript, status: statusCheck(.mobileDocument, now), now: now))
+    }
+
+    private func credential(
+        _ token: PresentationToken, _ request: PresentationRequest, _ now: Date
+    ) throws(PresentationDefect) -> Input {
+        let credential = try SelectiveDisclosure(token.presentation)
+        let use = IssuerTrust.Use.selectiveDisclosure(type: token.requested.type)
+        return .credential(
+            CredentialRules.Input(
+                credential: credential, requested: token.requested, request: request,
+                signer: signer(of: credential.certificates, for: use, now),
+                status: statusCheck(.selectiveDisclosure, now), now: now))
+    }
+
+    private func signer(
+        of chain: [[UInt8]], for use: IssuerTrust.Use, _ now: Date
+    ) -> Result<CredentialSigner, PresentationDefect> {
+        do throws(PresentationDefect) {
+            return .success(try trust.signer(of: chain, for: use, now: now))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func statusCheck(_ format: RequestedCredential.Format, _ now: Date) -> StatusCheck {
+        StatusCheck(requirement) { reference, signer in
+            guard let fetched = lists.first(where: { $0.uri.hasSameBytes(as: reference.uri) }) else {
+                return .unknown("The status list at \(reference.uri.prefix(256)) is not available.")
+            }
+            let list: StatusList
+            do throws(StatusList.Defect) {
+                list = try StatusList(fetched.bytes, for: format)
+            } catch {
+                return .unknown(error.detail)
+            }
+            let signer = self.signer(of: list.certificates, for: .statusList(root: signer.root), now)
+            return list.status(of: reference, signer: signer, now: now)
+        }
+    }
+}
