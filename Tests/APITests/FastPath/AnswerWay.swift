@@ -15,6 +15,8 @@ import Traces
 
 /// One way to the answers of a listener, with the fast path or without it, with counters and a log of its own.
 struct AnswerWay: Sendable {
+    /// Below the library's own limit of 100 for a peer that has not acknowledged any settings. It closes the connection.
+    static let maximumStreams = 80
     let registry = PrometheusRegistry()
     let log = CapturedLog()
     private let http1: HTTP1Connection
@@ -43,7 +45,7 @@ struct AnswerWay: Sendable {
                     http1: HTTP1Channel(
                         responder: responder,
                         configuration: HTTP1Connection.configuration(limits, face, isStream: true)),
-                    limits: limits, maximumStreams: 100, fastPath: fastPath, accounts: face.accounts)
+                    limits: limits, maximumStreams: Self.maximumStreams, fastPath: fastPath, accounts: face.accounts)
             )
         }
     }

@@ -146,14 +146,14 @@ struct FastStreamsTests {
     func limit() async throws {
         try await run { bench in
             let wire = try await bench.open(takesBodies: false)
-            for _ in 0..<100 { try await wire.send(bench.usual) }
-            #expect(bench.way.fastAnswers == 100)
+            for _ in 0..<AnswerWay.maximumStreams { try await wire.send(bench.usual) }
+            #expect(bench.way.fastAnswers == AnswerWay.maximumStreams)
             for request in [bench.usual, Bench.missing] {
                 let streams = try await wire.send([request])
                 let ended = end(try await wire.answers(on: streams)[streams[0]])
                 #expect(ended?.type == 3 && ended?.code == 7)
             }
-            #expect(bench.way.fastAnswers == 100 && wire.isOpen)
+            #expect(bench.way.fastAnswers == AnswerWay.maximumStreams && wire.isOpen)
         }
     }
 
