@@ -23,6 +23,10 @@ struct PortRuleTests {
             for name in names where ["swift", "py", "java"].contains((name as NSString).pathExtension) {
                 let path = "\(folder)/\(name)"
                 let text = try String(contentsOf: root.appending(path: path), encoding: .utf8)
+                let words = ["getsockname", "ServerSocket", "free_port", "reePort"]
+                guard !path.hasSuffix("PortRuleTests.swift"), words.contains(where: { text.contains($0) }) else {
+                    continue
+                }
                 // A port that was found by a listener which ends at once.
                 let looks =
                     text.contains(/(?i)(def|func|int) free_?port\(/)
