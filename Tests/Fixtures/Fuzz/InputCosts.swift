@@ -1,10 +1,9 @@
-import CoreFoundation
 import Foundation
 import Glibc
 
 /// What inputs cost the thread that reads them: none may cost more than 20 times the median of its kind.
-struct InputCosts {
-    static let most: Int64 = 20
+package struct InputCosts {
+    private static let most: Int64 = 20
 
     /// The figures of one kind, in nanoseconds of processor time.
     private struct Kind {
@@ -17,12 +16,19 @@ struct InputCosts {
 
     private var kinds: [String: Kind] = [:]
 
+    package init() {}
+
+    /// An input cost too much.
+    package struct TooCostly: Error, CustomStringConvertible {
+        package let description: String
+    }
+
     /// Reads an input. Until ``settle()`` its cost makes the median of its kind; afterwards it is compared with that.
     ///
     /// - Parameters:
     ///   - name: how the input is made again.
     ///   - read: carried out some more times where it seems to cost too much.
-    mutating func measure<Outcome>(
+    package mutating func measure<Outcome>(
         _ kind: String, _ name: @autoclosure () -> String, _ read: () -> Outcome
     ) -> Outcome {
         var start = Self.processorTime
@@ -46,7 +52,7 @@ struct InputCosts {
     }
 
     /// The medians are known now.
-    mutating func settle() {
+    package mutating func settle() {
         for (name, kind) in kinds {
             let sorted = kind.costs.sorted()
             kinds[name]?.median = sorted.isEmpty ? nil : max(1, sorted[sorted.count / 2])
@@ -54,21 +60,24 @@ struct InputCosts {
         }
     }
 
-    /// - Throws: ``BenchmarkError`` that names the input which cost too much.
-    func requireBounded() throws {
+    /// - Throws: ``TooCostly`` that names the input which cost too much.
+    package func requireBounded() throws {
         for (name, kind) in kinds {
             guard let median = kind.median, kind.worst > Self.most * median else { continue }
-            throw BenchmarkError(
-                "\(name) of \(kind.worstInput): \(kind.worst) ns, more than \(Self.most) times the median, \(median)")
+            throw TooCostly(
+                description:
+                    "\(name) of \(kind.worstInput): \(kind.worst) ns, more than \(Self.most) times the median, \(median)"
+            )
         }
     }
 
     /// The median of each kind and how many times as much the costliest took.
-    var summary: String {
+    package var summary: String {
         let parts = kinds.sorted { $0.key < $1.key }.compactMap { name, kind -> String? in
             guard let median = kind.median else { return nil }
-            let times = (Double(kind.worst) / Double(median)).places(1)
-            return "\(name) \((Double(median) / 1000).places(1)) µs, at most \(times) times"
+            return "\(name) "
+                + String(
+                    format: "%.1f µs, at most %.1f times", Double(median) / 1000, Double(kind.worst) / Double(median))
         }
         return parts.joined(separator: "; ")
     }
