@@ -145,7 +145,7 @@ FUZZ_ROUNDS ?= 100
 FUZZ_SEED ?= $(shell date +%s)
 fuzz: build-tests
 	swift build $(RELEASE) --product Benchmarks
-	"$$(swift build -c release --show-bin-path)/Benchmarks" fuzz 10000000
+	"$$(swift build -c release --show-bin-path)/Benchmarks" fuzz 10000000 $(FUZZ_SEED)
 	COUNTERSIGN_FUZZ_ROUNDS=$(FUZZ_ROUNDS) COUNTERSIGN_FUZZ_SEED=$(FUZZ_SEED) $(RUN_TESTS) one RequestFuzzTests
 	for run in 1 2 3 4 5 6 7 8 9 10; do \
 		COUNTERSIGN_KILLS=100 COUNTERSIGN_SEED=$$((($(FUZZ_SEED) + run) % 1000000)) $(RUN_TESTS) one KillTests || exit 1; \

@@ -8,19 +8,34 @@ import NIOPosix
 import Synchronization
 
 /// `make bench`: drives the built service with a load on this machine and writes what it cost beside the machine's own
-/// limits in the same run. `bare KEYS` runs the bare HTTP stack instead, `fuzz COUNT` mutated cards and frames, `growth` only
-/// what grows with stored sessions and nodes, `only NAME…` some parts; `--quick` takes a tenth of the counts.
+/// limits in the same run. `bare KEYS` runs the bare HTTP stack instead, `fuzz COUNT [SEED]` mutated cards and frames,
+/// `growth` only what grows with stored sessions and nodes, `only NAME…` some parts; `--quick` takes a tenth of the counts.
+/// It exits with 1 and says why if something was not measured or a promise was broken.
 @main
 struct Benchmarks {
-    static func main() async throws {
-        let arguments = Array(CommandLine.arguments.dropFirst())
+    static func main() async {
+        do {
+            try await run(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            FileHandle.standardError.write(Data("\n\(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func run(_ arguments: [String]) async throws {
         if arguments.first == "bare", arguments.count == 2 {
             return try await BareServer.run(keys: URL(filePath: arguments[1]))
         }
         if arguments.first == "fuzz" {
-            let count = arguments.dropFirst().first.flatMap { Int($0) } ?? 10_000_000
-            try HeraldFuzz(count: count, seed: UInt64.random(in: 0...UInt64(UInt32.max))).run()
-            return try CardFuzz(count: count, seed: UInt64.random(in: 0...UInt64(UInt32.max))).run()
+            let numbers = arguments.dropFirst().map { UInt32($0) }
+            guard numbers.count <= 2, !numbers.contains(nil) else {
+                throw BenchmarkError("fuzz takes a count and a seed, numbers below 2^32: fuzz 10000000 7")
+            }
+            let given = numbers.compactMap(\.self)
+            let count = given.first.map { Int($0) } ?? 10_000_000
+            let seed = UInt64(given.dropFirst().first ?? .random(in: 0...UInt32.max))
+            try HeraldFuzz(count: count, seed: seed).run()
+            return try CardFuzz(count: count, seed: seed).run()
         }
         let quick = arguments.contains("--quick")
         let report = Report()
