@@ -139,6 +139,7 @@ struct Parts {
         }
         await part("memory") { try await Memory(service: service, quick: quick, group: group, report: report).run() }
         _ = service.stop()
+        await part("records") { try await RecordedSignIns(quick: quick, group: group, report: report).run() }
         await part("mass") { try await MassChanges(quick: quick, group: group, report: report).run() }
         await part("ends") { try await BansUnderEnds(quick: quick, group: group, report: report).run() }
         await part("refusals") { try await Refusals(quick: quick, group: group, report: report).run() }

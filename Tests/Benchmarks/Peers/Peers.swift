@@ -151,7 +151,7 @@ struct Peers {
                 report.keep(Round(call, server.name, round, load))
             }
         }
-        let medians = loads.map { $0.sorted { $0.microseconds < $1.microseconds }[$0.count / 2] }
+        let medians = loads.map(\.median)
         func ratio(_ load: Load, to name: String) -> String {
             guard let peer = servers.firstIndex(where: { $0.name == name }) else { return "" }
             return (load.microseconds / medians[peer].microseconds).places(2)
