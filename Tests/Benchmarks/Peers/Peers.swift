@@ -15,7 +15,7 @@ struct Peers {
     let report: Report
 
     private let width = 32
-    private var rounds: Int { quick ? 1 : 3 }
+    var rounds: Int { quick ? 1 : 3 }
 
     func run() async throws {
         let devices = try await Fleet.certify(8, on: service, group: group)
@@ -180,59 +180,5 @@ struct Peers {
             connections.append(try await LoadConnection.open(port: server.openPort, tls: open, on: group.next()))
         }
         return Fleet(devices: [], connections: connections)
-    }
-
-    /// Each certification has a connection of its own, since the device comes back over mutual TLS.
-    private func certifications(_ own: MeasuredServer, _ cfssl: MeasuredServer) async throws {
-        report.section(
-            "A certificate for a P-256 key, a TLS handshake each", ["server", "CPU µs", "÷ cfssl", "per second"])
-        let requests = try (0..<(quick ? 64 : 960)).map { _ in
-            try TestAuthority.certificationRequest(commonName: UUID().uuidString.lowercased())
-        }
-        let reference = try await certify(requests, at: cfssl, status: 200) { csr in
-            let body = JSONValue.object([
-                JSONMember(name: "hosts", value: .array([.string("device")])),
-                JSONMember(name: "certificate_request", value: .string(csr)),
-            ])
-            return RequestBytes.make("POST", "/api/v1/cfssl/sign", body: body.jsonText)
-        }
-        let load = try await certify(requests, at: own, status: 201) { csr in
-            let body = JSONValue.object([JSONMember(name: "csr", value: .string(csr))])
-            return RequestBytes.make("POST", "/certificates", body: body.jsonText)
-        }
-        for (name, load) in [("cfssl", reference), (own.name, load)] {
-            report.row(
-                name, load.microseconds.places(0), (load.microseconds / reference.microseconds).places(2),
-                load.perSecond.places(0))
-        }
-        summarize("a certificate, CPU µs", [cfssl, own], [reference.microseconds, load.microseconds])
-    }
-
-    private func certify(
-        _ requests: [String], at server: MeasuredServer, status: Int, _ request: @Sendable (String) -> ByteBuffer
-    ) async throws -> Load {
-        let open = try Fleet.context(authority: service.path("Keys/ca.pem").path)
-        let bodies = requests.map(request)
-        let processes = server.process.family
-        let before = processes.map(\.processorSeconds).reduce(0, +)
-        let start = ContinuousClock.now
-        let group = group
-        let answers = try await withThrowingTaskGroup(of: [Answer].self) { tasks in
-            for lane in 0..<16 {
-                tasks.addTask {
-                    var answers: [Answer] = []
-                    for index in stride(from: lane, to: bodies.count, by: 16) {
-                        let connection = try await LoadConnection.open(
-                            port: server.openPort, tls: open, on: group.next())
-                        answers += try await connection.run([bodies[index]])
-                        await connection.close()
-                    }
-                    return answers
-                }
-            }
-            return try await tasks.reduce(into: [[Answer]]()) { $0.append($1) }
-        }
-        let used = processes.map(\.processorSeconds).reduce(0, +) - before
-        return try Load(answers, since: start, processorSeconds: used, expecting: status)
     }
 }
