@@ -26,7 +26,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let isStream: Bool
     private let carrier: ResponseCarrier
     /// The claims of answers whose end was not passed on, in order; `nil` for an answer without a claim.
-    private var claims = CircularBuffer<ResponseClaim?>()
+    private var claims = CircularBuffer<ResponseClaim?>(initialCapacity: 2)
     /// The claims of answers whose end was passed on but not sent yet.
     private var leaving: [ResponseAccounts.Budget.ClaimID: ResponseClaim] = [:]
     private var began: NIODeadline?
@@ -44,7 +44,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The bytes of ``owed`` that were written after the last promise was requested.
     private var unpromised = 0
     /// Parts that wait until the peer reads.
-    private var waiting = CircularBuffer<(part: HTTPResponsePart, promise: EventLoopPromise<Void>?)>()
+    private var waiting = CircularBuffer<(part: HTTPResponsePart, promise: EventLoopPromise<Void>?)>(initialCapacity: 2)
     private var isPassingOn = false
     private var held: [NIOAny] = []
     private var isHolding = false

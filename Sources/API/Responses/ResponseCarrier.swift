@@ -23,7 +23,7 @@ final class ResponseCarrier: Sendable {
         var parties = RequestParties()
         var claim: ResponseClaim?
         /// The claims of completed responses that have not been written, in order; `nil` for one without a claim.
-        var made = CircularBuffer<ResponseClaim?>()
+        var made = CircularBuffer<ResponseClaim?>(initialCapacity: 2)
         /// Whether the response is a buffer that many responses share.
         var isShared = false
         var wait: AsyncStream<Never>.Continuation?
