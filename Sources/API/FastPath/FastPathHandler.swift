@@ -2,6 +2,7 @@ import NIOCore
 import NIOExtras
 import NIOHTTP1
 import NIOHTTPTypesHTTP1
+import NIOTLS
 
 /// The fast path of a connection of HTTP/1.1, between the decoder and the handlers that make requests of its parts.
 /// Answers bypass the encoder as bytes. Requests that were read together are answered with one write.
@@ -20,6 +21,9 @@ final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let fastPath: FastPath
     private let established: EstablishedConnection
     private let idleTimeout: TimeAmount
+    /// Succeeds with what the connection's task must see.
+    private let routed: EventLoopPromise<Void>
+    private var isRouted = false
     private var turn = AnswerTurn()
     private var held: (head: HTTPRequestHead, request: FastRequest, began: NIODeadline)?
     /// The content of the waiting request read so far.
@@ -35,8 +39,13 @@ final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var bounds: RequestBoundsHandler?
     private var pace: AnswerPaceHandler?
 
-    init(_ fastPath: FastPath, _ established: EstablishedConnection, idleTimeout: TimeAmount) {
+    /// - Parameter routed: completed with the first request for the routes, with an event, an error or the end.
+    init(
+        _ fastPath: FastPath, _ established: EstablishedConnection, idleTimeout: TimeAmount,
+        routed: EventLoopPromise<Void>
+    ) {
         self.fastPath = fastPath
+        self.routed = routed
         self.established = established
         self.idleTimeout = idleTimeout
     }
@@ -61,12 +70,21 @@ final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is ChannelShouldQuiesceEvent { turn.endConnection() }
+        // The end of the handshake alone is not for the task.
+        if !(event is TLSUserEvent) { callRoutes() }
         context.fireUserInboundEventTriggered(event)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         passOnHeld(context)
+        callRoutes()
         context.fireErrorCaught(error)
+    }
+
+    private func callRoutes() {
+        guard !isRouted else { return }
+        isRouted = true
+        routed.succeed()
     }
 
     // MARK: Requests
@@ -108,6 +126,7 @@ final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func passOn(_ data: NIOAny, _ context: ChannelHandlerContext) {
         hasPassedOn = true
+        callRoutes()
         context.fireChannelRead(data)
     }
 
@@ -183,6 +202,7 @@ final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func release() {
+        callRoutes()
         idleTimer?.cancel()
         (idleTimer, held, bytes, bounds, pace) = (nil, nil, nil, nil, nil)
         pending = ByteBuffer()
@@ -191,13 +211,22 @@ final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
 extension FastPathHandler {
     /// Adds a handler right after the decoder of HTTP/1.
+    ///
+    /// - Returns: a promise that completes when the connection's task has something to do. It may be completed earlier.
     static func add(
         _ fastPath: FastPath, to channel: any Channel, _ established: EstablishedConnection, idleTimeout: TimeAmount
-    ) throws {
+    ) throws -> EventLoopPromise<Void> {
         let operations = channel.pipeline.syncOperations
-        try operations.addHandler(
-            FastPathHandler(fastPath, established, idleTimeout: idleTimeout),
-            position: .before(try operations.handler(type: MessageRulesHandler.self)))
+        let routed = channel.eventLoop.makePromise(of: Void.self)
+        do {
+            try operations.addHandler(
+                FastPathHandler(fastPath, established, idleTimeout: idleTimeout, routed: routed),
+                position: .before(try operations.handler(type: MessageRulesHandler.self)))
+        } catch {
+            routed.succeed()
+            throw error
+        }
+        return routed
     }
 }
 

@@ -10,8 +10,21 @@ final class HTTP1Connection: Sendable {
     struct Value: ServerChildChannelValue {
         let requests: HTTP1Channel.Value
         let carrier: ResponseCarrier
+        /// Completes with the first thing that is not for the fast path; `nil` if everything is for the routes.
+        fileprivate let routed: EventLoopPromise<Void>?
 
         var channel: any Channel { requests.channel }
+
+        /// Waits until the routes have something to do. A task keeps the memory of what it once called. So the task of a
+        /// connection that only gets answers from memory calls none of the library's functions for its requests.
+        func waitForRoutes() async {
+            guard let routed else { return }
+            await withTaskCancellationHandler {
+                try? await routed.futureResult.get()
+            } onCancel: {
+                routed.succeed()
+            }
+        }
     }
 
     private let http1: HTTP1Channel
@@ -64,11 +77,11 @@ final class HTTP1Connection: Sendable {
         }.flatMapThrowing { [self] requests in
             try MessageRulesHandler.add(
                 to: channel, limits: limits, face: face, requestIDs: established.requestIDs)
-            if let fastPath {
+            let routed = try fastPath.map {
                 try FastPathHandler.add(
-                    fastPath, to: channel, established, idleTimeout: .milliseconds(Int64(limits.idleTimeout * 1000)))
+                    $0, to: channel, established, idleTimeout: .milliseconds(Int64(limits.idleTimeout * 1000)))
             }
-            return Value(requests: requests, carrier: carrier)
+            return Value(requests: requests, carrier: carrier, routed: routed)
         }
     }
 

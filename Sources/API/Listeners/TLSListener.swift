@@ -165,14 +165,15 @@ final class TLSListenerChannel: ServerChildChannel {
             let protocolChannel = try await value.negotiated.get()
             let peer = try await value.peer.get()
             let connection = value.established.value
+            if let connection, let clients {
+                // A separate task: this one would keep the memory of everything it calls.
+                async let admission: Void = clients.onConnect(connection)
+                await admission
+            }
+            if case .http1(let channel) = protocolChannel { await channel.waitForRoutes() }
             await CurrentConnection.$requestIDs.withValue(value.established.requestIDs) {
                 await CurrentConnection.$peerAddress.withValue(peer.address) {
                     await CurrentConnection.$value.withValue(connection) {
-                        if let connection, let clients {
-                            // A separate task: this one would keep the memory of everything it calls.
-                            async let admission: Void = clients.onConnect(connection)
-                            await admission
-                        }
                         switch protocolChannel {
                         case .http1(let channel): await http1.handle(channel, logger: logger)
                         case .http2(let streams): await http2.handle(streams, logger: logger)

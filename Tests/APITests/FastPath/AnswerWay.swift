@@ -19,6 +19,7 @@ struct AnswerWay: Sendable {
     static let maximumStreams = 80
     let registry = PrometheusRegistry()
     let log = CapturedLog()
+    let tasks = ConnectionTasks()
     private let http1: HTTP1Connection
     private let http2: HTTP2Connection
 
@@ -125,10 +126,14 @@ struct AnswerWay: Sendable {
                     channel: channel, activity: ConnectionActivity(alone: channel), established: established,
                     logger: logger)
             }.get()
-            serve = { await http1.handle(value, logger: logger) }
+            serve = { [tasks] in
+                await value.waitForRoutes()
+                tasks.callRoutes()
+                await http1.handle(value, logger: logger)
+            }
         }
         withMetricsFactory(registry) {
-            _ = Task {
+            tasks.add {
                 await CurrentConnection.$requestIDs.withValue(established.requestIDs) {
                     await CurrentConnection.$value.withValue(connection) { await serve() }
                 }
@@ -155,6 +160,23 @@ struct AnswerWay: Sendable {
     /// The lines of the log, without times.
     var lines: [String] {
         log.lines.map { $0.replacing(/microseconds=\d+|\d+\.\d+(?:e-?\d+)?/, with: "…") }
+    }
+}
+
+/// The tasks of connections, and how many of them have called the routes.
+final class ConnectionTasks: Sendable {
+    private let state = Mutex((calls: 0, tasks: [Task<Void, Never>]()))
+
+    var calls: Int { state.withLock { $0.calls } }
+
+    fileprivate func callRoutes() { state.withLock { $0.calls += 1 } }
+
+    fileprivate func add(_ body: @escaping @Sendable () async -> Void) {
+        state.withLock { $0.tasks.append(Task { await body() }) }
+    }
+
+    func cancel() {
+        for task in state.withLock({ $0.tasks }) { task.cancel() }
     }
 }
 
