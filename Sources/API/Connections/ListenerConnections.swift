@@ -227,10 +227,13 @@ package extension ConnectionTable {
 }
 
 /// The connection of the current task. It is set once for each connection; HTTP/2 streams inherit it.
-enum CurrentConnection {
-    @TaskLocal static var value: ClientConnection?
-    @TaskLocal static var peerAddress: SocketAddress?
-    @TaskLocal static var requestIDs: RequestIDs?
+struct CurrentConnection: Sendable {
+    /// All of it at once: each value of a task has calls of its own, which stay in memory with the connection.
+    @TaskLocal static var current = CurrentConnection()
+
+    var value: ClientConnection?
+    var peerAddress: SocketAddress?
+    var requestIDs: RequestIDs?
 }
 
 extension IPAddress {

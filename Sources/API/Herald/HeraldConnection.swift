@@ -85,7 +85,7 @@ final class HeraldConnection: Sendable {
         _ token: String, on connection: ClientConnection
     ) async -> HeraldHandler.Authentication {
         let start = ContinuousClock.now
-        let id = (CurrentConnection.requestIDs ?? face.newRequestIDs()).next()
+        let id = (CurrentConnection.current.requestIDs ?? face.newRequestIDs()).next()
         do {
             let held = try await service.holdSession(token, on: connection)
             record(nil, nil, start, id, connection)

@@ -33,7 +33,7 @@ struct PlainListenerChannel: ServerChildChannel {
 
     func handle(value: Value, logger: Logger) async {
         try? await value.channel.setOption(.autoRead, value: true).get()
-        await CurrentConnection.$requestIDs.withValue(face.newRequestIDs()) {
+        await CurrentConnection.$current.withValue(CurrentConnection(requestIDs: face.newRequestIDs())) {
             await http1.handle(value, logger: logger)
         }
     }

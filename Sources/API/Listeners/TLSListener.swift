@@ -171,16 +171,14 @@ final class TLSListenerChannel: ServerChildChannel {
                 await admission
             }
             if case .http1(let channel) = protocolChannel { await channel.waitForRoutes() }
-            await CurrentConnection.$requestIDs.withValue(value.established.requestIDs) {
-                await CurrentConnection.$peerAddress.withValue(peer.address) {
-                    await CurrentConnection.$value.withValue(connection) {
-                        switch protocolChannel {
-                        case .http1(let channel): await http1.handle(channel, logger: logger)
-                        case .http2(let streams): await http2.handle(streams, logger: logger)
-                        case .herald(let herald, let frames):
-                            if let connection { await herald.handle(frames, on: connection, logger: logger) }
-                        }
-                    }
+            let current = CurrentConnection(
+                value: connection, peerAddress: peer.address, requestIDs: value.established.requestIDs)
+            await CurrentConnection.$current.withValue(current) {
+                switch protocolChannel {
+                case .http1(let channel): await http1.handle(channel, logger: logger)
+                case .http2(let streams): await http2.handle(streams, logger: logger)
+                case .herald(let herald, let frames):
+                    if let connection { await herald.handle(frames, on: connection, logger: logger) }
                 }
             }
         } catch {

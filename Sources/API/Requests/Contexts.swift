@@ -48,7 +48,7 @@ extension ApplicationRequestContextSource {
     /// requests of the whole process (Upstream.md).
     fileprivate var withOwnID: ApplicationRequestContextSource {
         var logger = logger
-        logger[metadataKey: RequestIDs.key] = .string((CurrentConnection.requestIDs ?? .ofNoConnection).next())
+        logger[metadataKey: RequestIDs.key] = .string((CurrentConnection.current.requestIDs ?? .ofNoConnection).next())
         return ApplicationRequestContextSource(channel: channel, logger: logger)
     }
 }
@@ -66,7 +66,7 @@ struct PublicContext: ListenerContext {
         coreContext = .init(source: source.withOwnID)
         (channel, carriedBy) = (source.channel, ResponseCarrier.current)
         addressKey = IPAddress.limitKey(
-            IPAddress(CurrentConnection.peerAddress ?? source.channel.remoteAddress))
+            IPAddress(CurrentConnection.current.peerAddress ?? source.channel.remoteAddress))
     }
 
     var peer: CountedCaller? { .address(addressKey) }
@@ -92,10 +92,10 @@ struct ClientContext: ListenerContext {
     init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source.withOwnID)
         (channel, carriedBy) = (source.channel, ResponseCarrier.current)
-        current = CurrentConnection.value
+        current = CurrentConnection.current.value
         carriedBy?.identify(current?.thumbprint)
         addressKey = IPAddress.limitKey(
-            IPAddress(CurrentConnection.peerAddress ?? source.channel.remoteAddress))
+            IPAddress(CurrentConnection.current.peerAddress ?? source.channel.remoteAddress))
     }
 
     var peer: CountedCaller? { current.map { .certificate($0.thumbprint) } }

@@ -136,10 +136,9 @@ struct RouterBench: Sendable {
         let peer = try SocketAddress(ipAddress: address, port: 4711)
         let carrier = ResponseCarrier(listeners.accounts, on: source.channel)
         defer { carrier.close() }
-        let response = try await CurrentConnection.$peerAddress.withValue(peer) {
-            try await ResponseCarrier.$current.withValue(carrier) {
-                try await CurrentConnection.$value.withValue(connection) { try await responder(request, source) }
-            }
+        let current = CurrentConnection(value: connection, peerAddress: peer)
+        let response = try await CurrentConnection.$current.withValue(current) {
+            try await ResponseCarrier.$current.withValue(carrier) { try await responder(request, source) }
         }
         let written = WrittenBody()
         try await response.body.write(written)

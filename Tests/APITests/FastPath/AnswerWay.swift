@@ -134,9 +134,8 @@ struct AnswerWay: Sendable {
         }
         withMetricsFactory(registry) {
             tasks.add {
-                await CurrentConnection.$requestIDs.withValue(established.requestIDs) {
-                    await CurrentConnection.$value.withValue(connection) { await serve() }
-                }
+                let current = CurrentConnection(value: connection, requestIDs: established.requestIDs)
+                await CurrentConnection.$current.withValue(current) { await serve() }
             }
         }
         return try await Wire(channel, isHTTP2: isHTTP2, takesBodies: takesBodies)

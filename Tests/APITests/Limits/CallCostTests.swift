@@ -187,7 +187,7 @@ struct CallCostTests {
                     interface.value(.string("x"), as: field.kind).map { ThriftField(field.id, $0) }
                 }
                 let message = ThriftMessage(.call, name: function.name, sequence: 1, body: arguments)
-                let outcome = await CurrentConnection.$value.withValue(person.connection) {
+                let outcome = await CurrentConnection.$current.withValue(CurrentConnection(value: person.connection)) {
                     await calls.answer(
                         message.bytes, token: person.token, on: NIOAsyncTestingChannel(), logger: bench.logger)
                 }

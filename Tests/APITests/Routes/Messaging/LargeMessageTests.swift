@@ -167,7 +167,7 @@ struct LargeMessageTests {
                 }
                 let message = ThriftMessage(.call, name: function.name, sequence: 1, body: fields)
                 #expect(message.bytes.count <= MessageBody.largestBinary)
-                let outcome = await CurrentConnection.$value.withValue(person.connection) {
+                let outcome = await CurrentConnection.$current.withValue(CurrentConnection(value: person.connection)) {
                     await ResponseCarrier.$current.withValue(carrier) {
                         await calls.answer(
                             message.bytes, token: person.token, on: NIOAsyncTestingChannel(), logger: bench.logger)
