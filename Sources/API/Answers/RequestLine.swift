@@ -3,11 +3,17 @@ import Encoding
 import HTTPTypes
 import Traces
 
-/// The log entry of a request. Most lines are of this kind, so it is written directly, without a metadata dictionary.
-package struct RequestLine: Sendable {
+/// The log entry of a request. Most lines are of this kind, so its members are not in a metadata dictionary.
+///
+/// It is an object, because the logging library copies a value several times on its way.
+package final class RequestLine: Sendable {
     let listener: ListenerName
     let outcome: ListenerFace.Outcome
     let id: String
+
+    init(listener: ListenerName, outcome: ListenerFace.Outcome, id: String) {
+        (self.listener, self.outcome, self.id) = (listener, outcome, id)
+    }
 }
 
 package extension RequestLine {

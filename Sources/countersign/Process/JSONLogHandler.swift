@@ -22,11 +22,7 @@ struct JSONLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        var line: [UInt8] = []
-        line.reserveCapacity(512)
-        line += "{\"time\":\"".utf8
-        line += Date().rfc3339.utf8
-        line += "\",\"level\":\"".utf8
+        var line = writer.begin(at: Date())
         line += event.level.rawValue.utf8
         line += "\",\"message\":".utf8
         JSONValue.string(event.message.description).appendJSON(to: &line)
@@ -37,11 +33,11 @@ struct JSONLogHandler: LogHandler {
             append(event, to: &line)
         }
         line += "}\n".utf8
-        // Escapes characters that a terminal would interpret.
-        if line.contains(where: { $0 >= 0x7F }) {
+        // Escapes characters that a terminal would interpret. The largest byte is found several bytes at a time.
+        if line.withUnsafeBufferPointer({ $0.reduce(0) { max($0, $1) } }) >= 0x7F {
             line = Array(Printable.json(String(decoding: line, as: UTF8.self)).utf8)
         }
-        writer.write(line, urgently: event.level >= .warning)
+        writer.write(&line, urgently: event.level >= .warning)
     }
 
     /// The HTTP library's name for the id of a request.
@@ -63,7 +59,21 @@ struct JSONLogHandler: LogHandler {
 
 /// Writes complete lines, several with one system call: a warning at once, other lines within a fifth of a second.
 final class LogWriter: Sendable {
-    private let pending = Mutex<[UInt8]>([])
+    private struct State {
+        var pending: [UInt8] = []
+        /// The memory of a written line, for the next one.
+        var spare: [UInt8] = []
+        var second = Int64.min
+        /// How a line of that second begins.
+        var beginning: [UInt8] = []
+    }
+
+    /// The bytes that a usual line takes.
+    private static let usual = 512
+    /// The most that is kept for the next one.
+    private static let most = 4096
+
+    private let state = Mutex(State())
     private let file: FileHandle
 
     /// Writes to a file, such as standard error.
@@ -71,15 +81,34 @@ final class LogWriter: Sendable {
         self.file = file
     }
 
-    func write(_ line: [UInt8], urgently: Bool) {
-        pending.withLock { pending in
-            pending += line
-            if urgently || pending.count >= 32_768 { flush(&pending) }
+    /// Begins a line, which the caller completes from the text of the level on, and writes.
+    func begin(at now: Date) -> [UInt8] {
+        let second = Int64(saturating: now.timeIntervalSince1970.rounded(.down))
+        var line: [UInt8] = []
+        state.withLock { state in
+            if state.second != second {
+                state.second = second
+                state.beginning = Array("{\"time\":\"\(now.rfc3339)\",\"level\":\"".utf8)
+            }
+            swap(&line, &state.spare)
+            line += state.beginning
+        }
+        line.reserveCapacity(Self.usual)
+        return line
+    }
+
+    /// Takes a complete line, and its memory with it.
+    func write(_ line: inout [UInt8], urgently: Bool) {
+        state.withLock { state in
+            state.pending += line
+            if urgently || state.pending.count >= 32_768 { flush(&state.pending) }
+            line.removeAll(keepingCapacity: line.capacity <= Self.most)
+            swap(&line, &state.spare)
         }
     }
 
     func flush() {
-        pending.withLock { flush(&$0) }
+        state.withLock { flush(&$0.pending) }
     }
 
     /// Writes the pending lines five times a second until it is cancelled, and then once more.

@@ -104,4 +104,26 @@ struct PrintableTests {
         let value = try StrictJSON.parse(Array(line.utf8))
         #expect(value["message"]?.text == text && value["cause"]?.text == text)
     }
+
+    @Test("of the log is whole, however many threads write and however long its text is")
+    func lines() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/log"
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
+        let writer = LogWriter(try #require(FileHandle(forWritingAtPath: path)))
+        let handler = JSONLogHandler(writer: writer, level: .info)
+        let texts = (0..<400).map { String(repeating: "\($0) ", count: $0 % 40 == 0 ? 2000 : 5) }
+        DispatchQueue.concurrentPerform(iterations: texts.count) { index in
+            handler.log(
+                event: .init(
+                    level: .info, message: "\(texts[index])", metadata: nil, source: "test", file: "test",
+                    function: "test", line: 1))
+        }
+        writer.flush()
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+        let values = try lines.map { try StrictJSON.parse(Array($0.utf8)) }
+        #expect(Set(values.compactMap { $0["message"]?.text }) == Set(texts) && values.count == texts.count)
+        let times = values.compactMap { $0["time"]?.text }
+        #expect(times.count == texts.count && times.allSatisfy { $0.count == 20 && $0.hasSuffix("Z") })
+    }
 }
