@@ -27,6 +27,9 @@ public extension JSONOutline {
     /// The names of the members, in order.
     var names: [String] { members.map(\.name) }
 
+    /// Whether there is a member with a name. It is not parsed.
+    func has(_ name: String) -> Bool { place(of: name) != nil }
+
     /// The member with a name; `nil` if there is none.
     subscript(_ name: String) -> JSONValue? {
         place(of: name).map { (try? StrictJSON.parse(bytes[$0])) ?? Self.unreadable }

@@ -22,9 +22,7 @@ struct ClaimReader {
         self.payload = payload
     }
 
-    func has(_ name: String) -> Bool {
-        payload[name] != nil
-    }
+    func has(_ name: String) -> Bool { payload.has(name) }
 
     mutating func note(_ reason: Refusal.Reason, _ detail: String) {
         defects.append(TokenDefect(reason, detail))
@@ -101,12 +99,15 @@ struct ClaimReader {
     ///
     /// - Parameter alone: whether no other audience may be named. Another server that is also an audience could show
     ///   the token here.
-    mutating func audience(among names: [String], required: Bool, alone: Bool = false) {
-        let expected = names.joined(separator: " or ")
+    mutating func audience(among names: @autoclosure () -> [String], required: Bool, alone: Bool = false) {
+        guard required || has("aud") else { return }
+        let names = names()
+        // Only for sentences: most tokens need none.
+        func expected() -> String { names.joined(separator: " or ") }
         let audience: [String?]
         switch payload["aud"] {
         case nil:
-            if required { note(.missingClaim, "The claim aud is missing: it is \(expected).") }
+            note(.missingClaim, "The claim aud is missing: it is \(expected()).")
             return
         case .string(let text): audience = [text]
         case .array(let values): audience = values.map(\.text)
@@ -118,11 +119,11 @@ struct ClaimReader {
         }
         let known = audience.filter { text in names.contains { text?.utf8.elementsEqual($0.utf8) ?? false } }
         guard !known.isEmpty else {
-            note(.wrongAudience, "The claim aud does not name \(expected).")
+            note(.wrongAudience, "The claim aud does not name \(expected()).")
             return
         }
         if alone, known.count < audience.count {
-            note(.wrongAudience, "The claim aud names other services besides \(expected).")
+            note(.wrongAudience, "The claim aud names other services besides \(expected()).")
         }
     }
 
@@ -172,23 +173,23 @@ struct ClaimReader {
     /// `iat`, `exp` and the optional `nbf`, checked against `now` (RFC 7519 §4.1.4 to §4.1.6).
     mutating func validity(now: Date, clockSkew: TimeInterval, maximumLifetime: TimeInterval) -> Validity {
         var validity = Validity()
-        let allowed = "the \(Self.seconds(clockSkew)) s allowed"
         let issuedAt = date("iat", required: true)
         let expiresAt = date("exp", required: true)
         if let issuedAt {
             validity.issuedAt = issuedAt
-            future("iat", issuedAt.timeIntervalSince(now), clockSkew, allowed)
+            future("iat", issuedAt.timeIntervalSince(now), clockSkew)
         }
         if let notBefore = date("nbf", required: false) {
-            future("nbf", notBefore.timeIntervalSince(now), clockSkew, allowed)
+            future("nbf", notBefore.timeIntervalSince(now), clockSkew)
         }
         if let expiresAt {
             validity.expiresAt = expiresAt
             let late = now.timeIntervalSince(expiresAt)
             if late >= clockSkew {
                 note(
-                    .expired, "The claim exp was \(Self.seconds(late)) s ago by this server's clock, beyond \(allowed)."
-                )
+                    .expired,
+                    "The claim exp was \(Self.seconds(late)) s ago by this server's clock, beyond"
+                        + " \(Self.allowed(clockSkew)).")
             }
         }
         if let issuedAt, let expiresAt {
@@ -208,7 +209,7 @@ struct ClaimReader {
     mutating func issued(now: Date, clockSkew: TimeInterval, maximumAge: TimeInterval) -> Date {
         guard let issuedAt = date("iat", required: true) else { return .distantPast }
         let age = now.timeIntervalSince(issuedAt)
-        future("iat", -age, clockSkew, "the \(Self.seconds(clockSkew)) s allowed")
+        future("iat", -age, clockSkew)
         if age > maximumAge + clockSkew {
             note(
                 .expired,
@@ -218,12 +219,15 @@ struct ClaimReader {
         return issuedAt
     }
 
-    private mutating func future(_ name: String, _ early: TimeInterval, _ skew: TimeInterval, _ allowed: String) {
+    private mutating func future(_ name: String, _ early: TimeInterval, _ skew: TimeInterval) {
         guard early > skew else { return }
         note(
             .notYetValid,
-            "The claim \(name) is \(Self.seconds(early)) s in the future by this server's clock, beyond \(allowed).")
+            "The claim \(name) is \(Self.seconds(early)) s in the future by this server's clock, beyond"
+                + " \(Self.allowed(skew)).")
     }
+
+    private static func allowed(_ skew: TimeInterval) -> String { "the \(seconds(skew)) s allowed" }
 
     /// A NumericDate (RFC 7519 §2): seconds since 1970, with or without a fraction, up to the year 9999.
     mutating func date(_ name: String, required: Bool) -> Date? {

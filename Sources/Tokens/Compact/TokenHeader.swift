@@ -41,6 +41,7 @@ package struct TokenHeader: Sendable, Equatable {
     /// A media type in the one form in which types are compared: lower case, without the prefix `application/`, which may be
     /// left out if nothing else has a slash (RFC 7515 §4.1.9).
     static func mediaType(_ text: String) -> String {
+        if text.utf8.allSatisfy({ $0 != UInt8(ascii: "/") && !(0x41...0x5A).contains($0) }) { return text }
         let bytes = text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
         let prefix = Array("application/".utf8)
         let rest = bytes.dropFirst(prefix.count)
@@ -64,13 +65,23 @@ package struct TokenHeader: Sendable, Equatable {
             .unsupportedHeader, "The header has \(first), which is not supported. Remove it.")
     }
 
+    /// The types of tokens that have none of their own.
+    static let usualTypes = ["JWS", "JWT"]
+
     /// The defect of a `typ` of another kind, or of a missing one that is required.
-    func typeDefect(required: Bool, among types: [String] = ["JWS", "JWT"]) -> TokenDefect? {
-        let named = types.joined(separator: " or ")
+    ///
+    /// - Parameter types: the accepted types, without the prefix `application/`.
+    func typeDefect(required: Bool, among types: [String] = TokenHeader.usualTypes) -> TokenDefect? {
+        func named() -> String { types.joined(separator: " or ") }
         guard let type else {
-            return required ? TokenDefect(.wrongType, "The header has no typ. It must be \(named).") : nil
+            return required ? TokenDefect(.wrongType, "The header has no typ. It must be \(named()).") : nil
         }
-        return types.contains { Self.mediaType($0).hasSameBytes(as: type) }
-            ? nil : TokenDefect(.wrongType, "The header's typ is not \(named).")
+        return types.contains { Self.isLowerCase(type, of: $0) }
+            ? nil : TokenDefect(.wrongType, "The header's typ is not \(named()).")
+    }
+
+    /// Whether a text is another in lower case, without a copy of it.
+    private static func isLowerCase(_ text: String, of other: String) -> Bool {
+        text.utf8.elementsEqual(other.utf8.lazy.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 })
     }
 }

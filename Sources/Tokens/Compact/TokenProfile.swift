@@ -8,7 +8,7 @@ struct TokenProfile: Sendable {
     /// Whether a token without `typ` is refused.
     let requiresType: Bool
     /// The accepted values of `typ`, if it is present.
-    var types = ["JWS", "JWT"]
+    var types = TokenHeader.usualTypes
     /// Whether `aud` is required. If present, it must name the realm in any kind of token.
     let requiresAudience: Bool
     /// The largest `exp − iat`, in seconds.
