@@ -95,9 +95,10 @@ package final class SignInRecords: Sendable {
         }
     }
 
-    private static func hash(_ parts: any Hashable...) -> Int {
+    private static func hash(_ first: some Hashable, _ second: some Hashable) -> Int {
         var hasher = Hasher()
-        for part in parts { hasher.combine(part) }
+        hasher.combine(first)
+        hasher.combine(second)
         return hasher.finalize()
     }
 

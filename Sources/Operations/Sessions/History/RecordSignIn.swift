@@ -15,6 +15,8 @@ final class SignInTrace: Sendable {
         var applicationID: ApplicationID?
         /// Whether the user is that of a session to renew, whatever the token says.
         var isOfSession = false
+        /// What a token says that names the user. Only a refusal reads it: a session that was opened has the name.
+        fileprivate var claims: JSONOutline?
     }
 
     private let state = Mutex(Known())
@@ -25,14 +27,13 @@ final class SignInTrace: Sendable {
     /// any sender can invent it.
     func note(_ token: UnverifiedToken, of provider: CachedProvider?, key: ProviderKeyID?) {
         guard let provider else { return }
-        let name = (token.payload["prn"] ?? token.payload["sub"])?.text
         state.withLock { known in
             // A renewal may come with another provider's token, whose key is not for this provider to see.
             guard !known.isOfSession || known.providerID == provider.provider.id else { return }
             known.keyID = key
             guard !known.isOfSession else { return }
             known.providerID = provider.provider.id
-            known.externalID = name.flatMap { (1...256).contains($0.utf8.count) && !$0.utf8.contains(0) ? $0 : nil }
+            known.claims = token.payload
         }
     }
 
@@ -40,7 +41,7 @@ final class SignInTrace: Sendable {
     func note(_ session: Session) {
         state.withLock { known in
             (known.providerID, known.externalID) = (session.providerID, session.externalID)
-            (known.applicationID, known.isOfSession) = (session.applicationID, true)
+            (known.applicationID, known.isOfSession, known.claims) = (session.applicationID, true, nil)
         }
     }
 
@@ -48,7 +49,13 @@ final class SignInTrace: Sendable {
         state.withLock { $0.applicationID = application.id }
     }
 
-    fileprivate var known: Known { state.withLock { $0 } }
+    fileprivate var known: Known {
+        var known = state.withLock { $0 }
+        guard let claims = known.claims else { return known }
+        let name = (claims["prn"] ?? claims["sub"])?.text
+        known.externalID = name.flatMap { (1...256).contains($0.utf8.count) && !$0.utf8.contains(0) ? $0 : nil }
+        return known
+    }
 }
 
 extension Service {
