@@ -169,6 +169,8 @@ extension Request {
     }
 
     func requireMediaType(_ wanted: String) throws(Refusal) {
+        // Most clients write it so. The other forms are compared character by character.
+        if headers[.contentType]?.hasSameBytes(as: wanted) == true { return }
         guard mediaType == wanted else {
             throw Refusal.wrongMediaType(wanted: wanted)
         }
