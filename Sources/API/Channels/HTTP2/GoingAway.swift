@@ -12,7 +12,7 @@ struct LastAnswer: Sendable {}
 /// closes after the last open stream. It does not wait for a peer that ignores the ping. Streams have deadlines of
 /// their own.
 ///
-/// It comes right after the library in the pipeline, and so counts all streams, whoever answers them.
+/// It comes right after the library in the pipeline, and so counts all streams, also those of the fast path.
 final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTP2Frame
     typealias OutboundOut = HTTP2Frame
