@@ -4,17 +4,15 @@
 """
 
 import base64
-import time
 import uuid
 
 from Shared import options
 from Addresses import voprf
 from Addresses.page_addresses import page
-from Shared.checks import accepted, equal, expect, refused
+from Shared.checks import accepted, equal, expect, refused, soon
 from Shared.client import Device
 from Shared.phones import begin, check, new_number, wait_for_texts
 
-FILLED = 30  # seconds within which a shared number is in the set
 
 
 class Person:
@@ -88,9 +86,7 @@ def main():
         equal(alice.call("PUT", f"/me/addresses/{kind}").status_code, 204, "the sharing")
     for address in (alice.number, alice.address):
         equal(accepted(bob.find(address))["user_id"], alice.user, "who is found")
-    deadline = time.monotonic() + FILLED
-    while not (found := discover(bob, [alice.number])) and time.monotonic() < deadline:
-        time.sleep(1)
+    found = soon(lambda: discover(bob, [alice.number]), "nobody is discovered")
     equal(found, {alice.number: alice.user}, "who is discovered")
     equal(discover(bob, [bob.number, alice.number, new_number()]), found, "who is discovered among others")
     equal(alice.call("DELETE", "/me/addresses/phone").status_code, 204, "the hiding")

@@ -11,14 +11,13 @@ import urllib.parse
 from collections import Counter
 
 from Attacks.attack_world import attack, new_id, share
-from Shared.checks import accepted, expect
+from Shared.checks import accepted, expect, soon
 from Shared.client import Device
 from Shared.phones import begin, check, code_of, new_number
 from SharedSignals.shared_signals_receiver import POLL, Backend, Transmitter
 
 RESOLVER = "127.0.0.99"
 APPLICATION = "arn:aws:sns:us-east-1:123456789012:app/GCM/app"
-WAIT = 60  # seconds in which a push or an event must have come
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -66,15 +65,6 @@ class SNS(Handler):
         self.answer(200, b"<PublishResponse><PublishResult><MessageId>m</MessageId></PublishResult></PublishResponse>")
 
 
-def until(look, what):
-    """What a look gives, as soon as it gives anything."""
-    end = time.monotonic() + WAIT
-    while not (found := look()):
-        expect(time.monotonic() < end, f"no {what} in {WAIT} s")
-        time.sleep(0.01)
-    return found
-
-
 def without_names(target):
     """A service whose name server takes every question and answers none."""
     silent = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -115,7 +105,7 @@ def dead_name_server(target):
         for _ in range(count):
             seen = len(receiver.seen)
             ended = ended_session(device, other)
-            until(lambda seen=seen: len(receiver.seen) > seen, "event")
+            soon(lambda seen=seen: len(receiver.seen) > seen, "no event came")
             times.append(receiver.seen[seen] - ended)
         return times
 
@@ -144,7 +134,7 @@ def with_endpoint(target, provider, name):
     person, number = target.person(name, provider), new_number()
     endpoint = APPLICATION.replace(":app/", ":endpoint/") + "/" + new_id()
     started = accepted(begin(person.device, person.token, number, push_endpoint=endpoint), 202)
-    [code] = until(lambda: [code_of({"text": form["Message"]}) for _, form in list(target.sns.seen)
+    [code] = soon(lambda: [code_of({"text": form["Message"]}) for _, form in list(target.sns.seen)
                             if form.get("PhoneNumber") == number], "text")
     accepted(check(person.device, person.token, started["id"], code))
     return person, endpoint
@@ -168,7 +158,8 @@ def notifications_of_one_provider(target):
         start = time.monotonic()
         seen = len(target.sns.seen)
         expect(notify(other, quiet) == 202, "the notification was not taken")
-        came = until(lambda: [at for at, form in target.sns.seen[seen:] if form.get("TargetArn") == endpoint], "push")
+        came = soon(
+            lambda: [at for at, form in target.sns.seen[seen:] if form.get("TargetArn") == endpoint], "no push came")
         return came[0] - start
 
     alone, statuses = delay(), Counter()

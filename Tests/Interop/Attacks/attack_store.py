@@ -72,7 +72,7 @@ def lost_store(target):
     for thread in threads:
         thread.join()
     started = time.monotonic()
-    target.node.wait(True, 30)
+    target.node.wait(True)
     told = ", ".join(f"{count} of {status}" for status, count in statuses.items())
     return (f"{answered} of {len(threads)} answered while it stood, after {percentile(waits, 0.5) / 1000:.1f} s, p99 "
             f"{percentile(waits, 0.99) / 1000:.1f} s ({told}); {peak - before:.1f} MiB more; ready "

@@ -16,6 +16,7 @@ import jwt
 from cryptography.hazmat.primitives import serialization
 
 from Audit.verify_audit import TYPE, digest, text, verify
+from Shared.checks import soon
 
 BATCH = 1000
 
@@ -69,10 +70,7 @@ def live(chosen):
     assert line["actor"].startswith("admin "), line
     assert line["sequence"] is not None and waited < 10, (line, waited)
     commands.run("provider", "enable", "test")
-    for _ in range(60):
-        if commands.json("status")["audit"]["unchained"] == 0:
-            break
-        time.sleep(0.5)
+    soon(lambda: commands.json("status")["audit"]["unchained"] == 0, "entries are not chained")
     report = commands.json("audit", "verify")
     assert report["valid"] and report["signed_through"] > 0, report
     export = commands.directory / "export.jsonl"

@@ -14,10 +14,10 @@ from Shared import specimen
 from Messaging import streams
 from Authorizations.reinstallation import reinstalled
 from Bans.admin import Admin
-from Shared.checks import accepted, equal, expect, refused
+from Shared.checks import accepted, equal, expect, refused, soon
 from Shared.client import TIMEOUT, Device, https
 from Requests.description import Description
-from Phone.carrier import Carrier, wait_for, write
+from Phone.carrier import Carrier, write
 from Phone.phone import Service
 from Shared.phones import begin, check, new_number
 
@@ -98,7 +98,7 @@ def walk(chosen, provider, carrier):
         approved = judge("/authorizations/{id}/approval", bob.call("POST", f"/authorizations/{one}/approval"))
         equal((approved["state"], approved["grant"]), ("APPROVAL", f"{alice.user_id} -> {bob.user_id}"), "the approval")
     judge("/authorizations/{id}/rejection", bob.call("POST", f"/authorizations/{one}/rejection"))
-    wait_for(lambda: accepted(alice.call("GET", "/me"))["push_endpoint"] is None)
+    soon(lambda: accepted(alice.call("GET", "/me"))["push_endpoint"] is None, "the push endpoint stays")
     accepted(alice.call("PATCH", "/me", json={"push_endpoint": carrier.ready["live"]}))
     accepted(alice.ask(str(uuid.uuid4()), f"{provider.slug}/nobody else"), 201)  # rings the outbox's bell
     pushes = carrier.pushes(2)

@@ -27,7 +27,8 @@ import aioice
 from aioice import stun
 
 from Shared import options
-from Shared.checks import accepted, equal, expect
+from Shared.checks import accepted, equal, expect, soon
+from Shared.client import TIMEOUT
 from Shared.ports import free_port
 from Addresses.contacts import Person
 
@@ -65,7 +66,7 @@ def request(body=b"", kind=1, transaction=None):
     return struct.pack("!HHI", kind, len(body), COOKIE) + (transaction or secrets.token_bytes(12)) + body
 
 
-def asks(server, datagram, wait=5.0):
+def asks(server, datagram, wait=TIMEOUT):
     """The answer to a datagram, and the port that it was sent from; `None` if there is none."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as made:
         made.settimeout(wait)
@@ -149,14 +150,16 @@ def coturn(directory, port):
              "--pidfile", str(Path(directory) / "turn.pid"), "--db", str(Path(directory) / "turn.db")],
             stdout=log, stderr=log)
     try:
-        deadline = time.monotonic() + 20
-        while asks(("127.0.0.1", port), request(), wait=0.3)[0] is None:
-            expect(time.monotonic() < deadline and process.poll() is None, "coturn does not answer")
+        def answers():
+            expect(process.poll() is None, "coturn ended")
+            return asks(("127.0.0.1", port), request(), wait=0.3)[0]
+
+        soon(answers, "coturn does not answer")
         yield
     finally:
         # coturn waits for its threads, for as long as it likes.
         process.kill()
-        process.wait(timeout=20)
+        process.wait(timeout=60)
 
 
 async def connect(server):
@@ -178,7 +181,7 @@ async def connect(server):
 
 def run(*command):
     """A command that must succeed."""
-    subprocess.run(command, check=True, capture_output=True, timeout=30)
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
 
 
 def judge_namespaces(chosen):
@@ -215,7 +218,7 @@ def judge_namespaces(chosen):
 def ask(host, port):
     """The inner side: its address as the service sees it, and two agents that talk."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as made:
-        made.settimeout(5)
+        made.settimeout(TIMEOUT)
         made.sendto(request(), (host, int(port)))
         mapped = stun.parse_message(made.recv(4096)).attributes["XOR-MAPPED-ADDRESS"]
     asyncio.run(connect((host, int(port))))

@@ -19,12 +19,12 @@ class Admin:
 
     def run(self, *arguments):
         """The JSON that a command prints."""
-        done = subprocess.run(self.command(*arguments), capture_output=True, timeout=30)
+        done = subprocess.run(self.command(*arguments), capture_output=True, timeout=60)
         expect(done.returncode == 0, f"{arguments[:2]} ended with {done.returncode}: {done.stderr.decode()}")
         return json.loads(done.stdout)
 
     def refused(self, *arguments):
         """The exit code and the sentence of a command that was not carried out."""
-        done = subprocess.run(self.command(*arguments), capture_output=True, timeout=30, stdin=subprocess.DEVNULL)
+        done = subprocess.run(self.command(*arguments), capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
         expect(done.returncode != 0, f"{arguments} was carried out")
         return done.returncode, done.stderr.decode()

@@ -163,7 +163,7 @@ def crash(chosen, provider, admin):
     start = time.monotonic()
     admin.run("ban", "list")
     usual = time.monotonic() - start
-    store = sqlite3.connect(f"file:{chosen.directory}/store.db?mode=ro", uri=True, timeout=10)
+    store = sqlite3.connect(f"file:{chosen.directory}/store.db?mode=ro", uri=True, timeout=60)
     whole = 0
     for round_ in range(chosen.rounds):
         user = f"user-{uuid.uuid4()}"
@@ -248,8 +248,8 @@ def measure(chosen, provider, admin):
         thread.start()
     admin.run("ban", "add", "--user", f"{provider.slug}/{user}", "--reason", "spam")
     returned = time.monotonic()
-    threads[0].join(10)
-    threads[1].join(10)
+    threads[0].join(60)
+    threads[1].join(60)
     given_up.set()
     left = [one for _, one in opened if one.closed_at is None]
     expect(not left, f"{len(left)} connections stay open")

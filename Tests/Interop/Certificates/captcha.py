@@ -14,7 +14,7 @@ import urllib.parse
 from pathlib import Path
 
 from Shared import options
-from Shared.checks import accepted, equal, expect, refused
+from Shared.checks import accepted, equal, expect, refused, soon
 from Shared.client import TIMEOUT, Device, https
 
 SECRET = "correct horse & battery=staple+1%"
@@ -89,12 +89,8 @@ def reload(chosen, url, secret):
         f"gate: captcha\ncaptcha_url: {url}\ncaptcha_secret_file: {secret}\n")
     os.kill(int(chosen.pid), signal.SIGHUP)
     with https(chosen.ca) as public:
-        for _ in range(100):
-            described = public.get(chosen.public + "/.well-known/countersign", timeout=TIMEOUT).json()
-            if described["certification_gate"] == "captcha":
-                return
-            time.sleep(0.05)
-    raise AssertionError("the policy was not reloaded")
+        soon(lambda: public.get(chosen.public + "/.well-known/countersign", timeout=TIMEOUT).json()[
+            "certification_gate"] == "captcha", "the policy was not reloaded")
 
 
 def main():

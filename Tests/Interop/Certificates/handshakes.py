@@ -13,7 +13,7 @@ import urllib.request
 from pathlib import Path
 
 from Shared import options
-from Shared.checks import accepted, equal, expect, expect_soon, whole_lines
+from Shared.checks import accepted, equal, expect, soon, whole_lines
 from Shared.client import Device
 from HTTP.http2_frames import context
 
@@ -25,7 +25,7 @@ def address(url):
 
 def counted(chosen):
     """The counters of handshakes, by listener and result."""
-    text = urllib.request.urlopen(chosen.ops + "/metrics", timeout=5).read().decode()
+    text = urllib.request.urlopen(chosen.ops + "/metrics", timeout=60).read().decode()
     found = {}
     for line in text.splitlines():
         if line.startswith("countersign_handshakes_total{"):
@@ -40,7 +40,7 @@ def plain(chosen):
         for request in (b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
                         b"POST /certificates HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n" + b"x" * 9000,
                         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"):
-            with socket.create_connection(address(url), timeout=10) as connection:
+            with socket.create_connection(address(url), timeout=60) as connection:
                 connection.sendall(request)
                 answer = b""
                 while chunk := connection.recv(65536):
@@ -57,7 +57,7 @@ def plain(chosen):
 def refused(url, tls):
     """What the client learns of a handshake, or of the alert after it."""
     try:
-        with socket.create_connection(address(url), timeout=10) as connection:
+        with socket.create_connection(address(url), timeout=60) as connection:
             with tls.wrap_socket(connection, server_hostname="localhost") as secured:
                 secured.sendall(b"POST /nonces HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
                 return "answered" if secured.recv(100) else "closed"
@@ -71,7 +71,7 @@ def versions(chosen, device):
         host, port = address(chosen.client)
         done = subprocess.run(
             ["openssl", "s_client", "-connect", f"{host}:{port}", "-CAfile", chosen.ca, "-cert", device.files[0],
-             "-key", device.files[1], "-tls1_2", *more], input=b"", capture_output=True, timeout=20)
+             "-key", device.files[1], "-tls1_2", *more], input=b"", capture_output=True, timeout=60)
         return done.returncode == 0 and b"Cipher is (NONE)" not in done.stdout
 
     for suite in ("ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256",
@@ -86,9 +86,9 @@ def versions(chosen, device):
 
 def abandoned(url):
     """Connections that say nothing, go at once, or end in the middle of a record."""
-    silent = socket.create_connection(address(url), timeout=20)
+    silent = socket.create_connection(address(url), timeout=60)
     for first in (b"", b"", b"\x16\x03\x01\x02\x00\x01", b"\x16\x03\x01", b""):
-        with socket.create_connection(address(url), timeout=10) as connection:
+        with socket.create_connection(address(url), timeout=60) as connection:
             connection.sendall(first)
     equal(silent.recv(1), b"", "what who says nothing is told")
     silent.close()
@@ -124,7 +124,7 @@ def main():
     versions(chosen, device)
     said = refused(chosen.client, context(chosen.ca))
     expect("CERTIFICATE_REQUIRED" in said.upper() or "certificate required" in said, f"without a certificate: {said}")
-    with socket.create_connection(address(chosen.public), timeout=10) as connection:
+    with socket.create_connection(address(chosen.public), timeout=60) as connection:
         connection.sendall(b"\0\1\2\3" * 10)
         while connection.recv(65536):
             pass
@@ -141,7 +141,7 @@ def main():
         expect(words.replace(" ", "_").upper() in said.upper() or words in said, f"{version.name}: {said}")
     stranger = subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=x",
-         "-keyout", device.files[1] + ".x", "-out", device.files[0] + ".x"], capture_output=True, timeout=20)
+         "-keyout", device.files[1] + ".x", "-out", device.files[0] + ".x"], capture_output=True, timeout=60)
     equal(stranger.returncode, 0, "openssl's exit status")
     said = refused(chosen.client, context(chosen.ca, (device.files[0] + ".x", device.files[1] + ".x")))
     expect(said != "answered", "a stranger's certificate is accepted")
@@ -151,9 +151,9 @@ def main():
         least |= {(listener, "plain_http"): 3, (listener, "timeout"): 1, (listener, "closed"): 5,
                   (listener, "refused_by_client"): 2}
     # A handshake is counted after its alert was sent.
-    expect_soon(
+    soon(
         lambda: all(counted(chosen).get(key, 0) >= count and logged(chosen).get(key) for key, count in least.items()),
-        "fewer handshakes were counted and logged than there were", 30)
+        "fewer handshakes were counted and logged than there were")
     found = counted(chosen)
     print(json.dumps({f"{listener} {kind}": count for (listener, kind), count in sorted(found.items())}))
     for listener in ("public", "client"):

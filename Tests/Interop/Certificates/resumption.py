@@ -19,7 +19,7 @@ def s_client(chosen, device, more):
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     request = b"POST /nonces HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
     try:
-        output, _ = process.communicate(request, timeout=10)
+        output, _ = process.communicate(request, timeout=60)
     except subprocess.TimeoutExpired:
         process.kill()
         output, _ = process.communicate()
@@ -46,7 +46,7 @@ def main():
 
     subprocess.run(
         [chosen.countersign, "certificate", "revoke", issued["serial"], "--store",
-         f"sqlite:{chosen.directory}/store.db"], check=True, capture_output=True, timeout=30)
+         f"sqlite:{chosen.directory}/store.db"], check=True, capture_output=True, timeout=60)
     time.sleep(1)
     after = s_client(chosen, device, ["-sess_in", saved])
     assert "Reused" in after, "the session was not resumed after the revocation:\n" + after

@@ -9,12 +9,11 @@ import signal
 import socket
 import ssl
 import subprocess
-import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from Shared import options
-from Shared.checks import accepted, equal, expect, whole_lines
+from Shared.checks import accepted, equal, expect, soon, whole_lines
 from Shared.client import TIMEOUT, Device, https
 
 
@@ -37,11 +36,7 @@ def reload(chosen, message):
 
     before = len(found())
     os.kill(chosen.pid, signal.SIGHUP)
-    for _ in range(200):
-        if len(found()) > before:
-            return found()[-1]
-        time.sleep(0.05)
-    raise AssertionError(f"the log does not say that {message}")
+    return soon(lambda: found()[before:], f"the log does not say that {message}")[-1]
 
 
 def main():
@@ -66,7 +61,7 @@ def main():
         shutil.move(certificate, str(certificate) + ".before")
         subprocess.run(
             [chosen.countersign, "keys", "init", "--keys", str(certificate.parent)], check=True, capture_output=True,
-            timeout=30)
+            timeout=60)
         line = reload(chosen, "the server's certificate was reloaded")
         second = shown(chosen.public, chosen.ca)
         expect(second != first, "the public listener shows the former certificate")

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from Shared import postgresql
-from Shared.checks import expect, expect_soon
+from Shared.checks import expect, soon
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "Sources/Packaging/examples"
 COUNT = 3
@@ -223,9 +223,9 @@ class DatabaseCluster:
             member.start_etcd()
         for member in self.members:
             member.start_patroni()
-            expect_soon(lambda: self.primary() is not None, "no server became the primary")
+            soon(lambda: self.primary() is not None, "no server became the primary")
         primary = self.primary()
-        expect_soon(lambda: self.standbys(primary) == [0, 1], "there are not one synchronous standby and another one")
+        soon(lambda: self.standbys(primary) == [0, 1], "there are not one synchronous standby and another one")
         primary.query(f"CREATE ROLE countersign LOGIN PASSWORD '{PASSWORD}'", "postgres")
         primary.query(
             "CREATE DATABASE countersign OWNER countersign ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0", "postgres")

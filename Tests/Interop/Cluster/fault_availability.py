@@ -7,7 +7,7 @@ import time
 from Cluster.database_cluster import EXAMPLES, DatabaseCluster
 from Cluster.fault_cases import case, done_on
 from Shared import postgresql
-from Shared.checks import accepted, equal, expect, expect_soon
+from Shared.checks import accepted, equal, expect, soon
 from Shared.client import Device
 
 FIRST_SIGN_IN = 2  # seconds after a promotion
@@ -34,12 +34,12 @@ def availability(trial):
     nodes = [installation.node(name) for name in ("a", "b")]
     trial.begin()
     for node in nodes:
-        expect_soon(lambda node=node: done_on(trial, node, 0), f"{node.name} opens no session")
+        soon(lambda node=node: done_on(trial, node, 0), f"{node.name} opens no session")
     time.sleep(3)
     lose(trial, cluster, first)
     first.start_patroni()
-    expect_soon(
-        lambda: cluster.standbys(cluster.primary()) == [0, 1], "the former primary does not follow the new one", 90)
+    soon(
+        lambda: cluster.standbys(cluster.primary()) == [0, 1], "the former primary does not follow the new one")
     trial.say(f"{first.name} follows the new primary")
     trial.judge(cluster.rows, 50)
     undo(trial, cluster)
@@ -55,7 +55,7 @@ def lose(trial, cluster, first):
     promoted = killed + seconds
     trial.say(f"{second.name} is the primary {seconds:.2f} s later, of {longest} s at most")
     for node in trial.installation.nodes:
-        expect_soon(lambda node=node: done_on(trial, node, promoted), f"{node.name} opens no session", 15)
+        soon(lambda node=node: done_on(trial, node, promoted), f"{node.name} opens no session")
         signed_in = min(event.end for event in trial.history.of("open", "done", since=promoted, node=node.name))
         trial.say(f"a user signs in at {node.name} {signed_in - promoted:.2f} s after the promotion")
         expect(signed_in < promoted + FIRST_SIGN_IN, f"{node.name} needed more than {FIRST_SIGN_IN} s")
@@ -111,7 +111,7 @@ class RestoredServer(postgresql.Server):
         self.cluster.own(access)
         # No standby follows it, so no commit may wait for one.
         self.start(f"hba_file={access}", "max_connections=120", "ssl=off", "synchronous_standby_names=")
-        expect_soon(
+        soon(
             lambda: self.execute("SELECT pg_is_in_recovery()").strip() == "f", "the restored server still recovers")
 
     def execute(self, sql):

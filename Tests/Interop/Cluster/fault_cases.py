@@ -5,7 +5,7 @@ import threading
 import time
 
 from Shared import postgresql
-from Shared.checks import expect, expect_soon
+from Shared.checks import expect, soon, soon
 from Shared.client import Device
 from Cluster.history import BOUND
 from Shared.proxy import Proxy
@@ -43,7 +43,7 @@ def kill(trial):
         began = time.monotonic()
         killed.kill()
         time.sleep(2)
-        expect_soon(lambda: done_on(trial, other, began), f"{other.name} did not go on")
+        soon(lambda: done_on(trial, other, began), f"{other.name} did not go on")
         trial.say(f"{killed.name} was killed; {other.name} opened {done_on(trial, other, began)} sessions meanwhile")
         killed.start()
         time.sleep(1.5)
@@ -88,16 +88,14 @@ def failover(trial):
     trial.servers.remove(primary)
     trial.say("the primary was killed")
     for node in nodes:
-        trial.say(f"{node.name} is not ready after {node.wait(False, 10):.2f} s")
+        trial.say(f"{node.name} is not ready after {node.wait(False):.2f} s")
     time.sleep(2)
     away = time.monotonic()
     standby.promote()
     promoted = time.monotonic()
     trial.say("the standby was promoted")
     for node in nodes:
-        while not done_on(trial, node, promoted):
-            expect(time.monotonic() - killed < 15, f"{node.name} opens no session 15 s after the primary's end")
-            time.sleep(0.05)
+        soon(lambda node=node: done_on(trial, node, promoted), f"{node.name} opens no session after the primary's end")
     trial.say(f"all nodes open sessions {time.monotonic() - promoted:.2f} s after the promotion")
     time.sleep(3)
     for node in nodes:
@@ -132,7 +130,7 @@ def uncertain_commit(trial, primary, standby):
         finally:
             standby.signal(signal.SIGCONT)
         for node in trial.installation.nodes:
-            node.wait(True, 15)
+            node.wait(True)
     raise AssertionError("no request wrote anything while the standby was halted")
 
 
@@ -184,7 +182,7 @@ def cut(trial):
             load.look(device, load.random, user, token, "b")
         expect(time.monotonic() < released + 15, "the cut node does not recover")
     trial.say(f"it opens sessions {time.monotonic() - released:.2f} s later")
-    cut_off.wait(True, 15)
+    cut_off.wait(True)
     for act, (user, token, _) in watched.items():
         look = load.look_until_answered(device, user, token, "b")
         expect((look.status == 200) == (act == "none"), f"after {act}: {look}")
@@ -215,7 +213,7 @@ def reset(trial):
     for way in ways:
         way.chance = 0.01
     time.sleep(10)
-    expect_soon(lambda: sum(way.resets for way in ways) > 30, "too few connections were reset")
+    soon(lambda: sum(way.resets for way in ways) > 30, "too few connections were reset")
     for way in ways:
         way.chance = 0
     trial.say(f"{sum(way.resets for way in ways)} connections were reset")

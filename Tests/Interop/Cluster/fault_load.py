@@ -9,12 +9,11 @@ import time
 import uuid
 
 from Shared import phones
-from Shared.checks import accepted
+from Shared.checks import PATIENCE, accepted, soon
 from Shared.client import Device
 
 WORKERS = 3
 PAUSE = 0.02  # seconds between two acts of a worker
-PATIENCE = 15  # seconds that something which may be refused for a moment is asked for again
 
 
 class Load:
@@ -63,7 +62,7 @@ class Load:
         """Ends it, and fails if a worker had to give up."""
         self.stopping.set()
         for thread in self.threads:
-            thread.join(timeout=60)
+            thread.join(timeout=PATIENCE)
         if self.failures:
             raise AssertionError(self.failures)
 
@@ -99,21 +98,15 @@ class Load:
 
     def insist(self, device):
         """A session that is acknowledged, however often it takes: a busy machine may answer 503 at any time."""
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            if opened := self.open(device, self.random):
-                return opened
-            time.sleep(0.1)
-        raise AssertionError("no session could be opened")
+        return soon(lambda: self.open(device, self.random), "no session could be opened")
 
     def look_until_answered(self, device, user, token, node):
         """A look that is judged."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
+        def answered():
             look = self.look(device, self.random, user, token, node)
-            if look.outcome in ("done", "refused") or time.monotonic() > deadline:
-                return look
-            time.sleep(0.1)
+            return look if look.outcome in ("done", "refused") else None
+
+        return soon(answered, f"{node} answers no look")
 
     def visit(self, device, chance):
         """Opens a session, looks at it and at others of the same device on any node, ends some."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import requests
 
 from Shared import postgresql
-from Shared.checks import accepted, expect, expect_soon
+from Shared.checks import accepted, expect, soon, soon
 from Shared.client import Device
 from Cluster.fault_cases import case, done_on, server
 from Shared.installation import NotReady
@@ -58,9 +58,8 @@ def while_full(trial, place, node, sign, press=lambda: None, mend=lambda: None):
     ballast = fill(place)
     press()
     trial.say("the file system is full")
-    while not [event for event in trial.history.of("open", "unchanged", since=filled) if event.status == 503]:
-        expect(time.monotonic() < filled + 15, "nothing is refused on a full file system")
-        time.sleep(0.05)
+    soon(lambda: [event for event in trial.history.of("open", "unchanged", since=filled) if event.status == 503],
+         "nothing is refused on a full file system")
     trial.say(f"the first write was refused {time.monotonic() - filled:.2f} s later")
     time.sleep(3)
     look = load.look(device, load.random, user, token)
@@ -68,15 +67,13 @@ def while_full(trial, place, node, sign, press=lambda: None, mend=lambda: None):
     wrong = [event for event in trial.history.events if event.begin > filled and event.status == 500]
     expect(not wrong, f"{wrong[:3]}")
     expect(node.process.poll() is None, "the node ended")
-    expect(requests.get(node.ops + "/livez", timeout=10).status_code == 200, "the node is not live")
+    expect(requests.get(node.ops + "/livez", timeout=60).status_code == 200, "the node is not live")
     expect(sign in node.log.read_text(), f"the log does not say {sign}")
     ballast.unlink()
     trial.say("there is room again")
     mend()
     freed = time.monotonic()
-    while not done_on(trial, node, freed):
-        expect(time.monotonic() < freed + 15, "the node does not recover")
-        time.sleep(0.05)
+    soon(lambda: done_on(trial, node, freed), "the node does not recover")
     trial.say(f"it opens sessions {time.monotonic() - freed:.2f} s later")
     time.sleep(1)
 
@@ -169,13 +166,11 @@ def clock(trial):
     trial.last.append(lambda: forget_time(wrong))
     name = "countersign_store_clock_difference_seconds "
     [measured] = [float(line.removeprefix(name)) for line in requests.get(
-        wrong.ops + "/metrics", timeout=10).text.splitlines() if line.startswith(name)]
+        wrong.ops + "/metrics", timeout=60).text.splitlines() if line.startswith(name)]
     expect(15 < measured < 21, f"the node's clock is {measured} s off, not 20")
     load = trial.begin(bans=False)
     device = load.device()
-    while not done_on(trial, wrong, 0):
-        expect(time.monotonic() < trial.started + 60, "a node whose clock is 20 s off opens no sessions")
-        time.sleep(0.1)
+    soon(lambda: done_on(trial, wrong, 0), "a node whose clock is 20 s off opens no sessions")
     for seconds in (90, -90):
         old = load.provider.identity_token(
             "late", accepted(device["a"].ask_nonce(), 201)["nonce"], iat=int(time.time()) - 400,
@@ -184,9 +179,8 @@ def clock(trial):
         offset.write_text(f"{seconds:+d}s\n")
         # The library delays the timers of a process that is behind. If that holds up the reading of the store, the node
         # refuses because its view is too old, before it sees the clock.
-        while wrong.ready()["ready" if seconds < 0 else "clock"]:
-            expect(time.monotonic() < began + 10, "the node does not notice that its clock is wrong")
-            time.sleep(0.02)
+        soon(lambda probe="ready" if seconds < 0 else "clock": not wrong.ready()[probe],
+             "the node does not notice that its clock is wrong")
         noticed = time.monotonic()
         trial.say(f"{wrong.name} is {seconds} s off, and says so {noticed - began:.2f} s later")
         # A node that is behind would take a token that is over, and one that is ahead refuse good ones.
@@ -198,7 +192,7 @@ def clock(trial):
         answered = [event for event in trial.history.events if event.node == "b" and event.begin > noticed
                     and event.end and event.status != 503]
         expect(not answered, f"a node with a wrong clock decided: {answered[:3]}")
-        expect_soon(lambda: done_on(trial, right, noticed), "the other node does not go on")
+        soon(lambda: done_on(trial, right, noticed), "the other node does not go on")
         if seconds < 0:
             # The library delays the timers of a process that is behind: it has to be started anew.
             wrong.kill()
@@ -210,6 +204,6 @@ def clock(trial):
             offset.write_text("+0s\n")
             wrong.start()
         offset.write_text("+0s\n")
-        trial.say(f"{wrong.name} is right again; ready {wrong.wait(True, 15):.2f} s later")
+        trial.say(f"{wrong.name} is right again; ready {wrong.wait(True):.2f} s later")
     time.sleep(1)
     trial.judge(primary.rows, 50)

@@ -7,7 +7,7 @@ import time
 from Cluster.fault_cases import case, done_on, server
 from Cluster.fault_load import Load
 from Shared import postgresql
-from Shared.checks import accepted, equal, expect, expect_soon
+from Shared.checks import accepted, equal, expect, soon, soon
 from Shared.client import Device
 
 # What the next version adds to a store in use. A debug build reads it from the file that the variable names.
@@ -55,7 +55,7 @@ def rolling(trial):
     following = {VARIABLE: str(installation.write("next.json", json.dumps(NEXT).encode()))}
     nodes = [installation.node(name) for name in ("a", "b")]
     trial.begin(BalancedLoad)
-    expect_soon(lambda: all(done_on(trial, node, 0) for node in nodes), "a node opens no session")
+    soon(lambda: all(done_on(trial, node, 0) for node in nodes), "a node opens no session")
     backup = read_tables(primary)
     for node in nodes:
         replace(trial, node, following)
@@ -91,11 +91,11 @@ def replace(trial, node, environment):
     """Takes a node out of rotation, ends it when its requests have ended, and starts one of the other version."""
     load = trial.load
     load.resting.add(node.name)
-    expect_soon(lambda: is_quiet(trial, node), f"requests to {node.name} do not end")
+    soon(lambda: is_quiet(trial, node), f"requests to {node.name} do not end")
     end(node)
     node.environment = environment
     node.start()
-    node.wait(True, 30)
+    node.wait(True)
     load.resting.discard(node.name)
 
 
@@ -113,7 +113,7 @@ def use(trial, primary, nodes):
     primary.execute(
         "UPDATE sessions SET next_note = 'seen' WHERE id IN (SELECT id FROM sessions ORDER BY random() LIMIT 20)")
     for node in nodes:
-        expect_soon(lambda node=node: done_on(trial, node, began) > 5, f"{node.name} opens no session")
+        soon(lambda node=node: done_on(trial, node, began) > 5, f"{node.name} opens no session")
 
 
 @case

@@ -18,7 +18,7 @@ from Cluster import fault_cases
 from Cluster import fault_machines  # pylint: disable=unused-import
 from Cluster import fault_restores  # pylint: disable=unused-import
 from Cluster import fault_upgrades  # pylint: disable=unused-import
-from Shared.checks import expect, expect_soon
+from Shared.checks import expect, soon
 from Cluster.fault_load import Load
 from Cluster.history import History
 from Shared.installation import Installation
@@ -63,7 +63,7 @@ class Trial:
         On a busy machine the load goes on until so many sessions were acknowledged.
         """
         expect(self.acknowledged(), "no session was opened until the fault's end")
-        expect_soon(
+        soon(
             lambda: self.acknowledged() >= least or self.load.failures,
             f"fewer than {least} sessions were acknowledged")
         self.load.stop()

@@ -8,9 +8,9 @@ import uuid
 from pathlib import Path
 
 from Shared import options
-from Shared.checks import accepted, equal, expect
+from Shared.checks import PATIENCE, accepted, equal, expect, soon
 from Shared.client import Device
-from Shared.phones import TEXT_WAIT, code_of, texts
+from Shared.phones import code_of, texts
 
 # Own writes are seen at once; those of other nodes within this many seconds.
 BOUND = 1.0
@@ -42,7 +42,7 @@ class World:
                 self.chosen.countersign, *arguments, "--json", "--keys", f"{directory}/Keys", "--policies",
                 f"{directory}/Policies", "--store", self.chosen.store,
             ],
-            capture_output=True, timeout=30)
+            capture_output=True, timeout=PATIENCE)
         expect(done.returncode == 0, f"{arguments[:2]} ended with {done.returncode}: {done.stderr.decode()}")
         return json.loads(done.stdout)
 
@@ -59,13 +59,12 @@ class World:
 
     def codes(self, number, count=1):
         """The codes that went to a number, whichever node sent them."""
-        deadline = time.monotonic() + TEXT_WAIT
-        while True:
-            found = [line for node in self.nodes for line in texts(node.texts, number)]
-            if len(found) >= count or time.monotonic() > deadline:
-                equal(len(found), count, f"the number of texts to {number}")
-                return [code_of(line) for line in found]
-            time.sleep(0.02)
+        def found():
+            return [line for node in self.nodes for line in texts(node.texts, number)]
+
+        soon(lambda: len(found()) >= count, lambda: f"only {found()} came to {number}")
+        equal(len(found()), count, f"the number of texts to {number}")
+        return [code_of(line) for line in found()]
 
 
 def on_all(what, questions):

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives import serialization
 
 from Shared import options
 from Shared import specimen
-from Shared.checks import accepted, equal, expect, refused, whole_lines
+from Shared.checks import accepted, equal, expect, refused, soon, whole_lines
 from Shared.client import TIMEOUT, Device, https, new_key
 from Phone.phone import at_once, counted
 from Shared.phones import begin, check, new_number, wrong
@@ -241,8 +241,7 @@ def outbox(world):
             [json.loads(line)["to"] for line in whole_lines(node.texts)] if node.texts.exists() else []
             for node in world.nodes]
 
-    while sum(map(len, sent())) < count and time.monotonic() - started < 90:
-        time.sleep(0.1)
+    soon(lambda: sum(map(len, sent())) >= count, lambda: f"only {sum(map(len, sent()))} of {count} texts were sent")
     taken = time.monotonic() - started
     # A second look: what is sent twice comes late.
     time.sleep(2)

@@ -16,11 +16,10 @@ from types import SimpleNamespace
 import requests
 
 from Messaging.herald_client import BANNED, NOT_AUTHENTICATED, OK, PUSH, Herald
-from Devices.people import Cluster, User, message, opened, permit, rang, until
-from Shared.checks import accepted, equal, expect
+from Devices.people import Cluster, User, message, opened, permit, rang
+from Shared.checks import PATIENCE, accepted, equal, expect, soon
 
 NODES = 3
-SECONDS = 30  # against hanging
 
 # What a device is told after its session has ended, and what one is told whose user may not write to the other any more.
 REQUESTS = ("append", "read", "answer", "call", "presence", "sync")
@@ -86,7 +85,7 @@ class Pair:
         self.waiting = {device: Waiting(self.cluster, device) for device in self.devices}
         for device in self.devices:
             for node in range(NODES):
-                until(lambda: self.outcome(device, node, "presence") == "online", "each is online to the other")
+                soon(lambda: self.outcome(device, node, "presence") == "online", "each is online to the other")
 
     def after(self, act, wanted):
         """Does an act, and waits until each node tells each device what is wanted, and stays with it."""
@@ -98,7 +97,7 @@ class Pair:
         def ask(device, node):
             for request, answer in wanted[device].items():
                 while (told := self.outcome(device, node, request)) != answer:
-                    if time.monotonic() - self.done > SECONDS:
+                    if time.monotonic() - self.done > PATIENCE:
                         return failures.append(f"{request} on node {node}: {told!r}, not {answer!r}")
                 taken = time.monotonic() - self.done
                 slowest[request] = max(slowest.get(request, 0), taken)
@@ -162,7 +161,7 @@ class Waiting:
     def end(self, number):
         """Waits until both have ended, without a word of a message with that number; when the synchronization did."""
         expect(self.herald.ended() in ([], [NOT_AUTHENTICATED], [BANNED]), "what Herald's connection was told")
-        self.thread.join(SECONDS)
+        self.thread.join(PATIENCE)
         expect(self.ended and self.status in (None, 401), f"the call that waited had the status {self.status}")
         expect(number is None or self.seen < number, "the call that waited had an answer after the act")
         return self.ended
@@ -239,7 +238,7 @@ def main():
         others.done = time.monotonic()
         equal(others.outcome(others.alice["phone"], 0, "append"), "201", "another pair's message")
         for device in others.bob.devices.values():
-            until(lambda: others.pushed(device), "another pair's push", seconds=90)
+            soon(lambda: others.pushed(device), "another pair's push")
         time.sleep(1)
         for pair in parted:
             equal([pair.pushed(device) for device in pair.devices], [[]] * 4, "the pushes between two who are parted")

@@ -7,8 +7,8 @@ import time
 import urllib.parse
 
 from Devices.page_streams import conflict, opens, page, sends, uuid4
-from Devices.people import message, until
-from Shared.checks import accepted, equal, expect, refused
+from Devices.people import message
+from Shared.checks import accepted, equal, expect, refused, soon
 
 MEMBERS = {"operation", "stream_id", "event_id", "stream", "event", "notification"}
 
@@ -45,7 +45,7 @@ class Waits:
 
     def end(self):
         """The answer, which comes long before the end of the wait."""
-        self.thread.join(30)
+        self.thread.join(60)
         expect(time.monotonic() - self.began < 15, "it waited to the end")
         return self.answer
 
@@ -135,7 +135,7 @@ def typing(world):
     equal((found["typing"], found["operations"]),
           ([{"stream_id": path.rsplit("/", 1)[1], "user_id": world.ann.user_id}], []), "who is writing")
     # The node reads its own notice in the change log once more.
-    until(lambda: not learned(bob, found["anchor"], 1)["typing"], "nobody is writing later")
+    soon(lambda: not learned(bob, found["anchor"], 1)["typing"], "nobody is writing later")
     refused(world.eve["phone"].call(0, "POST", f"{path}/typing"), 404, "not_found")
 
 
@@ -149,13 +149,13 @@ def presence(world):
         return [(one["online"], one["last_seen"]) for one in found]
 
     learned(ann, latest(ann), 1)
-    until(lambda: shown(bob, world.ann.user_id)[0][0], "ann is online")
+    soon(lambda: shown(bob, world.ann.user_id)[0][0], "ann is online")
     unknown = shown(eve, world.ann.user_id, uuid4(), world.eve.user_id)
     equal(unknown, [(False, None)] * 3, "to a stranger, of nobody, and the user's own")
     found = learned(bob, latest(bob), presence=world.ann.user_id)
     equal([one["online"] for one in found["presence"]], [True], "in an answer")
     accepted(ann.call(0, "PATCH", "/me", json={"presence": "hidden"}))
-    until(lambda: shown(bob, world.ann.user_id) == [(False, None)], "a hidden user looks as if never online")
+    soon(lambda: shown(bob, world.ann.user_id) == [(False, None)], "a hidden user looks as if never online")
     learned(bob, latest(bob), 1)
     equal(shown(ann, world.bob.user_id), [(False, None)], "a hidden user does not see others either")
     accepted(ann.call(0, "PATCH", "/me", json={"presence": "visible"}))
@@ -205,7 +205,7 @@ def erasure(world):
     sends(ann, path, "hers")
     anchor = latest(ann)
     accepted(cat.call(0, "DELETE", "/me"), 202)
-    until(lambda: "ERASED" in kinds_of(learned(ann, anchor)), "ann's device is told")
+    soon(lambda: "ERASED" in kinds_of(learned(ann, anchor)), "ann's device is told")
     equal([(one["sender"], one["parts"] is None) for one in page(ann, path, "?after=0")["events"]],
           [(None, True), (world.ann.user_id, False)], "the messages")
     equal([one["user_id"] for one in accepted(ann.call(0, "GET", path))["members"]], [world.ann.user_id], "the members")

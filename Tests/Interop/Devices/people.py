@@ -3,13 +3,12 @@
 import json
 import shutil
 import tempfile
-import time
 import uuid
 from pathlib import Path
 
 from Phone.recorder import RecordedCarrier
 from Shared import postgresql
-from Shared.checks import accepted, equal, expect
+from Shared.checks import accepted, equal
 from Shared.client import Device
 from Shared.installation import Installation
 
@@ -143,12 +142,3 @@ def rang(device, other, node=0):
     path = opened(device, "call", other, node)
     accepted(device.call(node, "POST", f"{path}/events", json=message("offer")), 201)
     return path
-
-
-def until(look, what, seconds=30):
-    """How long it takes until a look gives anything."""
-    began = time.monotonic()
-    while not look():
-        expect(time.monotonic() - began < seconds, f"{what}: not in {seconds} s")
-        time.sleep(0.02)
-    return time.monotonic() - began

@@ -4,9 +4,8 @@ import time
 
 import requests
 
-from Shared.checks import accepted, expect
+from Shared.checks import PATIENCE, accepted, expect
 
-PATIENCE = 90  # seconds that a request may be repeated while nodes are away
 
 
 def insist(device, method, path, first=0, **arguments):

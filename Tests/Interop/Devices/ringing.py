@@ -10,7 +10,7 @@ import datetime
 import json
 import time
 
-from Devices.people import Cluster, User, message, permit, rang, until
+from Devices.people import Cluster, User, message, permit, rang
 from Shared.checks import accepted, equal, expect, moment, now, refused
 
 RINGING, END = 20, 120  # seconds that a push is useful

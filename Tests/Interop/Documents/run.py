@@ -12,7 +12,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from Shared.checks import equal, expect
+from Shared.checks import equal, expect, soon
 from Shared.client import TIMEOUT, https
 from Shared.ports import free_ports
 
@@ -49,18 +49,19 @@ class Run:
 
     def wait_for(self, words):
         """Waits for a text in the output."""
-        for _ in range(1200):
+        def is_there():
             if words in self.text():
-                return
+                return True
             expect(self.process.poll() is None, f"it ended by {self.process.poll()}: {self.text()}")
-            time.sleep(0.05)
-        raise AssertionError(f"no {words!r} in {self.text()}")
+            return False
+
+        soon(is_there, lambda: f"no {words!r} in {self.text()}")
 
     def close(self):
         """Ends what a failed test left."""
         if self.process.poll() is None:
             self.process.terminate()
-            self.process.wait(timeout=30)
+            self.process.wait(timeout=60)
 
 
 def samples(run):
@@ -74,15 +75,17 @@ def samples(run):
                 env=os.environ | {"COUNTERSIGN_PUBLIC": f"127.0.0.1:{run.ports[0]}", "SAMPLES_PORT": str(begin),
                                   "COUNTERSIGN_BIN": run.binaries})
         try:
-            for _ in range(1200):
+            def are_up():
                 if "The samples are up" in output.read_text():
-                    break
+                    return True
                 expect(process.poll() is None, f"it ended by {process.poll()}: {output.read_text()}")
-                time.sleep(0.05)
+                return False
+
+            soon(are_up, lambda: f"the samples are not up: {output.read_text()}")
             for port in range(begin, begin + 6):
-                with socket.create_connection(("127.0.0.1", port), timeout=5):
+                with socket.create_connection(("127.0.0.1", port), timeout=60):
                     pass
-            page = urllib.request.urlopen(f"http://127.0.0.1:{begin}/", timeout=5)
+            page = urllib.request.urlopen(f"http://127.0.0.1:{begin}/", timeout=60)
             expect(b"<title>Forum</title>" in page.read(), "the forum's page")
         finally:
             process.send_signal(signal.SIGTERM)
@@ -105,10 +108,10 @@ def walk(run, number):
         expect(words in text, f"{words!r} is not in {text}")
     # It stays up after the tour.
     time.sleep(1)
-    equal(urllib.request.urlopen(f"http://127.0.0.1:{ops}/readyz", timeout=5).status, 200, "readyz")
+    equal(urllib.request.urlopen(f"http://127.0.0.1:{ops}/readyz", timeout=60).status, 200, "readyz")
     with https(str(run.directory / "Keys" / "ca.pem")) as session:
         equal(session.get(f"https://127.0.0.1:{public}/", timeout=TIMEOUT).status_code, 200, "discovery")
-    with socket.create_connection(("127.0.0.1", provider), timeout=5):
+    with socket.create_connection(("127.0.0.1", provider), timeout=60):
         pass
     running = " ".join(processes(run.directory).values())
     expect("countersign serve" in running and "sample-provider" in running, f"running: {running}")

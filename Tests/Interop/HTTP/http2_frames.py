@@ -45,7 +45,7 @@ class Connection:
         parts = urllib.parse.urlsplit(url)
         context.set_alpn_protocols(["h2"])
         plain = socket.create_connection(
-            (parts.hostname, parts.port), timeout=10, source_address=(source, 0) if source else None)
+            (parts.hostname, parts.port), timeout=60, source_address=(source, 0) if source else None)
         self.tls = context.wrap_socket(plain, server_hostname=parts.hostname)
         self.buffer = b""
         self.next = 1

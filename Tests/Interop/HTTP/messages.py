@@ -13,8 +13,8 @@ import httpx
 import requests
 
 from Shared import options
-from HTTP.bodies import HTTP2, PATIENCE, Ends, head
-from Shared.checks import accepted, equal, expect
+from HTTP.bodies import HTTP2, Ends, head
+from Shared.checks import accepted, equal, expect, soon
 from Shared.client import TIMEOUT, Device
 from HTTP.message_answers import POST_JSON, answer, ended, problem, tls
 from HTTP.expectations import expectations, expectations_over_http2, limits_over_http2
@@ -188,9 +188,8 @@ def gone(ends, chosen):
             time.sleep(0.2)
         connection.socket.close()
     ended(late, "a body that does not come")
-    until = time.monotonic() + PATIENCE
-    while counted(chosen, "499") < before + 9 and time.monotonic() < until:
-        time.sleep(0.1)
+    soon(lambda: counted(chosen, "499") >= before + 9,
+         lambda: f"{counted(chosen, '499') - before} requests that nobody waited for, not 9")
     equal(counted(chosen, "499") - before, 9, "requests that nobody waited for")
 
 

@@ -14,7 +14,7 @@ import urllib.request
 
 from HTTP import http2_frames
 from Shared import options
-from Shared.checks import accepted, equal, expect
+from Shared.checks import accepted, equal, expect, soon
 from Shared.client import Device
 from HTTP.http2_frames import DATA, END_HEADERS, HEADERS, PING, context, frame
 
@@ -31,7 +31,7 @@ class Connection:
 
     def __init__(self, url, tls, source="127.0.0.1"):
         parts = urllib.parse.urlsplit(url)
-        plain = socket.create_connection((parts.hostname, parts.port), timeout=10, source_address=(source, 0))
+        plain = socket.create_connection((parts.hostname, parts.port), timeout=60, source_address=(source, 0))
         self.tls = tls.wrap_socket(plain, server_hostname="localhost")
 
     def ask(self, request=ASK):
@@ -61,7 +61,7 @@ class Connection:
             open_ = True
         except OSError:
             open_ = False
-        self.tls.settimeout(10)
+        self.tls.settimeout(60)
         return open_
 
     def close(self):
@@ -77,16 +77,12 @@ def length(answer):
 
 def settled(condition):
     """Waits for what another thread of the service does in a moment."""
-    for _ in range(100):
-        if condition():
-            return True
-        time.sleep(0.05)
-    return False
+    return soon(condition, "it did not come about")
 
 
 def metric(chosen, name):
     """The sum of a counter."""
-    text = urllib.request.urlopen(chosen.ops + "/metrics", timeout=5).read().decode()
+    text = urllib.request.urlopen(chosen.ops + "/metrics", timeout=60).read().decode()
     return sum(float(line.split()[-1]) for line in text.splitlines() if line.startswith(name))
 
 
@@ -165,8 +161,8 @@ def full(chosen, tls):
 
     waiting = threading.Thread(target=wait)
     waiting.start()
-    equal(urllib.request.urlopen(chosen.ops + "/livez", timeout=5).status, 200, "a probe's answer")
-    waiting.join(timeout=10)
+    equal(urllib.request.urlopen(chosen.ops + "/livez", timeout=60).status, 200, "a probe's answer")
+    waiting.join(timeout=60)
     equal(answers, [200], "the answer to the one that waited while nobody answered")
     expect(metric(chosen, "countersign_connections_waited_total") >= 1, "nothing was counted")
     closed = [not one.is_open() for one in busy]

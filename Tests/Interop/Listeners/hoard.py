@@ -38,7 +38,7 @@ class Honest(threading.Thread):
             try:
                 if count % 10 == 0:
                     connection = http.client.HTTPSConnection(
-                        address.hostname, address.port, timeout=10, context=tls)
+                        address.hostname, address.port, timeout=60, context=tls)
                 connection.request("GET", "/.well-known/countersign")
                 answer = connection.getresponse()
                 answer.read()

@@ -40,7 +40,7 @@ class Proxy:
     def open(self, url, first, origin="127.0.0.1", pieces=1, context=None):
         """A TLS connection behind `first`."""
         parts = urllib.parse.urlsplit(url)
-        plain = socket.create_connection((parts.hostname, parts.port), timeout=10, source_address=(origin, 0))
+        plain = socket.create_connection((parts.hostname, parts.port), timeout=60, source_address=(origin, 0))
         size = max(1, -(-len(first) // pieces))
         for start in range(0, len(first), size):
             plain.sendall(first[start:start + size])
@@ -168,7 +168,7 @@ def stalled(proxy, part):
     """How long a header that does not go on is waited for."""
     parts = urllib.parse.urlsplit(proxy.chosen.public)
     started = time.monotonic()
-    with socket.create_connection((parts.hostname, parts.port), timeout=10) as plain:
+    with socket.create_connection((parts.hostname, parts.port), timeout=60) as plain:
         plain.sendall(part)
         try:
             plain.recv(1)

@@ -38,7 +38,7 @@ class Slow:
     def plain(self, url):
         """A TCP connection."""
         parts = urllib.parse.urlsplit(url)
-        return socket.create_connection((parts.hostname, parts.port), timeout=20)
+        return socket.create_connection((parts.hostname, parts.port), timeout=60)
 
     def tls(self, url, http2=False):
         """A connection after its handshake; the ops listener has none."""

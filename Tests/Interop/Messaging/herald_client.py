@@ -18,7 +18,7 @@ from Shared.checks import accepted, equal, expect
 from Shared.client import TIMEOUT, Device
 from Shared.transport import context
 
-PATIENCE = 10  # seconds against hanging; nothing here is judged by its speed
+PATIENCE = 60  # seconds against hanging; nothing here is judged by its speed
 OK, MALFORMED, UNKNOWN, EXISTS, TYPE, NOT_AUTHENTICATED, CHALLENGED, LARGE, BANNED = range(9)
 PUSH, RPC = 0, 1
 CONTROL, DATA, RESPONSE, KEEPALIVE = range(4)

@@ -9,13 +9,12 @@ import os
 import re
 import signal
 import struct
-import time
 import uuid
 
 import requests
 
 from Shared import options
-from Shared.checks import accepted, equal, expect
+from Shared.checks import accepted, equal, expect, soon
 from Messaging.herald_client import KEEPALIVE, OK, PATIENCE, RPC, Closed, Herald, Person, data, frame
 
 CALL = struct.pack(">I", 0x80010001) + struct.pack(">I", 11) + b"listStreams" + bytes(4) + b"\x00"
@@ -24,14 +23,15 @@ FORUMS = CALL[:-1] + b"\x0b\x00\x01" + struct.pack(">I", 5) + b"forum\x00"
 
 def ended(chosen, reason):
     """Waits until a connection has ended for this reason, and for no other of the two."""
-    until = time.monotonic() + 60
-    while True:
+    found = []
+
+    def is_counted():
         text = requests.get(chosen.ops + "/metrics", timeout=PATIENCE).text
-        found = re.findall(r'^countersign_herald_ends_total\{[^}]*reason="(refused|not_taken)"[^}]*\} [1-9]', text, re.M)
-        if reason in found:
-            return set(found)
-        expect(time.monotonic() < until, f"no connection ended as {reason}: {found}")
-        time.sleep(0.2)
+        found[:] = re.findall(r'^countersign_herald_ends_total\{[^}]*reason="(refused|not_taken)"[^}]*\} [1-9]', text, re.M)
+        return reason in found
+
+    soon(is_counted, lambda: f"no connection ended as {reason}: {found}")
+    return set(found)
 
 
 def main():

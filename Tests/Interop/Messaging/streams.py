@@ -6,10 +6,10 @@ import uuid
 
 import requests
 
-from Shared.checks import accepted, equal, expect, refused
+from Shared.checks import PATIENCE, accepted, equal, expect, refused
 
 EFFECTIVE = 1.0  # seconds after which a ban must be in force
-WAIT = 10  # seconds that a call which waits may take
+WAIT = 25  # seconds that a call which waits may take
 
 
 def message(text, **members):
@@ -35,7 +35,7 @@ class Waiting:
 
     def end(self):
         """The answer; `None` if the connection was closed."""
-        self.thread.join(2 * WAIT)
+        self.thread.join(PATIENCE)
         expect(self.ended is not None, "the call that waits had no end")
         return self.answer
 

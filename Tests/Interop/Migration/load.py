@@ -42,9 +42,9 @@ def work(chosen, provider, shown, deadline, record, lock):
     with https(chosen.ca, shown.files) as connection:
         while time.monotonic() < deadline + (LONGEST if acknowledged < ENOUGH / WORKERS else 0):
             try:
-                nonce = connection.post(chosen.client + "/nonces", timeout=10).json()["nonce"]
+                nonce = connection.post(chosen.client + "/nonces", timeout=60).json()["nonce"]
                 token = provider.identity_token(f"user-{uuid.uuid4()}", nonce)
-                answer = connection.post(chosen.client + "/sessions", json={"identity_token": token}, timeout=10)
+                answer = connection.post(chosen.client + "/sessions", json={"identity_token": token}, timeout=60)
             except (requests.RequestException, ValueError):
                 return
             if answer.status_code == 201:

@@ -174,7 +174,7 @@ def service(countersign, tree, policies):
         for name, address in ((f"{directory}/notify", f"{directory}/notify"), (f"\0{directory}", f"@{directory}")):
             listener = sockets.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
             listener.bind(name)
-            listener.settimeout(10)
+            listener.settimeout(60)
             node = made.node(f"node{len(made.nodes)}", environment={"NOTIFY_SOCKET": address})
             equal(listener.recv(100), b"READY=1", f"what {address} gets")
             environment = {**os.environ, "COUNTERSIGN_OPS": node.ports[2]}

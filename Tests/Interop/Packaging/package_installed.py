@@ -16,7 +16,7 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives import serialization
 
-from Shared.checks import accepted, equal, expect
+from Shared.checks import accepted, equal, expect, soon
 from Shared.client import TIMEOUT, Device, https, new_key
 from Packaging.package_machine import Container, Machine, copied, enter_network, run
 from Shared.provider import Provider
@@ -191,10 +191,7 @@ def contained(chosen, base):
         process = container.start(
             {"COUNTERSIGN_REALM": "auth.example", "COUNTERSIGN_BASE_URL": PUBLIC, "COUNTERSIGN_CLIENT_URL": CLIENT},
             Path(directory, "log"))
-        deadline = time.monotonic() + TIMEOUT
-        while not container.is_ready():
-            expect(time.monotonic() < deadline, f"not ready: {Path(directory, 'log').read_text()[-2000:]}")
-            time.sleep(0.2)
+        soon(container.is_ready, lambda: f"not ready: {Path(directory, 'log').read_text()[-2000:]}")
         enter_network(process)
         User(str(volume / "keys/ca.pem"), registration, key)
         container.execute("/usr/lib/countersign/probe")

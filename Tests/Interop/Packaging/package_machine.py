@@ -8,16 +8,14 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
-from Shared.checks import expect
+from Shared.checks import PATIENCE, expect, soon
 
 ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8",
     "DEBIAN_FRONTEND": "noninteractive"}
 NEW_NETWORK = 0x40000000  # CLONE_NEWNET
-WAIT = 60
 
 
 def run(*command, wanted=0, **named):
@@ -60,10 +58,12 @@ class Machine:
              "setpriv", "--pdeathsig", "KILL", "systemd-nspawn", "--quiet", "--register=no", "--keep-unit",
              "--private-network", "--console=pipe", "--directory", root, "--boot"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        deadline = time.monotonic() + WAIT
-        while self.state() not in ("running", "degraded"):
-            expect(self.process.poll() is None and time.monotonic() < deadline, "the machine does not boot")
-            time.sleep(0.2)
+
+        def is_up():
+            expect(self.process.poll() is None, "the machine ended")
+            return self.state() in ("running", "degraded")
+
+        soon(is_up, "the machine does not boot")
 
     def state(self):
         """What its systemd says of itself."""
@@ -99,7 +99,7 @@ class Machine:
         """Turns it off. Where nspawn ended before the init of the machine, that ends too."""
         init = os.pidfd_open(self.leader)
         self.process.send_signal(signal.SIGRTMIN + 4)
-        self.process.communicate(timeout=WAIT)
+        self.process.communicate(timeout=PATIENCE)
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(init, signal.SIGKILL)
         os.close(init)
@@ -143,7 +143,7 @@ class Container:
             subprocess.run(
                 ["runc", "--root", self.state, "run", "--bundle", self.bundle, "--detach", "--pid-file", file,
                  "service"],
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=True, timeout=WAIT)
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=True, timeout=PATIENCE)
         return int(file.read_text())
 
     def execute(self, *command, wanted=0):
@@ -153,13 +153,11 @@ class Container:
     def is_ready(self):
         """Whether the image's probe says so."""
         probe = ["runc", "--root", self.state, "exec", "service", "/usr/lib/countersign/probe", "/readyz"]
-        return subprocess.run(probe, capture_output=True, timeout=WAIT, check=False).returncode == 0
+        return subprocess.run(probe, capture_output=True, timeout=PATIENCE, check=False).returncode == 0
 
     def stop(self):
         """Asks it to end, and waits."""
         run("runc", "--root", self.state, "kill", "service", "TERM")
-        deadline = time.monotonic() + WAIT
-        while json.loads(run("runc", "--root", self.state, "state", "service"))["status"] != "stopped":
-            expect(time.monotonic() < deadline, "the container does not stop")
-            time.sleep(0.1)
+        soon(lambda: json.loads(run("runc", "--root", self.state, "state", "service"))["status"] == "stopped",
+             "the container does not stop")
         run("runc", "--root", self.state, "delete", "service")

@@ -13,13 +13,12 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import requests
 
-from Shared.checks import accepted, equal, expect
+from Shared.checks import accepted, equal, expect, soon
 from Shared.client import TIMEOUT
 from Shared.installation import Installation, Node
 from Shared.ports import free_port
@@ -76,14 +75,18 @@ def running(*command, port):
     with tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen(list(map(str, command)), stdout=output, stderr=output)
         try:
-            deadline = time.monotonic() + TIMEOUT
-            while True:
-                with contextlib.suppress(OSError):
-                    socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                    break
+            def said():
                 output.seek(0)
-                expect(process.poll() is None and time.monotonic() < deadline, f"{command} says {output.read()}")
-                time.sleep(0.05)
+                return f"{command} says {output.read()}"
+
+            def listens():
+                with contextlib.suppress(OSError):
+                    socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT).close()
+                    return True
+                expect(process.poll() is None, said())
+                return False
+
+            soon(listens, said)
             yield
         finally:
             process.send_signal(signal.SIGTERM)
@@ -118,10 +121,8 @@ def haproxy(chosen):
         subprocess.run(["haproxy", "-c", "-q", "-f", file], check=True, timeout=60)
         with running("haproxy", "-db", "-f", file, port=ports[0]):
             walk(made, ports, NAMED)
-            deadline = time.monotonic() + TIMEOUT
-            while (found := checked(directory / "haproxy.socket")) != {("one", "L4CON"), ("two", "L7OK")}:
-                expect(time.monotonic() < deadline, f"the health checks say {found}")
-                time.sleep(0.1)
+            soon(lambda: checked(directory / "haproxy.socket") == {("one", "L4CON"), ("two", "L7OK")},
+                 lambda: f"the health checks say {checked(directory / 'haproxy.socket')}")
         print("haproxy: clients are told apart, and a user is signed in")
         prometheus(chosen, made, directory)
 
@@ -169,10 +170,8 @@ def prometheus(chosen, made, directory):
 
     with running("prometheus", f"--config.file={file}", f"--storage.tsdb.path={directory}/tsdb",
                  f"--web.listen-address=127.0.0.1:{port}", "--log.level=warn", port=port):
-        deadline = time.monotonic() + TIMEOUT
-        while sorted(ask("up")) != [0, 1] or not ask("countersign_store_view_age_seconds"):
-            expect(time.monotonic() < deadline, f"Prometheus says up is {ask('up')}")
-            time.sleep(0.1)
+        soon(lambda: sorted(ask("up")) == [0, 1] and ask("countersign_store_view_age_seconds"),
+             lambda: f"Prometheus says up is {ask('up')}")
         expect(ask("countersign_certificates_issued_total") == [3], "the issued certificates are not there")
         groups = requests.get(here + "rules", timeout=TIMEOUT).json()["data"]["groups"]
         expect(all(rule["health"] != "err" for group in groups for rule in group["rules"]), f"a rule fails: {groups}")

@@ -3,16 +3,14 @@
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import requests
 
-from Shared.checks import equal, expect
+from Shared.checks import equal, soon
 from Shared.client import TIMEOUT
 from Shared.phones import code_of
 
-WAIT = 15  # seconds that a text or a push may take
 
 
 class Carrier:
@@ -28,7 +26,7 @@ class Carrier:
     def stop(self):
         """Ends it by the end of its input."""
         self.process.stdin.close()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=60)
 
     def seen(self):
         """What moto keeps of texts and endpoints."""
@@ -36,9 +34,9 @@ class Carrier:
 
     def code(self, number, earlier=0):
         """The code of the first text to a number, or of the one after some earlier texts."""
-        return wait_for(lambda: [
+        return soon(lambda: [
             code_of({"text": text["message"]}) for text in self.seen()["SMS"] if text["phone_number"] == number
-        ][earlier:])[0]
+        ][earlier:], f"no text came to {number}")[0]
 
     def pushes(self, count):
         """What the live endpoint got, once there are so many: what the app reads, and the whole text."""
@@ -48,18 +46,9 @@ class Carrier:
                 for message in endpoint["messages"].values()]
             return texts if len(texts) >= count else []
 
-        texts = [text if isinstance(text, str) else json.dumps(text) for text in wait_for(found)]
+        texts = [text if isinstance(text, str) else json.dumps(text) for text in soon(found, "no push came")]
         equal(len(texts), count, "the number of pushes")
         return [(json.loads(json.loads(text)["APNS"]), text) for text in texts]
-
-
-def wait_for(look):
-    """What a look gives, as soon as it gives anything."""
-    deadline = time.monotonic() + WAIT
-    while not (found := look()) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    expect(found, f"nothing in {WAIT} s")
-    return found
 
 
 def write(path, text):

@@ -19,7 +19,7 @@ from pathlib import Path
 import requests
 
 from Shared import options
-from Shared.checks import whole_lines
+from Shared.checks import soon, whole_lines
 from Shared.client import Device, https
 from Shared.phones import begin, check, wait_for_texts, wrong
 
@@ -53,7 +53,7 @@ class Service:
     def stop(self):
         """Asks it to stop."""
         self.process.terminate()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=60)
 
 
 def session(chosen):
@@ -70,7 +70,7 @@ def counted(urls, verdict):
     """What the services' metrics say of checks with a verdict."""
     total = 0
     for url in urls:
-        for line in requests.get(url + "/metrics", timeout=10).text.splitlines():
+        for line in requests.get(url + "/metrics", timeout=60).text.splitlines():
             if line.startswith("countersign_phone_checks_total{") and f'verdict="{verdict}"' in line:
                 total += int(line.rsplit(" ", 1)[1])
     return total
@@ -153,7 +153,7 @@ def crash(chosen):
             try:
                 answer = connection.post(
                     service.client + "/phone-verifications", json={"phone_number": number},
-                    headers={"Authorization": f'Layer session-token="{token}"'}, timeout=20)
+                    headers={"Authorization": f'Layer session-token="{token}"'}, timeout=60)
                 assert answer.status_code == 202, answer.text
                 with lock:
                     acknowledged.add(number)
@@ -173,10 +173,8 @@ def crash(chosen):
     state["service"] = Service(chosen)
     for thread in threads:
         thread.join()
-    deadline = time.monotonic() + 120
     # The outbox is asked by a process, when all may have been sent.
-    while (len(sent(path)) < SENDS or waits(chosen)) and time.monotonic() < deadline:
-        time.sleep(0.2)
+    soon(lambda: len(sent(path)) >= SENDS and not waits(chosen), lambda: f"{len(sent(path))} of {SENDS} were sent")
     state["service"].stop()
     sent_to = sent(path)
     lost = sum(number not in sent_to for number in numbers)

@@ -11,7 +11,7 @@ import requests
 
 from Phone.carrier import Carrier
 from Shared import stand_in
-from Shared.checks import expect
+from Shared.checks import PATIENCE, soon
 from Shared.client import TIMEOUT
 
 
@@ -103,15 +103,11 @@ class RecordedCarrier(Carrier):
             one for one in list(self.server.seen)
             if one.endpoint == endpoint and one.at > since and (kind is None or one.data.get("type") == kind)]
 
-    def awaited(self, endpoint, kind, stream, seconds=20):
+    def awaited(self, endpoint, kind, stream, seconds=PATIENCE):
         """The push about a call to an endpoint, as soon as it is there."""
-        deadline = time.monotonic() + seconds
-        while True:
-            for one in self.published(endpoint, kind):
-                if one.data["stream_id"] == stream:
-                    return one
-            expect(time.monotonic() < deadline, f"no {kind} to {endpoint} in {seconds} s")
-            time.sleep(0.02)
+        return soon(
+            lambda: next((one for one in self.published(endpoint, kind) if one.data["stream_id"] == stream), None),
+            f"no {kind} to {endpoint} in {seconds} s", seconds)
 
     def stop(self):
         """Ends both."""

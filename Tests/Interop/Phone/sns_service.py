@@ -43,7 +43,7 @@ def set_up(url):
     sns.delete_endpoint(EndpointArn=endpoints["deleted"])
     topic = sns.create_topic(Name="topic")["TopicArn"]
     # From here on every request must be signed.
-    requests.post(f"{url}/moto-api/reset-auth", data=b"0", timeout=10).raise_for_status()
+    requests.post(f"{url}/moto-api/reset-auth", data=b"0", timeout=60).raise_for_status()
     return {
         "key": [key["AccessKeyId"], key["SecretAccessKey"]],
         "temporary": [temporary["AccessKeyId"], temporary["SecretAccessKey"], temporary["SessionToken"]],

@@ -6,13 +6,12 @@ import json
 import os
 import subprocess
 import threading
-import time
 
 import jwt
 
 from Shared import options
 from Cards.cards import me, submit
-from Shared.checks import accepted, equal, expect, refused
+from Shared.checks import accepted, equal, expect, refused, soon
 from Shared.client import Device
 from Providers.events import set_webhook
 from Shared.phones import begin, check, wait_for_texts
@@ -36,16 +35,8 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 def command(chosen, *words):
     """The output of a command in the service's directory."""
     return subprocess.run(
-        [chosen.countersign, *words], cwd=chosen.directory, check=True, capture_output=True, text=True, timeout=30,
+        [chosen.countersign, *words], cwd=chosen.directory, check=True, capture_output=True, text=True, timeout=60,
         env=os.environ | {"COUNTERSIGN_TEXTS": chosen.texts}).stdout
-
-
-def within(seconds, body):
-    """What the body gives, once it gives something."""
-    deadline = time.monotonic() + seconds
-    while not (found := body()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return found
 
 
 def phone(chosen, device, token):
@@ -63,7 +54,8 @@ def phone(chosen, device, token):
     foreign = "+447911123456"
     accepted(begin(device, token, foreign), 202)
     accepted(begin(device, token, other), 202)
-    found = within(10, lambda: json.loads(command(chosen, "inbox", "--json", "--to", foreign)))
+    found = soon(
+        lambda: json.loads(command(chosen, "inbox", "--json", "--to", foreign)), "nothing is in the inbox")
     equal([(one["to"], one["withheld"]) for one in found], [(foreign, "country")], "what is withheld")
     expect("phones.yaml" in found[0]["mend"], f"the mend is {found[0]['mend']}")
     shown = command(chosen, "inbox")
@@ -93,7 +85,7 @@ def events(chosen, provider):
         claims = [jwt.decode(token, options={"verify_signature": False}) for token in list(Receiver.seen)]
         return {one["jti"] for one in claims} == names and claims
 
-    expect(within(15, came), f"{len(Receiver.seen)} of {len(names)} tests came")
+    soon(came, lambda: f"{len(Receiver.seen)} of {len(names)} tests came")
 
 
 def main():

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from Shared import options
-from Shared.checks import accepted, equal, expect, refused, whole_lines
+from Shared.checks import accepted, equal, expect, refused, soon, whole_lines
 from Shared.client import Device
 
 
@@ -28,29 +28,20 @@ def reload(chosen, text, message):
     Path(chosen.directory, "Policies", "sessions.yaml").write_text(text)
     before = len(logged(chosen, message))
     os.kill(chosen.pid, signal.SIGHUP)
-    for _ in range(100):
-        lines = logged(chosen, message)
-        if len(lines) > before:
-            return lines[-1]
-        time.sleep(0.05)
-    raise AssertionError(f"the log does not say that {message}")
+    return soon(lambda: logged(chosen, message)[before:], f"the log does not say that {message}")[-1]
 
 
 def ended(chosen, count):
     """The line with which the log ends a reload, once there are so many."""
-    for _ in range(200):
-        lines = logged(chosen, "the reload has ended")
-        if len(lines) >= count:
-            return lines[-1]
-        time.sleep(0.05)
-    raise AssertionError(f"the log does not end {count} reloads")
+    return soon(
+        lambda: logged(chosen, "the reload has ended")[count - 1:], f"the log does not end {count} reloads")[-1]
 
 
 def admin(chosen, *arguments):
     """An admin command, as a process of its own."""
     subprocess.run(
         [chosen.countersign, *arguments, "--store", f"sqlite:{chosen.directory}/store.db"], check=True,
-        capture_output=True, timeout=30)
+        capture_output=True, timeout=60)
 
 
 def main():

@@ -16,7 +16,7 @@ import uuid
 from pathlib import Path
 
 from Shared import options
-from Shared.checks import accepted, equal, expect
+from Shared.checks import accepted, equal, expect, soon
 from Shared.client import Device
 from Shared.phones import begin, check, new_number, wait_for_texts
 
@@ -118,10 +118,8 @@ def stage(chosen, provider, people):
     staged = done(chosen, "keys", "rotate", "--stage")
     equal((staged["version"], staged["added"], staged["rewrapped"]), (2, True, 0), "the staged version")
     os.kill(chosen.pid, signal.SIGHUP)
-    deadline = time.monotonic() + 10
-    while "the keys were reloaded" not in Path(chosen.directory, "log").read_text():
-        expect(time.monotonic() < deadline, "the service does not read its keys again")
-        time.sleep(0.05)
+    soon(lambda: "the keys were reloaded" in Path(chosen.directory, "log").read_text(),
+         "the service does not read its keys again")
     Person(chosen, provider)
     report = done(chosen, "keys", "rotate")
     equal((report["version"], report["added"]), (2, False), "the version put in force")
@@ -162,9 +160,7 @@ def main():
     equal(report["kept"], [finished["version"]], "the versions kept after pruning")
     equal(done(chosen, "keys", "rotate", "--prune")["removed"], [], "what a second pruning removes")
     before = len(traffic.newcomers)
-    deadline = time.monotonic() + 20
-    while len(traffic.newcomers) < before + 2 and not traffic.failures and time.monotonic() < deadline:
-        time.sleep(0.1)
+    soon(lambda: len(traffic.newcomers) >= before + 2 or traffic.failures, "no user came after the pruning")
     traffic.stop()
     expect(len(traffic.newcomers) >= before + 2, "no user came after the pruning")
     print(

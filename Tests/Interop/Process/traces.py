@@ -7,11 +7,10 @@ import http.server
 import json
 import re
 import threading
-import time
 import urllib.request
 
 from Shared import options
-from Shared.checks import accepted, equal, expect
+from Shared.checks import accepted, equal, expect, soon
 from Shared.client import TIMEOUT, Device, https
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -51,12 +50,11 @@ def header(number, sampled=True):
 
 def of(number, least=1):
     """The spans of a trace, once so many have come."""
-    for _ in range(200):
-        found = [span for span in SPANS if span["traceId"] == f"{TRACE[:-4]}{number:04x}"]
-        if len(found) >= least:
-            return found
-        time.sleep(0.05)
-    raise AssertionError(f"{len(found)} spans of trace {number} came, and {least} were expected")
+    def found():
+        return [span for span in SPANS if span["traceId"] == f"{TRACE[:-4]}{number:04x}"]
+
+    soon(lambda: len(found()) >= least, lambda: f"{len(found())} spans of trace {number} came, not {least}")
+    return found()
 
 
 def attribute(span, name):
@@ -77,7 +75,7 @@ def outer(spans, name):
 
 def counter(chosen, name):
     """A counter of the service."""
-    text = urllib.request.urlopen(chosen.ops + "/metrics", timeout=5).read().decode()
+    text = urllib.request.urlopen(chosen.ops + "/metrics", timeout=60).read().decode()
     found = re.search(rf"^countersign_{name}_total (\d+)$", text, re.M)
     return int(found[1]) if found else 0
 
@@ -86,12 +84,12 @@ def main():
     parser = options.parser(__doc__)
     parser.add_argument("--port", type=int, required=True)
     chosen = parser.parse_args()
-    for _ in range(200):  # nobody collects yet, and nobody waits for that
-        urllib.request.urlopen(chosen.ops + "/livez", timeout=5).read()
-        if counter(chosen, "spans_dropped") > 0:
-            break
-        time.sleep(0.05)
-    expect(counter(chosen, "spans_dropped") > 0, "no span was dropped while nobody collected them")
+
+    def drops():
+        urllib.request.urlopen(chosen.ops + "/livez", timeout=TIMEOUT).read()
+        return counter(chosen, "spans_dropped") > 0
+
+    soon(drops, "no span was dropped while nobody collected them")
     collector = http.server.ThreadingHTTPServer(("127.0.0.1", chosen.port), Collector)
     threading.Thread(target=collector.serve_forever, daemon=True).start()
 

@@ -12,7 +12,7 @@ import uuid
 import jwt
 
 from Shared import options
-from Shared.checks import accepted, equal, expect, refused
+from Shared.checks import accepted, equal, expect, refused, soon
 from Shared.client import TIMEOUT, Device, https, new_key
 from Shared.phones import begin, check, new_number, wait_for_texts
 
@@ -50,14 +50,10 @@ class Events:
         self.keys = {key.key_id: key for key in jwt.PyJWKSet.from_dict(keys).keys}
 
     def wait(self, event, user):
-        """The claims of an event about a user, within 15 s, and how often it came."""
-        deadline = time.monotonic() + 15
-        while time.monotonic() < deadline:
-            found = [claims for claims in self.all() if event in claims["events"] and self.user(claims) == user]
-            if found:
-                return found
-            time.sleep(0.05)
-        expect(False, f"no {event} of {user} among {[list(claims['events']) for claims in self.all()]}")
+        """The claims of an event about a user, and how often it came."""
+        return soon(
+            lambda: [claims for claims in self.all() if event in claims["events"] and self.user(claims) == user],
+            lambda: f"no {event} of {user} among {[list(claims['events']) for claims in self.all()]}")
 
     @staticmethod
     def user(claims):

@@ -9,7 +9,6 @@ import secrets
 import sqlite3
 import subprocess
 import tempfile
-import time
 import urllib.parse
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import requests
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from joserfc.jwk import import_key
 
+from Shared.checks import soon
 from Shared.client import TIMEOUT, private_pem
 from Shared.ports import free_port
 
@@ -117,14 +117,14 @@ class Glewlwyd:
             ["setpriv", "--pdeathsig", "KILL", "--", "glewlwyd", f"--config-file={path}"], stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **self.environment})
         self.identifiers.append(self.process.pid)
-        for _ in range(200):
+
+        def answers():
             try:
-                if requests.get(self.url + "/api/auth/scheme/", timeout=TIMEOUT).status_code < 500:
-                    return
+                return requests.get(self.url + "/api/auth/scheme/", timeout=TIMEOUT).status_code < 500
             except requests.ConnectionError:
-                pass
-            time.sleep(0.05)
-        raise AssertionError("glewlwyd does not answer")
+                return False
+
+        soon(answers, "glewlwyd does not answer")
 
     def stop(self):
         """Ends it; the next start goes on where it was."""

@@ -4,13 +4,12 @@
 """
 
 import json
-import time
 from pathlib import Path
 
 from cryptography.hazmat.primitives import serialization
 
 from Shared import options
-from Shared.checks import accepted, equal, refused
+from Shared.checks import accepted, equal, refused, soon
 from Shared.client import Device, new_key
 
 
@@ -47,10 +46,8 @@ def mended(chosen):
     phone = device(chosen)
     for text, key_id in json.loads(Path(chosen.left).read_text()):
         holder = leaked.holding(serialization.load_pem_private_key(text.encode(), None), key_id)
-        for _ in range(40):  # another process revoked it: a second may pass
-            if holder.record().status_code == 401:
-                break
-            time.sleep(0.1)
+        # Another process revoked it: a second may pass.
+        soon(lambda holder=holder: holder.record().status_code == 401, "the key is taken")
         refused(holder.record(), 401, "provider_token_invalid")
         refused(holder.add_key(new_key("EC")), 401, "provider_token_invalid")
         refused(

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from Shared.checks import accepted, equal, expect
+from Shared.checks import accepted, equal, expect, soon
 from Shared.client import TIMEOUT, https, new_key
 from QuickStarts.quickstart_backend import Backend, proof, thumbprint
 
@@ -88,10 +88,8 @@ class Besieged:
 
     def learns(self):
         """The keys are taken as soon as the service gives them."""
-        deadline = time.monotonic() + 20
-        while (answer := self.me()).status_code == 503 and time.monotonic() < deadline:
-            time.sleep(0.2)
-        accepted(answer)
+        soon(lambda: self.me().status_code != 503, f"{self.language}: the keys are not taken")
+        accepted(self.me())
         self.learnt_at = time.monotonic()
         self.service.is_up = False
 
@@ -104,9 +102,7 @@ class Besieged:
         with ThreadPoolExecutor(3) as pool:
             try:
                 unknown = [pool.submit(self.me, kid=f"unknown {number}") for number in range(3)]
-                deadline = time.monotonic() + 10
-                while self.service.asked == before and time.monotonic() < deadline:
-                    time.sleep(0.01)
+                soon(lambda: self.service.asked > before, f"{self.language}: nobody asks for keys")
                 accepted(self.me())
                 # PHP's own server answers one request at a time: there it comes after them.
                 over = [call for call in unknown if call.done()]

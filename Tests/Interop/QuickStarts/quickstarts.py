@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from Shared import options
-from Shared.checks import accepted, equal, expect
+from Shared.checks import accepted, equal, expect, soon
 from Shared.client import TIMEOUT, Device, algorithm, https, new_key
 from QuickStarts.quickstart_backend import Backend, assembled, claims_of, proof, starting, thumbprint
 from QuickStarts.quickstart_mounted import PATHS, mounted
@@ -107,10 +107,8 @@ class SignedIn:
 
     def soon_refused(self):
         """The token is refused once the event has arrived."""
-        deadline = time.monotonic() + 15
-        while (answer := self.me()).status_code == 200 and time.monotonic() < deadline:
-            time.sleep(0.05)
-        refused(answer, "invalid_token", "after the end of the session")
+        soon(lambda: self.me().status_code != 200, "the token is taken after the end of the session")
+        refused(self.me(), "invalid_token", "after the end of the session")
 
 
 def good(world, backend):

@@ -6,13 +6,12 @@ import os
 import signal
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import requests
 from websockets.sync.client import connect
 
-from Shared.checks import expect
+from Shared.checks import expect, soon
 from Shared.client import TIMEOUT
 
 # What is wider than the window, and would have to be scrolled to.
@@ -33,10 +32,7 @@ class Browser:
              f"--user-data-dir={self.profile.name}", "about:blank"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         file = Path(self.profile.name, "DevToolsActivePort")
-        for _ in range(300):
-            if file.exists() and "\n" in file.read_text():
-                break
-            time.sleep(0.1)
+        soon(lambda: file.exists() and "\n" in file.read_text(), "the browser does not listen")
         port = file.read_text().split()[0]
         targets = requests.get(f"http://127.0.0.1:{port}/json/list", timeout=TIMEOUT).json()
         page = next(one for one in targets if one["type"] == "page")
@@ -65,7 +61,7 @@ class Browser:
         self.number += 1
         self.socket.send(json.dumps({"id": self.number, "method": method, "params": parameters}))
         for _ in range(10_000):
-            found = json.loads(self.socket.recv(timeout=30))
+            found = json.loads(self.socket.recv(timeout=TIMEOUT))
             if found.get("id") == self.number:
                 expect("error" not in found, f"{method}: {found}")
                 return found["result"]
@@ -91,12 +87,9 @@ class Browser:
         return found["result"].get("value")
 
     def until(self, expression):
-        """Waits until an expression is true, for fifteen seconds at most. A page that is being loaded has no elements."""
-        for _ in range(150):
-            if self.evaluated(f"Boolean({expression})")["result"].get("value") is True:
-                return
-            time.sleep(0.1)
-        raise AssertionError(f"never {expression}: {self.value('document.body.innerText')[:2000]}")
+        """Waits until an expression is true, as long as it may take. A page that is being loaded has no elements."""
+        soon(lambda: self.evaluated(f"Boolean({expression})")["result"].get("value") is True,
+             lambda: f"never {expression}: {self.value('document.body.innerText')[:2000]}")
 
     def type(self, text):
         self.call("Input.insertText", text=text)

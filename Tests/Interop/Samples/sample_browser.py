@@ -2,7 +2,6 @@
 
 import re
 import sqlite3
-import time
 import uuid
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from Providers.events import set_webhook
 from Samples import samples
 from Samples.browser import Browser
 from Samples.forum_world import PNG, World, closed, received
-from Shared.checks import accepted, equal, expect
+from Shared.checks import accepted, equal, expect, soon
 from Shared.client import TIMEOUT
 
 LONG = "W" * 300
@@ -137,13 +136,12 @@ def writing(world):
     # Another user's log-out is an event, so Countersign knows the forum.
     leaving = world.sign_in("fay")
     equal(leaving.device.call("DELETE", "/sessions/current", leaving.session["session_token"]).status_code, 204, "status")
-    for _ in range(50):
+
+    def lasting():
         issued = accepted(dan.post("/ticket"), 201)
-        if issued["expiresAt"] > accepted(dan.get("/whoami"))["expiresAt"] + 3600:
-            break
-        time.sleep(0.2)
-    else:
-        raise AssertionError("no event has arrived")
+        return issued if issued["expiresAt"] > accepted(dan.get("/whoami"))["expiresAt"] + 3600 else None
+
+    issued = soon(lasting, "no event has arrived")
     with Browser() as browser:
         browser.size(320, 640)
         browser.open(world.forum.plain + issued["path"])

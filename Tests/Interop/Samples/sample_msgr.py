@@ -3,14 +3,13 @@
 import json
 import sqlite3
 import threading
-import time
 import uuid
 from pathlib import Path
 
 import requests
 
 from Samples import samples
-from Shared.checks import accepted, equal, expect
+from Shared.checks import accepted, equal, expect, soon, whole_lines
 from Shared.client import TIMEOUT
 
 PASSWORD = "correct horse"
@@ -141,11 +140,14 @@ def pushes(world):
     accepted(world.ada.post("/add", AddUser="fay"))
     accepted(devices[0].post("/add", AddUser="ada"))
     accepted(world.ada.post("/message", UserTo="fay", Message="To each phone"))
-    texts, deadline, found = Path(world.chosen.directory, "texts.jsonl"), time.monotonic() + TIMEOUT, {}
-    while len(found) < 2 and time.monotonic() < deadline:
-        time.sleep(0.1)
-        lines = [json.loads(line) for line in texts.read_text().splitlines()] if texts.exists() else []
+    texts = Path(world.chosen.directory, "texts.jsonl")
+
+    def pushes():
+        lines = [json.loads(line) for line in whole_lines(texts)] if texts.exists() else []
         found = {line["to"]: line["text"] for line in lines if "To each phone" in line.get("text", "")}
+        return found if len(found) >= 2 else None
+
+    found = soon(pushes, "not each phone has a push")
     equal(set(found), set(names[:2]), "the devices with a push")
     for text in found.values():
         equal(json.loads(json.loads(text)["APNS"])["Message"], "To each phone", "what the app reads")

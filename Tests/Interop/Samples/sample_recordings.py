@@ -8,7 +8,6 @@ import logging
 import os
 import sqlite3
 import ssl
-import time
 import urllib.parse
 import uuid
 
@@ -17,7 +16,7 @@ import requests
 from moto.server import ThreadedMotoServer
 
 from Samples import sample_reader, samples
-from Shared.checks import accepted, equal, expect
+from Shared.checks import accepted, equal, expect, soon
 from Shared.client import TIMEOUT
 from Shared.ports import free_port
 
@@ -98,12 +97,8 @@ class World(sample_reader.World):
 
 
 def until(look, wanted):
-    """Looks again until it is so, for ten seconds at most."""
-    for _ in range(100):
-        if (found := look()) == wanted:
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"{found} in place of {wanted}")
+    """Looks again until it is so."""
+    soon(lambda: look() == wanted, lambda: f"{look()} in place of {wanted}")
 
 
 def announcement(world):
@@ -141,13 +136,13 @@ def resumption(world):
     world.broken(path, 0, data, 1 << 20)
     until(lambda: world.offset(path) > 0, True)
     # The rest of the broken part may still be on its way to the disk.
-    for _ in range(100):
+    def taken():
         offset = world.offset(path)
         answer = world.send(path, offset, data[offset:2 << 20])
-        if answer.status_code == 204:
-            break
-        expect(answer.status_code in (409, 423), answer.text)
-        time.sleep(0.1)
+        expect(answer.status_code in (204, 409, 423), answer.text)
+        return [answer] if answer.status_code == 204 else []
+
+    [answer] = soon(taken, "the rest is not taken")
     equal(answer.headers["Upload-Offset"], str(2 << 20), "the offset")
     expect(answer.headers["Upload-Expires"].endswith(" GMT"), "the end of its life")
     part, following = data[2 << 20:(2 << 20) + 1000], (2 << 20) + 1000

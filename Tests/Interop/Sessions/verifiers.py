@@ -24,7 +24,7 @@ from oauthlib.oauth2 import BackendApplicationClient
 from requests_oauthlib import OAuth2Session
 
 from Shared import options
-from Shared.checks import accepted, equal, expect
+from Shared.checks import accepted, equal, expect, soon
 from Shared.client import TIMEOUT, Device, algorithm, base64url, https, private_pem
 from Listeners.clients import tool
 from Sessions.oauth import ACCESS_TOKEN, EXCHANGE
@@ -61,19 +61,12 @@ def altered(token, part, change):
     return ".".join(parts)
 
 
-def until(holds):
-    """Waits until the service has learned of a change of the command line's, ten seconds at most."""
-    end = time.monotonic() + 10
-    while not holds():
-        expect(time.monotonic() < end, "the service has not learned of the algorithm")
-        time.sleep(0.5)
-
-
 def cases(chosen, provider, device, thief, server):
     """Name, case, and whether it is good."""
     opened = accepted(device.create_session(provider.identity_token("ada", device.nonce())), 201)
     session_token = opened["session_token"]
-    until(lambda: jwt.get_unverified_header(exchanged(device, session_token, provider))["alg"] == chosen.algorithm)
+    soon(lambda: jwt.get_unverified_header(exchanged(device, session_token, provider))["alg"] == chosen.algorithm,
+         "the service has not learned of the algorithm")
     certificate, other = (Path(one.files[0]).read_text() for one in (device, thief))
     plain, bound = exchanged(device, session_token, provider), exchanged(
         device, session_token, provider, DPoP=proof(device))

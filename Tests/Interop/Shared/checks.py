@@ -8,6 +8,8 @@ import uuid
 
 from Shared.client import Device
 
+# Seconds against hanging. A machine that is busy takes ten times as long as a free one.
+PATIENCE = 180
 STEPS = []
 CHALLENGE = re.compile(r'^Layer realm="(?P<realm>[^"]+)", nonce="(?P<nonce>[^"]+)"(?:, Bearer .+)?$')
 
@@ -59,12 +61,14 @@ def expect(condition, message):
         raise Failure(message)
 
 
-def expect_soon(condition, message, seconds=60):
-    """Fails with the message if the condition does not hold after so long, which is for a busy machine."""
+def soon(look, what, seconds=PATIENCE):
+    """The first true value of a look. Without one in time it fails with `what`: a text, or a function that gives one."""
     deadline = time.monotonic() + seconds
-    while not condition():
-        expect(time.monotonic() < deadline, message)
-        time.sleep(0.05)
+    while not (found := look()):
+        if time.monotonic() > deadline:
+            raise Failure(what() if callable(what) else what)
+        time.sleep(0.02)
+    return found
 
 
 def equal(found, wanted, what):

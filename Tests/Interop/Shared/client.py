@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 from urllib3.util import Retry
 
-TIMEOUT = 10  # seconds that any one answer may take
+TIMEOUT = 60  # seconds against hanging that any one answer may take
 
 
 def base64url(data):

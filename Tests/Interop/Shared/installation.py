@@ -12,11 +12,10 @@ import requests
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from Shared.checks import PATIENCE, soon
 from Shared.client import TIMEOUT, https, private_pem
 from Shared.ports import free_ports
 from Shared.provider import Provider
-
-WAIT = 60  # seconds that a node may take to listen
 
 
 class Installation:
@@ -107,7 +106,7 @@ class Node:
             self.process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, env=environment)
         self.identifiers.append(self.process.pid)
-        readable, _, _ = select.select([self.process.stdout], [], [], WAIT)
+        readable, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
         line = self.process.stdout.readline() if readable else b""
         if not line:
             self.process.kill()
@@ -136,13 +135,11 @@ class Node:
             raise AssertionError(f"{answer.status_code} with {body}")
         return body
 
-    def wait(self, wanted, seconds):
+    def wait(self, wanted, seconds=PATIENCE):
         """Waits until it is ready, or is not; how long it took."""
         started = time.monotonic()
-        while self.ready()["ready"] is not wanted:
-            if time.monotonic() - started > seconds:
-                raise AssertionError(f"{self.name} is still {'not ' if wanted else ''}ready after {seconds} s")
-            time.sleep(0.05)
+        soon(lambda: self.ready()["ready"] is wanted,
+             f"{self.name} is still {'not ' if wanted else ''}ready after {seconds} s", seconds)
         return time.monotonic() - started
 
     def kill(self):
@@ -158,7 +155,7 @@ class Node:
 
     def await_end(self):
         """Waits for its end, which must be a good one."""
-        if self.process.wait(timeout=40) != 0:
+        if self.process.wait(timeout=PATIENCE) != 0:
             raise AssertionError(f"{self.name} ended with {self.process.returncode}: {self.log.read_text()[-2000:]}")
 
 

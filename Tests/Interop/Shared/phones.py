@@ -12,10 +12,8 @@ import jwt
 from cryptography.hazmat.primitives import serialization
 
 from Shared.checks import (
-    accepted, challenged, equal, expect, moment, not_stored, now, refused, refused_with_nonce, step, whole_lines)
+    accepted, challenged, equal, expect, moment, not_stored, now, refused, refused_with_nonce, soon, step, whole_lines)
 from Shared.client import Device, base64url, new_key
-
-TEXT_WAIT = 10  # seconds that a text may take
 
 
 def new_number():
@@ -40,9 +38,8 @@ def code_of(line):
 
 def wait_for_texts(path, number, count=1):
     """The codes of the texts to a number, once there are so many."""
-    deadline = time.monotonic() + TEXT_WAIT
-    while len(found := texts(path, number)) < count and time.monotonic() < deadline:
-        time.sleep(0.05)
+    soon(lambda: len(texts(path, number)) >= count, lambda: f"only {texts(path, number)} came to {number}")
+    found = texts(path, number)
     equal(len(found), count, f"the number of texts to {number}")
     return [code_of(line) for line in found]
 

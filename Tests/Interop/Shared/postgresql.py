@@ -1,18 +1,19 @@
 """A PostgreSQL server of a test's own, and a standby behind it: on sockets in directories of their own, ended with the
 process that made them."""
 
+import contextlib
 import json
 import os
 import pwd
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
+
+from Shared.checks import expect, soon
 
 # PostgreSQL does not run as root; the packages bring an account for it.
 ACCOUNT = "postgres"
-WAIT = 30  # seconds that a server may take to start
 
 
 def programs():
@@ -87,14 +88,16 @@ class Server:
             list(map(str, arguments)), cwd="/", env={"PATH": "/usr/bin:/bin", "LC_ALL": "C"},
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, **self.account)
         log.close()
-        deadline = time.monotonic() + WAIT
-        while self.process.poll() is None and time.monotonic() < deadline:
-            try:
+
+        def answers():
+            expect(self.process.poll() is None, (self.directory / "log").read_text())
+            with contextlib.suppress(ConnectionError):
                 self.execute("SELECT 1")
-                return self
-            except ConnectionError:
-                time.sleep(0.05)
-        raise RuntimeError((self.directory / "log").read_text())
+                return True
+            return False
+
+        soon(answers, lambda: (self.directory / "log").read_text())
+        return self
 
     def execute(self, sql):
         """Runs a statement outside every other conversation, and gives what `psql` writes."""

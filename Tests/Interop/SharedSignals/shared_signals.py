@@ -12,11 +12,11 @@ import uuid
 
 from Shared import options
 from Bans.admin import Admin
-from Shared.checks import accepted, equal, expect
+from Shared.checks import accepted, equal, expect, soon
 from Shared.client import TIMEOUT, Device
 from Shared.phones import begin, check, new_number, wait_for_texts
 from SharedSignals.shared_signals_receiver import (
-    CAEP, POLL, PUSH, RISC, SECRET, SSF, WAIT, Backend, Receiver, Transmitter, kinds)
+    CAEP, POLL, PUSH, RISC, SECRET, SSF, Backend, Receiver, Transmitter, kinds)
 from SharedSignals.shared_signals_transmitter import transmit
 
 
@@ -102,14 +102,12 @@ def push(receiver, log_in, device):
 
     def wait(kind, count=1):
         """The claims of what was accepted of a kind."""
-        end = time.monotonic() + WAIT
-        while time.monotonic() < end:
-            found = [claims for headers, token in list(Receiver.seen)
-                     for claims in [receiver.transmitter.verified(token, stream)] if kind in claims["events"]]
-            if len(found) >= count:
-                return found
-            time.sleep(0.05)
-        expect(False, f"no {kind} came")
+        def found():
+            claims = [receiver.transmitter.verified(token, stream) for headers, token in list(Receiver.seen)]
+            chosen_ones = [one for one in claims if kind in one["events"]]
+            return chosen_ones if len(chosen_ones) >= count else None
+
+        return soon(found, f"no {kind} came")
 
     state = str(uuid.uuid4())
     equal(receiver.verify(stream, state=state).status_code, 204, "the request for a verification")

@@ -16,7 +16,6 @@ CAEP = "https://schemas.openid.net/secevent/caep/event-type/"
 RISC = "https://schemas.openid.net/secevent/risc/event-type/"
 SSF = "https://schemas.openid.net/secevent/ssf/event-type/"
 SECRET = "Bearer of-the-receiver"
-WAIT = 15  # seconds in which an event must have come
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):

@@ -15,7 +15,6 @@ import re
 import signal
 import stat
 import subprocess
-import time
 from pathlib import Path
 
 import requests
@@ -23,7 +22,7 @@ from cryptography.hazmat.primitives import serialization
 
 from Shared import options
 from Shared import specimen
-from Shared.checks import accepted, equal, expect, refused
+from Shared.checks import accepted, equal, expect, refused, soon
 from Shared.client import Device, new_key
 from Shared.phones import begin, check, new_number, resend, wait_for_texts
 from Shared.provider import Provider
@@ -162,13 +161,13 @@ def reviewed(chosen, provider, admin, hunt, texts):
 def archived(chosen, admin, people, refused_card):
     """Archives the verified users: age opens the file with the right key, and gone from the rows is what policy says."""
     identity, output = f"{chosen.directory}/identity", f"{chosen.directory}/archive.age"
-    made = subprocess.run(["age-keygen", "-o", identity], capture_output=True, check=True, text=True, timeout=10)
+    made = subprocess.run(["age-keygen", "-o", identity], capture_output=True, check=True, text=True, timeout=60)
     recipient = made.stderr.split()[-1]
     common = ("user", "archive", "--since", "2026-01-01", "--recipient", recipient)
     report = admin.run(*common, "--output", output, "--purge")
     equal((report["users"], report["marked"], report["purged"]), (2, 2, True), "the report")
     opened = subprocess.run(
-        ["age", "--decrypt", "-i", identity, output], capture_output=True, check=True, text=True, timeout=10)
+        ["age", "--decrypt", "-i", identity, output], capture_output=True, check=True, text=True, timeout=60)
     lines = {line["user_id"]: line for line in map(json.loads, opened.stdout.splitlines())}
     for person, card in zip(people, (FIRST, SECOND)):
         line = lines.pop(person.user_id)
@@ -221,7 +220,7 @@ def search_process(chosen, hunt, admin):
         if not path.endswith("/texts.jsonl"):
             hunt.search(path, data)
     search_directory(chosen, hunt)
-    hunt.search("the metrics", requests.get(chosen.ops + "/metrics", timeout=10).content)
+    hunt.search("the metrics", requests.get(chosen.ops + "/metrics", timeout=60).content)
     hunt.search("the standard error of admin commands", admin.errors)
 
 
@@ -235,11 +234,8 @@ def search_directory(chosen, hunt):
 def stop(chosen):
     """Asks the service to stop and waits until its store is closed."""
     os.kill(chosen.pid, signal.SIGTERM)
-    for _ in range(300):
-        if re.search(r"\) Z ", Path(f"/proc/{chosen.pid}/stat").read_text()) if alive(chosen) else True:
-            return
-        time.sleep(0.1)
-    raise AssertionError("the service does not stop")
+    soon(lambda: not alive(chosen) or re.search(r"\) Z ", Path(f"/proc/{chosen.pid}/stat").read_text()),
+         "the service does not stop")
 
 
 def alive(chosen):

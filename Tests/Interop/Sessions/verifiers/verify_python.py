@@ -38,7 +38,7 @@ class ByJoserfc:
 
     def __init__(self, world, context):
         self.issuer = world["issuer"]
-        with urllib.request.urlopen(world["jwks_uri"], context=context, timeout=10) as answer:
+        with urllib.request.urlopen(world["jwks_uri"], context=context, timeout=60) as answer:
             self.keys = KeySet.import_key_set(json.load(answer))
 
     def claims(self, one):
