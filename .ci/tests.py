@@ -74,12 +74,12 @@ class Processes:
         return sorted(found)
 
     def look(self):
-        """The sizes of the files that they write their output and errors to, and their processor time in seconds."""
+        """The sizes of the files that they write their output and errors to, and the seconds that they were at work."""
         found = self.all()
         sizes = {}
         for process in found:
             sizes[process] = tuple(self.size(f"/proc/{process}/fd/{descriptor}") for descriptor in (1, 2))
-        return sizes, self.processor(found)
+        return sizes, self.work(found)
 
     @staticmethod
     def size(path):
@@ -89,16 +89,18 @@ class Processes:
             return 0
 
     @staticmethod
-    def processor(processes):
-        """The processor time of running processes, in seconds."""
-        ticks = 0
+    def work(processes):
+        """The seconds in which running processes computed or, on a busy machine, waited for a processor."""
+        ticks, delays = 0, 0
         for process in processes:
             try:
                 fields = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
                 ticks += int(fields[11]) + int(fields[12])
+                for thread in pathlib.Path(f"/proc/{process}/task").glob("*/schedstat"):
+                    delays += int(thread.read_text().split()[1])
             except OSError:
                 pass
-        return ticks / os.sysconf("SC_CLK_TCK")
+        return ticks / os.sysconf("SC_CLK_TCK") + delays / 1e9
 
     def print_stacks(self):
         """Prints the stacks of each process: of Python after SIGABRT, to standard error; of others as eu-stack reads them."""
